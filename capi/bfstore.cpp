@@ -1,0 +1,405 @@
+// The C ABI: checks pointers and flags, translates, catches. No logic: that is in Filter.
+#include "bfstore.h"
+
+#include <bfstore/bfstore.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+struct bfs_filter {
+  bfstore::Filter filter;
+};
+
+namespace {
+
+using bfstore::Code;
+using bfstore::Count;
+using bfstore::Error;
+using bfstore::Filter;
+using bfstore::Options;
+using bfstore::Result;
+
+static_assert(static_cast<std::int32_t>(Code::kInternal) == BFS_EINTERNAL);
+static_assert(static_cast<std::int32_t>(Code::kRecovering) == BFS_ERECOVERING);
+static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
+static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
+static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
+static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
+static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
+
+// The layout of the structs is the ABI: a change here breaks every program that was built before.
+static_assert(offsetof(bfs_error, struct_bytes) == 0);
+static_assert(offsetof(bfs_error, code) == 4);
+static_assert(offsetof(bfs_error, os_errno) == 8);
+static_assert(offsetof(bfs_error, reserved) == 12);
+static_assert(offsetof(bfs_error, message) == 16);
+static_assert(sizeof(bfs_error) == 512);
+static_assert(offsetof(bfs_options, struct_bytes) == 0);
+static_assert(offsetof(bfs_options, flags) == 4);
+static_assert(offsetof(bfs_options, capacity) == 8);
+static_assert(offsetof(bfs_options, fpr) == 16);
+static_assert(offsetof(bfs_options, bits_per_key) == 24);
+static_assert(offsetof(bfs_options, max_bytes) == 32);
+static_assert(offsetof(bfs_options, num_bits) == 40);
+static_assert(offsetof(bfs_options, num_probes) == 48);
+static_assert(offsetof(bfs_options, layout) == 52);
+static_assert(offsetof(bfs_options, hash) == 56);
+static_assert(offsetof(bfs_options, mode) == 60);
+static_assert(offsetof(bfs_options, seed) == 64);
+static_assert(offsetof(bfs_options, like) == 72);
+static_assert(offsetof(bfs_options, note) == 80);
+static_assert(offsetof(bfs_options, note_bytes) == 88);
+static_assert(sizeof(bfs_options) == 96);
+static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
+static_assert(offsetof(bfs_statistics, layout) == 4);
+static_assert(offsetof(bfs_statistics, hash) == 8);
+static_assert(offsetof(bfs_statistics, num_probes) == 12);
+static_assert(offsetof(bfs_statistics, num_bits) == 16);
+static_assert(offsetof(bfs_statistics, capacity) == 24);
+static_assert(offsetof(bfs_statistics, fpr) == 32);
+static_assert(offsetof(bfs_statistics, seed) == 40);
+static_assert(offsetof(bfs_statistics, body_bytes) == 48);
+static_assert(offsetof(bfs_statistics, keys_added) == 56);
+static_assert(offsetof(bfs_statistics, huge_page_bytes) == 64);
+static_assert(offsetof(bfs_statistics, health) == 72);
+static_assert(offsetof(bfs_statistics, has_fill) == 76);
+static_assert(offsetof(bfs_statistics, set_bits) == 80);
+static_assert(offsetof(bfs_statistics, fill_ratio) == 88);
+static_assert(offsetof(bfs_statistics, estimated_keys) == 96);
+static_assert(offsetof(bfs_statistics, estimated_fpr) == 104);
+static_assert(sizeof(bfs_statistics) == 112);
+
+std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
+
+// Fills as much of the caller's record as it has room for.
+std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
+  constexpr std::uint32_t kHead = offsetof(bfs_error, message);
+  if (to == nullptr || to->struct_bytes <= kHead) return number_of(code);
+  to->code = number_of(code);
+  to->os_errno = os_errno;
+  to->reserved = 0;
+  const std::size_t room = std::min<std::size_t>(to->struct_bytes - kHead, sizeof to->message);
+  const std::size_t length = std::min(std::strlen(message), room - 1);
+  std::memcpy(to->message, message, length);
+  to->message[length] = '\0';
+  return number_of(code);
+}
+
+std::int32_t report(bfs_error* to, const Error& error) noexcept {
+  return report(to, error.code, error.os_errno, error.message.c_str());
+}
+
+std::int32_t invalid(bfs_error* to, const char* message) noexcept { return report(to, Code::kInvalid, 0, message); }
+
+// Nothing throws through the ABI.
+template <class Body>
+std::int32_t guarded(bfs_error* error, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return report(error, Code::kNoMemory, 0, "out of memory");
+  } catch (const std::exception& exception) {
+    return report(error, Code::kInternal, 0, exception.what());
+  } catch (...) {
+    return report(error, Code::kInternal, 0, "an unknown exception");
+  }
+}
+
+std::int32_t hand_out(Result<Filter> made, bfs_filter** out, bfs_error* error) {
+  if (!made) return report(error, made.error());
+  *out = new bfs_filter{std::move(made).value()};
+  return BFS_OK;
+}
+
+template <class T>
+std::optional<T> given(std::uint32_t number) noexcept {
+  if (number == 0) return std::nullopt;
+  return static_cast<T>(std::min(number, 0xffffU));
+}
+
+// A caller built against a later header may have a longer struct; what this library does not know must be zero.
+Result<Options> read_options(const bfs_options* from) {
+  constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE;
+  const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
+  if (from == nullptr) return wrong("the options are null");
+  if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  if (std::any_of(bytes + sizeof(bfs_options), bytes + from->struct_bytes,
+                  [](unsigned char byte) { return byte != 0; })) {
+    return wrong("bfs_options has fields that this version of bfstore does not know");
+  }
+  if ((from->flags & ~kKnownFlags) != 0) return wrong("unknown bits in bfs_options.flags");
+  if (from->note == nullptr && from->note_bytes != 0) return wrong("bfs_options.note is null, but note_bytes is not 0");
+  if (from->note_bytes > bfstore::kMaxNoteBytes) return wrong("bfs_options.note is longer than 1024 bytes");
+  Options options;
+  options.capacity = from->capacity;
+  options.fpr = from->fpr;
+  options.bits_per_key = from->bits_per_key;
+  options.max_bytes = from->max_bytes;
+  options.num_bits = from->num_bits;
+  options.num_probes = from->num_probes;
+  options.layout = given<bfstore::Layout>(from->layout);
+  options.hash = given<bfstore::Hash>(from->hash);
+  if ((from->flags & BFS_OPTION_SEED) != 0) options.seed = from->seed;
+  if (from->mode != 0) options.mode = from->mode;
+  if (from->like != nullptr) options.like = from->like;
+  if (from->note != nullptr) options.note.assign(static_cast<const char*>(from->note), from->note_bytes);
+  options.replace = (from->flags & BFS_OPTION_REPLACE) != 0;
+  options.unpublished = (from->flags & BFS_OPTION_UNPUBLISHED) != 0;
+  options.bare = (from->flags & BFS_OPTION_BARE) != 0;
+  return options;
+}
+
+std::string_view key_of(const void* key, std::size_t key_bytes) noexcept {
+  return {static_cast<const char*>(key), key_bytes};
+}
+
+// A count of one key fits 32 bits.
+std::int32_t one(Count count) noexcept { return static_cast<std::int32_t>(count.raw()); }
+
+// After a certain no nothing is asked; after a maybe it may turn out to be an error.
+std::int32_t answer(const bfs_filter* filter, bool maybe) noexcept {
+  if (!maybe) return 0;
+  return filter->filter.shape().hash == bfstore::Hash::kExternal ? BFS_EDIGESTONLY : 1;
+}
+
+bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
+
+// Answers for a call that can not be served: all maybe.
+std::int64_t all_maybe(std::uint8_t* answers, std::size_t count) noexcept {
+  if (answers != nullptr && count != 0) std::memset(answers, 1, count);
+  return BFS_EINVAL;
+}
+
+template <class Offset>
+std::int64_t add_column(bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count) noexcept {
+  if (filter == nullptr || null_keys(offsets, count)) return BFS_EINVAL;
+  if (count == 0) return 0;
+  if (bytes == nullptr && offsets[count] != 0) return BFS_EINVAL;
+  return filter->filter.add_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}).raw();
+}
+
+template <class Offset>
+std::int64_t contains_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
+                             std::uint8_t* answers) noexcept {
+  if (filter == nullptr || null_keys(offsets, count) || null_keys(answers, count)) return all_maybe(answers, count);
+  if (count == 0) return 0;
+  if (bytes == nullptr && offsets[count] != 0) return all_maybe(answers, count);
+  return filter->filter.contains_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, {answers, count})
+      .raw();
+}
+
+}  // namespace
+
+const char* bfs_version(void) { return bfstore::version(); }
+
+const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<Code>(code)); }
+
+int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (path == nullptr || out == nullptr) return invalid(error, "bfs_create: path or out is null");
+  return guarded(error, [&] {
+    const auto read = read_options(options);
+    if (!read) return report(error, read.error());
+    return hand_out(Filter::create(path, *read), out, error);
+  });
+}
+
+int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
+  return guarded(error,
+                 [&] { return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags)), out, error); });
+}
+
+int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (path == nullptr || out == nullptr) return invalid(error, "bfs_open_range: path or out is null");
+  return guarded(error, [&] { return hand_out(Filter::open_range(path, offset, max_bytes), out, error); });
+}
+
+int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error) {
+  if (out_bytes == nullptr) return invalid(error, "bfs_required_bytes: out_bytes is null");
+  return guarded(error, [&] {
+    const auto read = read_options(options);
+    if (!read) return report(error, read.error());
+    const auto bytes = Filter::required_bytes(*read);
+    if (!bytes) return report(error, bytes.error());
+    *out_bytes = *bytes;
+    return BFS_OK;
+  });
+}
+
+int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* options, bfs_filter** out,
+                   bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_format: buffer or out is null");
+  return guarded(error, [&] {
+    const auto read = read_options(options);
+    if (!read) return report(error, read.error());
+    return hand_out(Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, *read), out, error);
+  });
+}
+
+int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_wrap: buffer or out is null");
+  const bool bare = (flags & BFS_WRAP_BARE) != 0;
+  const uint32_t how = flags & ~BFS_WRAP_BARE;
+  if (how != BFS_OPEN_READ && how != BFS_OPEN_WRITE) {
+    return invalid(error, "bfs_wrap: flags are BFS_OPEN_READ or BFS_OPEN_WRITE, with or without BFS_WRAP_BARE");
+  }
+  return guarded(error, [&] {
+    auto* bytes = static_cast<std::byte*>(buffer);
+    return hand_out(how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare)
+                                         : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare),
+                    out, error);
+  });
+}
+
+int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_publish: filter is null");
+  return guarded(error, [&] {
+    const Error outcome = filter->filter.publish();
+    return outcome.ok() ? BFS_OK : report(error, outcome);
+  });
+}
+
+int32_t bfs_close(bfs_filter* filter) {
+  if (filter == nullptr) return BFS_OK;
+  const int32_t code = guarded(nullptr, [&] { return number_of(filter->filter.close().code); });
+  delete filter;
+  return code;
+}
+
+int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes) {
+  if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
+  return one(filter->filter.add(key_of(key, key_bytes)));
+}
+
+int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return one(filter->filter.add_digest(digest));
+}
+
+int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes) {
+  if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
+  return answer(filter, filter->filter.contains(key_of(key, key_bytes)));
+}
+
+int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return filter->filter.contains_digest(digest) ? 1 : 0;
+}
+
+int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest) {
+  if (filter == nullptr || null_keys(key, key_bytes) || out_digest == nullptr) return BFS_EINVAL;
+  const auto digest = filter->filter.digest(key_of(key, key_bytes));
+  if (!digest) return BFS_EDIGESTONLY;
+  *out_digest = *digest;
+  return BFS_OK;
+}
+
+int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count) {
+  if (filter == nullptr || null_keys(keys, count) || null_keys(key_bytes, count)) return BFS_EINVAL;
+  return filter->filter.add_many({keys, count}, {key_bytes, count}).raw();
+}
+
+int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count) {
+  size_t bytes = 0;
+  if (filter == nullptr || null_keys(keys, count) || __builtin_mul_overflow(key_bytes, count, &bytes))
+    return BFS_EINVAL;
+  return filter->filter.add_fixed({static_cast<const std::byte*>(keys), bytes}, key_bytes).raw();
+}
+
+int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count) {
+  return add_column(filter, bytes, offsets, count);
+}
+
+int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count) {
+  return add_column(filter, bytes, offsets, count);
+}
+
+int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count) {
+  if (filter == nullptr || null_keys(digests, count)) return BFS_EINVAL;
+  return filter->filter.add_digests({digests, count}).raw();
+}
+
+int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
+                          uint8_t* answers) {
+  if (filter == nullptr || null_keys(keys, count) || null_keys(key_bytes, count) || null_keys(answers, count)) {
+    return all_maybe(answers, count);
+  }
+  return filter->filter.contains_many({keys, count}, {key_bytes, count}, {answers, count}).raw();
+}
+
+int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
+                           uint8_t* answers) {
+  size_t bytes = 0;
+  if (filter == nullptr || null_keys(keys, count) || null_keys(answers, count) ||
+      __builtin_mul_overflow(key_bytes, count, &bytes)) {
+    return all_maybe(answers, count);
+  }
+  return filter->filter.contains_fixed({static_cast<const std::byte*>(keys), bytes}, key_bytes, {answers, count}).raw();
+}
+
+int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
+                              uint8_t* answers) {
+  return contains_column(filter, bytes, offsets, count, answers);
+}
+
+int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
+                              uint8_t* answers) {
+  return contains_column(filter, bytes, offsets, count, answers);
+}
+
+int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers) {
+  if (filter == nullptr || null_keys(digests, count) || null_keys(answers, count)) return all_maybe(answers, count);
+  return filter->filter.contains_digests({digests, count}, {answers, count}).raw();
+}
+
+int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return guarded(nullptr, [&] { return number_of(filter->filter.sync(owner, mark).code); });
+}
+
+uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner) {
+  return filter == nullptr ? 0 : filter->filter.mark(owner);
+}
+
+int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
+  if (filter == nullptr || out == nullptr || out->struct_bytes < sizeof(bfs_statistics) ||
+      (flags & ~BFS_STATS_FILL) != 0) {
+    return BFS_EINVAL;
+  }
+  return guarded(nullptr, [&] {
+    const bfstore::Stats stats = filter->filter.stats((flags & BFS_STATS_FILL) != 0);
+    const std::uint32_t callers_bytes = out->struct_bytes;
+    std::memset(out, 0, callers_bytes);
+    out->struct_bytes = callers_bytes;
+    out->layout = static_cast<std::uint32_t>(stats.shape.layout);
+    out->hash = static_cast<std::uint32_t>(stats.shape.hash);
+    out->num_probes = stats.shape.num_probes;
+    out->num_bits = stats.shape.num_bits;
+    out->capacity = stats.shape.capacity;
+    out->fpr = stats.shape.fpr;
+    out->seed = stats.shape.seed;
+    out->body_bytes = stats.body_bytes;
+    out->keys_added = stats.keys_added;
+    out->huge_page_bytes = stats.huge_page_bytes;
+    out->health = number_of(filter->filter.health());
+    if (stats.fill) {
+      out->has_fill = 1;
+      out->set_bits = stats.fill->set_bits;
+      out->fill_ratio = stats.fill->fill_ratio;
+      out->estimated_keys = stats.fill->estimated_keys;
+      out->estimated_fpr = stats.fill->estimated_fpr;
+    }
+    return BFS_OK;
+  });
+}

@@ -1,0 +1,265 @@
+/* bfstore's C ABI: Bloom filters in files that any number of processes and any language can share through a memory
+ * map.  Stable: what is declared here keeps its meaning, its numbers and its layout as long as the library's SONAME is
+ * libbfstore.so.1.
+ *
+ * Conventions
+ * - int32_t results are 0 (BFS_OK) or a negative BFS_E code, unless a function says otherwise; bfs_strerror() has text
+ *   for every code.  errno means nothing after a call, and nothing throws.
+ * - bfs_contains* return 0 only for a certain no.  Every error is truthy and every doubt is "maybe".
+ * - `error` may be NULL everywhere.  Otherwise set error->struct_bytes = sizeof(bfs_error) before the call; where the
+ *   call fails it is filled with the code, the errno and a sentence that names the thing and the way out.
+ * - Structs start with their size.  A caller's larger struct is accepted while what this library does not know is zero.
+ * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
+ * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
+ *   the handle to themselves.  Processes: any number may have one file open.
+ * - fork(): open in the process that uses the handle; a handle is not for use in a forked child. */
+#ifndef BFSTORE_H
+#define BFSTORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define BFS_API __attribute__((visibility("default")))
+#else
+#define BFS_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A filter.  Made by bfs_create, bfs_open, bfs_open_range, bfs_format and bfs_wrap; owned by the caller; ended by
+ * bfs_close. */
+typedef struct bfs_filter bfs_filter;
+
+/* Codes.  Never renumbered. */
+#define BFS_OK 0
+#define BFS_EINVAL (-1)       /* an argument is out of range or contradicts another */
+#define BFS_ENOMEM (-2)       /* out of memory */
+#define BFS_ESYSTEM (-3)      /* a system call failed; bfs_error has its errno */
+#define BFS_EBUSY (-4)        /* another process holds the file in a way that excludes this */
+#define BFS_EEXIST (-5)       /* the file is there already */
+#define BFS_ENOENT (-6)       /* no such file */
+#define BFS_EACCES (-7)       /* permission denied */
+#define BFS_EREADONLY (-8)    /* the handle was opened for reading */
+#define BFS_ENOSPC (-9)       /* the disk, the quota or the file size limit is full */
+#define BFS_EOWNERS (-10)     /* all 16 lanes for owners of marks are taken */
+#define BFS_EDIGESTONLY (-11) /* the file's hash is "external": it takes digests, not keys */
+#define BFS_ESIZING (-12)     /* no m and k can reach what was asked */
+#define BFS_EINTERNAL (-13)   /* a bug in bfstore */
+#define BFS_EUNCLEAN (-20)    /* dirty when the machine went down, or copied while in use */
+#define BFS_EPOISONED (-21)   /* a sync failed: memory and disk may differ */
+#define BFS_ELOST (-22)       /* truncated, overwritten or zero-filled under the mapping */
+#define BFS_ERECOVERING (-23) /* a recovery was begun and is not finished */
+#define BFS_ENOTREGULAR (-40) /* not a regular file */
+#define BFS_ESYMLINK (-41)    /* a symbolic link */
+#define BFS_ETOOSHORT (-42)   /* shorter than its header */
+#define BFS_EMAGIC (-43)      /* does not begin with the magic bytes */
+#define BFS_EVERSION (-44)    /* a later major version of the format */
+#define BFS_EFORM (-45)       /* an embedded record where a file is wanted, or the other way round */
+#define BFS_EHEADERSIZE (-46) /* the header's length is impossible */
+#define BFS_ECHECKSUM (-47)   /* the identity's checksum does not match */
+#define BFS_ERESERVED (-48)   /* reserved bytes are not zero */
+#define BFS_EFEATURE (-49)    /* needs a feature that this library does not know */
+#define BFS_ELAYOUT (-50)     /* unknown layout */
+#define BFS_EHASH (-51)       /* unknown hash */
+#define BFS_EPROBES (-52)     /* k is not in 1..64 */
+#define BFS_EBITS (-53)       /* m is impossible */
+#define BFS_ECAPACITY (-54)   /* n or p is impossible */
+#define BFS_EBODY (-55)       /* the body is not where or as long as it must be */
+#define BFS_ERECORD (-56)     /* a parameter record is malformed, or critical and unknown */
+#define BFS_ECANARY (-57)     /* this library hashes otherwise than the one that made the file */
+#define BFS_ESLOTS (-58)      /* no state slot is valid */
+#define BFS_ELIVEWORD (-59)   /* the live word is not the file's own */
+
+/* Layouts and hashes.  Persisted in files, never renumbered; 0 in bfs_options means the default. */
+#define BFS_LAYOUT_BLOCKED 1 /* one 64-byte line a key: one cache miss (default) */
+#define BFS_LAYOUT_CLASSIC 2 /* k probes anywhere: the lowest false-positive rate */
+#define BFS_HASH_XXH3 1      /* XXH3-64 with the file's seed (default) */
+#define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
+
+/* Flags of bfs_open: exactly one. */
+#define BFS_OPEN_READ 1u      /* asks only: takes no lock and writes nothing */
+#define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
+#define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer; BFS_EBUSY if there is another */
+
+/* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
+#define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
+
+/* Flags of bfs_options. */
+#define BFS_OPTION_SEED 1u        /* `seed` is given (else: random) */
+#define BFS_OPTION_REPLACE 2u     /* bfs_create: put the new file in the place of one that no writer has open */
+#define BFS_OPTION_UNPUBLISHED 4u /* bfs_create: no name in the file system until bfs_publish() */
+#define BFS_OPTION_BARE 8u        /* bfs_required_bytes, bfs_format: the bare form, for thousands of tiny filters */
+
+/* Flags of bfs_stats. */
+#define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
+
+/* What went wrong, in words.  Owned by the caller. */
+typedef struct bfs_error {
+  uint32_t struct_bytes; /* in: sizeof(bfs_error) */
+  int32_t code;          /* out: as returned */
+  int32_t os_errno;      /* out: errno of the system call that failed, else 0 */
+  uint32_t reserved;     /* out: 0 */
+  char message[496];     /* out: a sentence, NUL-terminated, cut to fit; paths in it are as given */
+} bfs_error;
+
+/* How to make a filter.  Zero means "not given".  The size is given by exactly one pair:
+ *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
+ *   capacity and bits_per_key  m = capacity * bits_per_key, and the k that is best for it
+ *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
+ *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given, else capacity is where half the
+ * bits are set like                       m, k, n, p, layout, hash and seed of another file: one digest then serves
+ * both With capacity alone, fpr is 0.01.  The rate of the blocked layout is that of Putze, Sanders & Singler, "Cache-,
+ * Hash- and Space-Efficient Bloom Filters" (WEA 2007): the mean over the Poisson load of a block; a rate below its
+ * floor near 1e-8 is BFS_ESIZING and needs the classic layout. */
+typedef struct bfs_options {
+  uint32_t struct_bytes; /* sizeof(bfs_options) */
+  uint32_t flags;        /* BFS_OPTION_* */
+  uint64_t capacity;     /* n: distinct keys */
+  double fpr;            /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
+  double bits_per_key;   /* m / n */
+  uint64_t max_bytes;    /* bytes of the whole file or buffer */
+  uint64_t num_bits;     /* m: 1..2^48; rounded up to 512 for the blocked layout */
+  uint32_t num_probes;   /* k: 1..64 */
+  uint32_t layout;       /* BFS_LAYOUT_* */
+  uint32_t hash;         /* BFS_HASH_* */
+  uint32_t mode;         /* permission bits of a new file, less the umask; 0 means 0600 */
+  uint64_t seed;         /* with BFS_OPTION_SEED */
+  const char* like;      /* path of a filter file whose shape is copied */
+  const void* note;      /* the owner's own words, any bytes */
+  uint64_t note_bytes;   /* at most 1024 */
+} bfs_options;
+
+/* Facts about an open filter. */
+typedef struct bfs_statistics {
+  uint32_t struct_bytes; /* in: sizeof(bfs_statistics) */
+  uint32_t layout;       /* BFS_LAYOUT_* */
+  uint32_t hash;         /* BFS_HASH_* */
+  uint32_t num_probes;   /* k */
+  uint64_t num_bits;     /* m */
+  uint64_t capacity;     /* n: keys sized for; 0 in the bare form */
+  double fpr;            /* p promised at n keys; 0 in the bare form */
+  uint64_t seed;
+  uint64_t body_bytes;
+  uint64_t keys_added;      /* adds that changed a bit; survives close, reopen and a killed writer; 0 in buffers */
+  uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now; 0 in buffers */
+  int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST */
+  uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
+  uint64_t set_bits;
+  double fill_ratio;     /* set_bits / m */
+  double estimated_keys; /* from the fill: -(m/k) ln(1 - fill) (Swamidass & Baldi 2007), per block for blocked */
+  double estimated_fpr;  /* the rate now: the mean over blocks of fill^k */
+} bfs_statistics;
+
+/* "1.2.3": the version of the library that runs.  Static. */
+BFS_API const char* bfs_version(void);
+
+/* One sentence for any code of this header, and a general one for any other number.  Static, never NULL. */
+BFS_API const char* bfs_strerror(int32_t code);
+
+/* --- Making, opening, closing ------------------------------------------------------------------------------------- */
+
+/* Makes a new, empty filter file, open for writing.  The complete file appears under its name or nothing does; its
+ * blocks are allocated, so adding can not run out of disk; durable when this returns.
+ * *out is NULL on error.  BFS_EEXIST if the path is taken (see BFS_OPTION_REPLACE), BFS_ENOSPC, BFS_ESIZING, ... */
+BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
+
+/* Opens a file: flags is one of BFS_OPEN_*.  Reading costs four header pages whatever the size.  For writing, the file
+ * is marked dirty, durably, before this returns, so that a crash is noticed later.  A dirty file without a live writer
+ * is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN.
+ * Network filesystems and a symbolic link as the last part of the path are not for filters. */
+BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
+
+/* Reads in place an embedded filter that lies `offset` bytes (a multiple of 64) into a file and is at most max_bytes
+ * long (0: up to the end of the file).  Read only. */
+BFS_API int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out,
+                               bfs_error* error);
+
+/* The bytes that bfs_format needs for these options. */
+BFS_API int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error);
+
+/* Makes a new, empty filter in the caller's buffer (64-byte aligned, at least bfs_required_bytes long), which stays the
+ * caller's and must outlive the handle.  Nothing touches a file: the caller saves the bytes. */
+BFS_API int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* options, bfs_filter** out,
+                           bfs_error* error);
+
+/* Uses a filter in the caller's buffer in place, without copying: flags is BFS_OPEN_READ (the buffer is never written)
+ * or BFS_OPEN_WRITE, with BFS_WRAP_BARE for the bare form.  The buffer is 64-byte aligned and must outlive the handle.
+ */
+BFS_API int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error);
+
+/* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file; after
+ * that the handle only reads.  On an error nothing has appeared, and the handle is as before. */
+BFS_API int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
+
+/* Closes and frees the handle, whatever is returned.  The last writer of a file syncs it and marks it clean; its
+ * failure to do so is what is returned, and then the next bfs_open says so too.  NULL is BFS_OK. */
+BFS_API int32_t bfs_close(bfs_filter* filter);
+
+/* --- One key ------------------------------------------------------------------------------------------------------ */
+
+/* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in any process see it once this returns;
+ * it survives a killed process at once, and a power cut once a later bfs_sync() returns BFS_OK. Returns 1 if the key
+ * was certainly new, 0 if it may have been there, < 0 a BFS_E code (then nothing changed). */
+BFS_API int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
+BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
+
+/* Returns 0 if the key was certainly never added, 1 if it may have been (or the file is in doubt: see
+ * bfs_statistics.health), < 0 a BFS_E code.  Only 0 is a no. */
+BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
+BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
+
+/* The key's 64-bit digest in this file.  Files with equal hash and seed have equal digests.  BFS_EDIGESTONLY where the
+ * hash is external. */
+BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest);
+
+/* --- Many keys ---------------------------------------------------------------------------------------------------- */
+
+/* _many: keys[i] is key_bytes[i] long.  _fixed: `count` keys of key_bytes each, one behind the other.  _column32 and
+ * _column64: key i is bytes[offsets[i]] .. bytes[offsets[i+1]], with count + 1 ascending offsets, as Apache Arrow keeps
+ * its string and large_string columns.  _digests: digests of this file's hash.
+ *
+ * bfs_add_*: returns how many keys were certainly new, or < 0 a BFS_E code found in the arguments, and then nothing was
+ * added; BFS_EPOISONED or BFS_ELOST may come with some of them added.
+ * bfs_contains_*: answers[i] = 0 if key i is certainly absent, else 1; returns how many may be present, or < 0 a BFS_E
+ * code, and then all `count` answers are 1. */
+BFS_API int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count);
+BFS_API int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count);
+BFS_API int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count);
+BFS_API int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count);
+BFS_API int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
+
+BFS_API int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes,
+                                  size_t count, uint8_t* answers);
+BFS_API int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
+                                   uint8_t* answers);
+BFS_API int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
+                                      uint8_t* answers);
+BFS_API int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
+                                      uint8_t* answers);
+BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers);
+
+/* --- Durability --------------------------------------------------------------------------------------------------- */
+
+/* Makes everything that was added before the call durable, then stores `mark` for `owner`: a position in the owner's
+ * own log, of which the caller promises that every key up to it has returned from an add.  After a crash, adding again
+ * what came after bfs_mark() restores the filter.  Marks never go back (the higher one stays); mark 0 stores none; 16
+ * owners at most.  A failure poisons the file, for every process: a sync that failed can not be retried. In a buffer:
+ * BFS_EINVAL, there is nothing to sync. */
+BFS_API int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark);
+
+/* The mark of `owner` as of the last sync by any process; 0 if it has none or it can not be read: replay it all. */
+BFS_API uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner);
+
+/* --- Facts -------------------------------------------------------------------------------------------------------- */
+
+/* Fills *out.  flags: 0, or BFS_STATS_FILL. */
+BFS_API int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+// bfstore's C++ API: Bloom filters in files that any number of processes share through a memory map.
+#pragma once
+
+#include <bfstore/error.hpp>
+#include <bfstore/filter.hpp>
+#include <bfstore/inspect.hpp>
+#include <bfstore/options.hpp>
+
+namespace bfstore {
+
+// "1.2.3"
+[[nodiscard]] const char* version() noexcept;
+
+}  // namespace bfstore

@@ -1,0 +1,136 @@
+// The filter: made, opened, asked, added to, synced and closed.
+//
+// A Filter is a handle, movable and not copyable; destroying it closes it. No function throws except where
+// std::string runs out of memory; what can fail says so in its return value.
+// Threads: one handle serves any number of threads at once in every function but close(), publish(), a move and the
+// destructor, which need the handle to themselves. Any number of handles and processes may have one file open.
+// C++ has no stable ABI: link the static library, or use the project as a Meson subproject.
+#pragma once
+
+#include <bfstore/error.hpp>
+#include <bfstore/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bfstore {
+
+enum class OpenMode : std::uint32_t {
+  kRead = 1,       // asks only: takes no lock, writes nothing, never waits for writers
+  kWrite = 2,      // adds too, beside any number of other writers
+  kExclusive = 4,  // adds as the only writer; kBusy if there is another
+};
+
+class Filter {
+ public:
+  Filter(Filter&&) noexcept;
+  Filter& operator=(Filter&&) noexcept;
+  ~Filter();
+
+  // Makes a new, empty filter at `path`, open for writing. The complete file appears under its name or nothing
+  // does; its blocks are allocated, so adding can not run out of disk. Durable when this returns.
+  static Result<Filter> create(const std::string& path, const Options& options);
+
+  // Opens an existing file. For writing, the file is marked dirty, durably, before this returns. A dirty file
+  // without a live writer is adopted if a process was merely killed in this boot; otherwise kUnclean.
+  static Result<Filter> open(const std::string& path, OpenMode mode);
+
+  // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
+  // (0: up to the end of the file). The offset may be any multiple of 64. Read only.
+  static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes);
+
+  // The bytes that format() needs for these options.
+  static Result<std::uint64_t> required_bytes(const Options& options);
+
+  // Makes a new, empty filter in the caller's buffer, which is 64-byte aligned, at least required_bytes() long, and
+  // outlives the handle. The caller saves the bytes; nothing here touches a file.
+  static Result<Filter> format(std::span<std::byte> buffer, const Options& options);
+
+  // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and outlives the handle. `bare`: the
+  // buffer is exactly body and trailer.
+  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false);        // reads and adds
+  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false);  // reads only
+
+  // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
+  // only reads. On an error nothing has appeared at the path.
+  Error publish();
+
+  // Closes; the last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever is
+  // returned. Closing without looking at the outcome (the destructor) loses nothing but the news of a failed sync.
+  Error close();
+
+  // --- One key ------------------------------------------------------------------------------------------------
+
+  // Adds a key. Adding it again changes nothing and dirties no page. Readers in any process see it once this returns;
+  // it survives a killed process at once, and a power cut once a later sync() returns ok.
+  // keys() is 1 if the key was certainly new, 0 if it may have been there; on a code nothing changed.
+  Count add(std::string_view key) noexcept;
+  Count add_digest(std::uint64_t digest) noexcept;
+
+  // false: the key was certainly never added. true: it may have been, or something is in doubt (see health()).
+  [[nodiscard]] bool contains(std::string_view key) const noexcept;
+  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
+
+  // The key's digest in this file; other files with equal hash and seed have the same. Nothing for Hash::kExternal.
+  [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
+
+  // --- Many keys ----------------------------------------------------------------------------------------------
+  // The keys are given as pointers and lengths, as views, as an array of equally long keys (count = keys.size() /
+  // key_bytes), as one buffer with n+1 ascending offsets (Arrow's columns of strings), or as digests.
+  // add: keys() is how many were certainly new. On a code found in the arguments nothing was added.
+  // contains: answers[i] is 0 if key i is certainly absent, else 1; keys() is how many may be present. On a code every
+  // answer is 1 (maybe). `answers` is at least as long as the keys.
+
+  Count add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept;
+  Count add_many(std::span<const std::string_view> keys) noexcept;
+  Count add_fixed(std::span<const std::byte> keys, std::size_t key_bytes) noexcept;
+  Count add_column(const std::byte* bytes, std::span<const std::int32_t> offsets) noexcept;
+  Count add_column(const std::byte* bytes, std::span<const std::int64_t> offsets) noexcept;
+  Count add_digests(std::span<const std::uint64_t> digests) noexcept;
+
+  Count contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
+                      std::span<std::uint8_t> answers) const noexcept;
+  Count contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> answers) const noexcept;
+  Count contains_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
+                       std::span<std::uint8_t> answers) const noexcept;
+  Count contains_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
+                        std::span<std::uint8_t> answers) const noexcept;
+  Count contains_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
+                        std::span<std::uint8_t> answers) const noexcept;
+  Count contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const noexcept;
+
+  // --- Durability ---------------------------------------------------------------------------------------------
+
+  // Makes everything that was added before the call durable, and then stores `mark` for `owner`: a position in the
+  // owner's own log, of which the caller promises that every key up to it has returned from an add. After a crash,
+  // adding again what came after mark(owner) restores the filter. Marks never go back: the higher one stays. Mark 0
+  // stores nothing. At most 16 owners. An error poisons the file: a sync that failed can not be retried.
+  Error sync(std::uint64_t owner = 0, std::uint64_t mark = 0);
+
+  // The mark of `owner`, as of the last sync of any process; 0 if it has none or it can not be read.
+  [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
+
+  // --- Facts --------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] const Shape& shape() const noexcept;
+  // kOk, or why every answer is "maybe" and every add refused by now (kPoisoned, kLost).
+  [[nodiscard]] Code health() const noexcept;
+  // `count_bits` reads the whole body.
+  [[nodiscard]] Stats stats(bool count_bits = false) const;
+
+ private:
+  struct Core;
+  explicit Filter(std::unique_ptr<Core> core) noexcept;
+  template <class KeyAt>
+  Count add_keys(std::size_t count, KeyAt key_at) noexcept;
+  template <class KeyAt>
+  Count contains_keys(std::size_t count, KeyAt key_at, std::span<std::uint8_t> answers) const noexcept;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace bfstore

@@ -1,0 +1,86 @@
+// How to make a filter, and what it says of itself. Plain values, no behaviour.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bfstore {
+
+// Persisted numbers (src/format/FORMAT.md): never renumbered.
+enum class Layout : std::uint16_t {
+  kBlocked = 1,  // one 64-byte line a key, k probes in its 512 bits: one cache miss, one page fault
+  kClassic = 2,  // Bloom's own: k probes anywhere in m bits; the lowest false-positive rate
+};
+
+// Persisted numbers (src/format/FORMAT.md): never renumbered.
+enum class Hash : std::uint16_t {
+  kXxh3 = 1,      // XXH3-64 with the file's seed
+  kExternal = 2,  // the caller passes digests of its own, well mixed hash; functions that take keys refuse
+};
+
+inline constexpr std::uint32_t kMaxProbes = 64;
+inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
+inline constexpr std::uint64_t kBlockBits = 512;
+inline constexpr std::uint64_t kMaxNoteBytes = 1024;
+
+// The size of a filter is given by exactly one of these pairs (zero means "not given"):
+//   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
+//   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
+//   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k
+//   num_bits and num_probes     m and k; with capacity too, the promised rate is computed for it, else the
+//                               capacity is the one at which half of the bits are set
+//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both
+// With capacity alone, fpr is 0.01.
+struct Options {
+  std::uint64_t capacity = 0;    // n: distinct keys sized for
+  double fpr = 0;                // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
+  double bits_per_key = 0;       // m / n
+  std::uint64_t max_bytes = 0;   // bytes
+  std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked layout
+  std::uint32_t num_probes = 0;  // k: 1..64
+  std::string like;              // path of the file whose shape is copied; it need not be clean
+
+  std::optional<Layout> layout;       // blocked if not given
+  std::optional<Hash> hash;           // XXH3-64 if not given
+  std::optional<std::uint64_t> seed;  // random if not given (0 for Hash::kExternal, which has none)
+  std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
+
+  // Files only.
+  std::uint32_t mode = 0600;  // permission bits, less the umask
+  bool replace = false;       // put the new file in the place of one that no writer has open
+  bool unpublished = false;   // no name in the file system until Filter::publish()
+
+  // Buffers only.
+  bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored
+};
+
+// Values that a filter file was made with.
+struct Shape {
+  Layout layout = Layout::kBlocked;
+  Hash hash = Hash::kXxh3;
+  std::uint32_t num_probes = 0;  // k
+  std::uint64_t num_bits = 0;    // m
+  std::uint64_t capacity = 0;    // n; 0 where the bare form does not say
+  double fpr = 0;                // p promised at n; 0 where the bare form does not say
+  std::uint64_t seed = 0;
+};
+
+// What the bits say. Counting them reads the whole body.
+struct Fill {
+  std::uint64_t set_bits = 0;
+  double fill_ratio = 0;      // set_bits / m
+  double estimated_keys = 0;  // from the fill: -(m/k) ln(1 - fill), summed over blocks for the blocked layout
+  double estimated_fpr = 0;   // the rate now: the mean over blocks of fill^k
+};
+
+struct Stats {
+  Shape shape;
+  std::uint64_t body_bytes = 0;
+  std::uint64_t keys_added = 0;       // adds that changed a bit; 0 in buffers, which keep no counter
+  std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now; 0 in buffers
+  std::optional<Fill> fill;           // only where it was asked for
+};
+
+}  // namespace bfstore

@@ -1,0 +1,130 @@
+// The table of codes, and the errors that system calls become.
+#include <bfstore/bfstore.hpp>
+
+#include <array>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace bfstore {
+namespace {
+
+struct CodeRow {
+  Code code;
+  const char* name;
+  const char* text;
+};
+
+constexpr std::array kCodes{
+    CodeRow{Code::kOk, "BFS_OK", "no error"},
+    CodeRow{Code::kInvalid, "BFS_EINVAL", "an argument is out of range or contradicts another"},
+    CodeRow{Code::kNoMemory, "BFS_ENOMEM", "out of memory"},
+    CodeRow{Code::kSystem, "BFS_ESYSTEM", "a system call failed"},
+    CodeRow{Code::kBusy, "BFS_EBUSY", "another process or handle has the file open in a way that excludes this"},
+    CodeRow{Code::kExists, "BFS_EEXIST", "the file is there already"},
+    CodeRow{Code::kNotFound, "BFS_ENOENT", "no such file"},
+    CodeRow{Code::kAccess, "BFS_EACCES", "permission denied"},
+    CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading"},
+    CodeRow{Code::kNoSpace, "BFS_ENOSPC", "no space left, or the quota or file size limit is reached"},
+    CodeRow{Code::kOwners, "BFS_EOWNERS", "all 16 lanes for owners of marks are taken"},
+    CodeRow{Code::kDigestOnly, "BFS_EDIGESTONLY", "the filter's hash is external: it takes digests, not keys"},
+    CodeRow{Code::kSizing, "BFS_ESIZING", "no m and k can reach what was asked"},
+    CodeRow{Code::kInternal, "BFS_EINTERNAL", "internal error: a bug in bfstore"},
+    CodeRow{Code::kUnclean, "BFS_EUNCLEAN",
+            "the file was not closed before the machine went down, or is a copy of one in use"},
+    CodeRow{Code::kPoisoned, "BFS_EPOISONED", "writing the file to disk failed: memory and disk may differ"},
+    CodeRow{Code::kLost, "BFS_ELOST", "the file was truncated, overwritten or zero-filled while it was in use"},
+    CodeRow{Code::kRecovering, "BFS_ERECOVERING", "a recovery of the file was begun and is not finished"},
+    CodeRow{Code::kNotRegular, "BFS_ENOTREGULAR", "not a regular file"},
+    CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link"},
+    CodeRow{Code::kTooShort, "BFS_ETOOSHORT", "shorter than the header of a filter"},
+    CodeRow{Code::kMagic, "BFS_EMAGIC", "not a bfstore file"},
+    CodeRow{Code::kVersion, "BFS_EVERSION", "a later version of the format"},
+    CodeRow{Code::kForm, "BFS_EFORM", "an embedded filter where a file is wanted, or the other way round"},
+    CodeRow{Code::kHeaderSize, "BFS_EHEADERSIZE", "the length of the header is impossible"},
+    CodeRow{Code::kChecksum, "BFS_ECHECKSUM", "the header's checksum does not match"},
+    CodeRow{Code::kReserved, "BFS_ERESERVED", "reserved bytes of the header are not zero"},
+    CodeRow{Code::kFeature, "BFS_EFEATURE", "the file needs a feature that this version does not know"},
+    CodeRow{Code::kLayout, "BFS_ELAYOUT", "unknown layout"},
+    CodeRow{Code::kHash, "BFS_EHASH", "unknown hash"},
+    CodeRow{Code::kProbes, "BFS_EPROBES", "the number of probes is not in 1 to 64"},
+    CodeRow{Code::kBits, "BFS_EBITS", "the number of bits is impossible"},
+    CodeRow{Code::kCapacity, "BFS_ECAPACITY", "the capacity or the false-positive rate is impossible"},
+    CodeRow{Code::kBody, "BFS_EBODY", "the body is not where, or not as long as, it must be"},
+    CodeRow{Code::kRecord, "BFS_ERECORD", "a parameter record is malformed, or critical and unknown"},
+    CodeRow{Code::kCanary, "BFS_ECANARY", "this library hashes otherwise than the one that made the file"},
+    CodeRow{Code::kSlots, "BFS_ESLOTS", "no state slot is valid"},
+    CodeRow{Code::kLiveWord, "BFS_ELIVEWORD", "the live word is not the file's own"},
+};
+
+const CodeRow* find_code(Code code) noexcept {
+  for (const CodeRow& row : kCodes) {
+    if (row.code == code) return &row;
+  }
+  return nullptr;
+}
+
+Code code_of_errno(int os_errno) noexcept {
+  switch (os_errno) {
+    case ENOENT:
+    case ENOTDIR:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kAccess;
+    case EEXIST:
+      return Code::kExists;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return Code::kNoSpace;
+    case ENOMEM:
+      return Code::kNoMemory;
+    default:
+      return Code::kSystem;
+  }
+}
+
+}  // namespace
+
+const char* version() noexcept { return BFSTORE_VERSION; }
+
+const char* code_name(Code code) noexcept {
+  const CodeRow* row = find_code(code);
+  return row == nullptr ? nullptr : row->name;
+}
+
+const char* code_text(Code code) noexcept {
+  const CodeRow* row = find_code(code);
+  return row == nullptr ? "unknown error code" : row->text;
+}
+
+namespace base {
+
+std::string printable(std::string_view bytes, std::size_t most) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\') {
+      out += c;
+    } else {
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  if (bytes.size() > most) out += "...";
+  return out;
+}
+
+Error fail_errno(int os_errno, const std::string& path, std::string_view what) {
+  std::array<char, 128> buffer{};
+  std::string message = path.empty() ? std::string() : path + ": ";
+  message += what;
+  message += ": ";
+  message += strerror_r(os_errno, buffer.data(), buffer.size());  // GNU's: never fails, no locale but the caller's
+  return Error{code_of_errno(os_errno), os_errno, std::move(message)};
+}
+
+}  // namespace base
+}  // namespace bfstore

@@ -1,0 +1,21 @@
+// Making Errors: the code, the errno, and a sentence put together from its parts.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+namespace bfstore::base {
+
+// The bytes of an untrusted string, with everything but printable ASCII escaped, at most `most` of them.
+std::string printable(std::string_view bytes, std::size_t most = 64);
+
+inline Error fail(Code code, std::string message) { return Error{code, 0, std::move(message)}; }
+
+// For a system call that failed: "PATH: WHAT: No space left on device". The errno decides the code where there is one
+// for it (kNotFound, kAccess, kNoSpace, ...), else it is kSystem.
+Error fail_errno(int os_errno, const std::string& path, std::string_view what);
+
+}  // namespace bfstore::base

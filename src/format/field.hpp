@@ -1,0 +1,38 @@
+// A field of a persisted record: its name in FORMAT.md, its offset and its length. A test compares the tables of fields
+// with the document.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.hpp"
+
+namespace bfstore::format {
+
+using Bytes = std::span<const std::byte>;
+
+struct Field {
+  const char* name;
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+template <class Integer>
+Integer get(Bytes record, const Field& field) noexcept {
+  return base::load<Integer>(record.data() + field.offset);
+}
+
+template <class Integer>
+void put(std::span<std::byte> record, const Field& field, Integer value) noexcept {
+  base::store(record.data() + field.offset, value);
+}
+
+inline bool all_zero(Bytes bytes) noexcept {
+  for (const std::byte byte : bytes) {
+    if (byte != std::byte{0}) return false;
+  }
+  return true;
+}
+
+}  // namespace bfstore::format

@@ -1,0 +1,302 @@
+#include "format/identity.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/arith.hpp"
+#include "base/fail.hpp"
+#include "hash/hash.hpp"
+#include "sizing/sizing.hpp"
+
+namespace bfstore::format {
+namespace {
+
+std::uint64_t checksum_of(Bytes record) noexcept {
+  return hash::xxh3(record.data(), record.size() - kChecksumBytes, 0);
+}
+
+std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+// Walks the checklist over one record. Every check adds its own problem and lets the others go on as far as there are
+// bytes to read.
+class Checker {
+ public:
+  Checker(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing)
+      : bytes_(bytes), form_(form), available_bytes_(available_bytes), writing_(writing) {}
+
+  CheckedIdentity run() {
+    check_length();
+    if (!check_magic()) return {std::nullopt, std::move(problems_)};
+    if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
+    read_fields();
+    if (id_.version_major > kVersionMajor || id_.version_major == 0) {
+      broken(Code::kVersion, "format version " + std::to_string(id_.version_major) + "." +
+                                 std::to_string(id_.version_minor) + "; this bfstore reads version 1; use a later one");
+    }
+    check_form();
+    check_header_size();
+    if (whole_) check_checksum();
+    check_reserved();
+    check_features();
+    check_kinds();
+    check_numbers();
+    check_body();
+    if (whole_) check_records();
+    check_canary();
+    return {std::move(id_), std::move(problems_)};
+  }
+
+ private:
+  void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
+
+  bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
+
+  void check_length() {
+    const std::size_t least = form_ == Form::kFile ? kFileHeaderBytes : kLeastEmbeddedHeader;
+    if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
+    broken(Code::kTooShort, "only " + std::to_string(available_bytes_) +
+                                " bytes long, shorter than the header of a filter (" + std::to_string(least) +
+                                "); it was truncated or is not a bfstore file");
+  }
+
+  bool check_magic() {
+    const std::size_t there = std::min(bytes_.size(), kMagic.size());
+    if (there == kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), there) == 0) return true;
+    broken(Code::kMagic, "not a bfstore file (first bytes '" +
+                             base::printable(as_text(bytes_.first(std::min(there, std::size_t{4})))) +
+                             "'); create one with bf create");
+    return false;
+  }
+
+  void read_fields() {
+    id_.version_major = get<std::uint16_t>(bytes_, kVersionMajorField);
+    id_.version_minor = get<std::uint16_t>(bytes_, kVersionMinorField);
+    id_.header_bytes = get<std::uint32_t>(bytes_, kHeaderBytesField);
+    id_.compat = get<std::uint32_t>(bytes_, kCompatField);
+    id_.ro_compat = get<std::uint32_t>(bytes_, kRoCompatField);
+    id_.incompat = get<std::uint32_t>(bytes_, kIncompatField);
+    id_.layout = get<std::uint16_t>(bytes_, kLayoutField);
+    id_.hash = get<std::uint16_t>(bytes_, kHashField);
+    id_.num_probes = get<std::uint32_t>(bytes_, kNumProbesField);
+    id_.num_bits = get<std::uint64_t>(bytes_, kNumBitsField);
+    id_.capacity = get<std::uint64_t>(bytes_, kCapacityField);
+    id_.fpr = std::bit_cast<double>(get<std::uint64_t>(bytes_, kFprField));
+    id_.seed = get<std::uint64_t>(bytes_, kSeedField);
+    id_.body_offset = get<std::uint64_t>(bytes_, kBodyOffsetField);
+    id_.body_bytes = get<std::uint64_t>(bytes_, kBodyBytesField);
+    std::memcpy(id_.file_id.data(), bytes_.data() + kFileIdField.offset, id_.file_id.size());
+    id_.canary = get<std::uint64_t>(bytes_, kCanaryField);
+    records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
+    id_.embedded = get<std::uint16_t>(bytes_, kFormField) == static_cast<std::uint16_t>(Form::kEmbedded);
+  }
+
+  void check_form() {
+    const auto form = get<std::uint16_t>(bytes_, kFormField);
+    if (form == static_cast<std::uint16_t>(form_)) return;
+    if (form == static_cast<std::uint16_t>(Form::kEmbedded)) {
+      broken(Code::kForm, "an embedded filter, not a filter file; open it as a range or a buffer");
+    } else if (form == static_cast<std::uint16_t>(Form::kFile)) {
+      broken(Code::kForm, "a filter file, not an embedded filter; open it by its path");
+    } else {
+      broken(Code::kForm, "unknown form " + std::to_string(form));
+    }
+  }
+
+  void check_header_size() {
+    const std::uint32_t size = id_.header_bytes;
+    const bool possible = form_ == Form::kFile
+                              ? size == kPageBytes
+                              : size >= kLeastEmbeddedHeader && size <= kMostEmbeddedHeader && size % 64 == 0;
+    whole_ = possible && size <= bytes_.size();
+    if (!possible || !whole_)
+      broken(Code::kHeaderSize, "a header of " + std::to_string(size) + " bytes is impossible here");
+  }
+
+  void check_checksum() {
+    const Bytes record = bytes_.first(id_.header_bytes);
+    if (base::load<std::uint64_t>(record.data() + record.size() - kChecksumBytes) != checksum_of(record)) {
+      broken(Code::kChecksum,
+             "the header's checksum does not match: it was damaged or edited; use a copy or build it again");
+    }
+  }
+
+  void check_reserved() {
+    if (!minor_known()) return;
+    bool zero = true;
+    for (const Field& field : {kReservedAField, kReservedBField, kReservedCField}) {
+      zero = zero && all_zero(bytes_.subspan(field.offset, field.bytes));
+    }
+    const std::uint64_t used = kRecordsOffset + std::uint64_t{records_bytes_};
+    if (whole_ && used + kChecksumBytes <= id_.header_bytes) {
+      zero = zero && all_zero(bytes_.subspan(used, id_.header_bytes - kChecksumBytes - used));
+    }
+    if (!zero) broken(Code::kReserved, "reserved bytes of the header are not zero");
+  }
+
+  void check_features() {
+    if (id_.incompat != 0) {
+      broken(Code::kFeature, "needs features that this bfstore does not know (incompat " +
+                                 std::to_string(id_.incompat) + "); use a later one");
+    }
+    if (id_.ro_compat != 0 && writing_) {
+      broken(Code::kFeature, "can only be read by this bfstore (ro_compat " + std::to_string(id_.ro_compat) +
+                                 "); open it for reading, or use a later version");
+    }
+  }
+
+  void check_kinds() {
+    known_layout_ = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked) ||
+                    id_.layout == static_cast<std::uint16_t>(Layout::kClassic);
+    if (!known_layout_) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
+    known_hash_ =
+        id_.hash == static_cast<std::uint16_t>(Hash::kXxh3) || id_.hash == static_cast<std::uint16_t>(Hash::kExternal);
+    if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+  }
+
+  void check_numbers() {
+    if (id_.num_probes < 1 || id_.num_probes > kMaxProbes) {
+      broken(Code::kProbes, "k is " + std::to_string(id_.num_probes) + ", not from 1 to 64");
+    }
+    const bool blocked = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked);
+    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && (!blocked || id_.num_bits % kBlockBits == 0);
+    if (!good_bits_) {
+      broken(Code::kBits,
+             "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" + (blocked ? " in blocks of 512" : ""));
+    }
+    const bool good_rate = id_.fpr > 0 && id_.fpr <= 1;  // false for NaN
+    if (id_.capacity < 1 || id_.capacity > static_cast<std::uint64_t>(INT64_MAX) || !good_rate) {
+      broken(Code::kCapacity,
+             "n or p is impossible (n " + std::to_string(id_.capacity) + ", p " + std::to_string(id_.fpr) + ")");
+    }
+  }
+
+  void check_body() {
+    if (known_layout_ && good_bits_ &&
+        id_.body_bytes != sizing::body_bytes(static_cast<Layout>(id_.layout), id_.num_bits)) {
+      broken(Code::kBody, "a body of " + std::to_string(id_.body_bytes) + " bytes does not fit m");
+      return;
+    }
+    const std::uint64_t unit = form_ == Form::kFile ? kPageBytes : 64;
+    const std::uint64_t least = form_ == Form::kFile ? kFileHeaderBytes : id_.header_bytes;
+    const auto end = base::checked_add(id_.body_offset, id_.body_bytes);
+    if (id_.body_offset % unit != 0 || id_.body_offset < least || !end) {
+      broken(Code::kBody, "the body can not begin at byte " + std::to_string(id_.body_offset));
+    } else if (*end > available_bytes_) {
+      broken(Code::kBody, "the body ends at byte " + std::to_string(*end) + ", but only " +
+                              std::to_string(available_bytes_) +
+                              " bytes are there: it was truncated; use a copy or build it again");
+    }
+  }
+
+  void check_records() {
+    const std::uint64_t room = id_.header_bytes - kRecordsOffset - kChecksumBytes;
+    if (records_bytes_ % 8 != 0 || records_bytes_ > room) {
+      broken(Code::kRecord, "parameter records of " + std::to_string(records_bytes_) + " bytes are impossible");
+      return;
+    }
+    Bytes rest = bytes_.subspan(kRecordsOffset, records_bytes_);
+    while (!rest.empty()) {
+      const std::uint64_t value_bytes = get<std::uint32_t>(rest, kRecordValueBytesField);
+      const std::uint64_t whole = base::round_up(kRecordValueOffset + value_bytes, 8);
+      if (whole > rest.size()) {
+        broken(Code::kRecord, "a parameter record is longer than what is left");
+        return;
+      }
+      check_record(rest.first(whole), value_bytes);
+      rest = rest.subspan(whole);
+    }
+  }
+
+  void check_record(Bytes record, std::uint64_t value_bytes) {
+    const auto type = get<std::uint16_t>(record, kRecordTypeField);
+    const auto flags = get<std::uint16_t>(record, kRecordFlagsField);
+    const Bytes value = record.subspan(kRecordValueOffset, value_bytes);
+    const bool padded = all_zero(record.subspan(kRecordValueOffset + value_bytes));
+    if (minor_known() && ((flags & ~unsigned{kRecordCritical}) != 0 || !padded)) {
+      broken(Code::kRecord,
+             "a parameter record of type " + std::to_string(type) + " has flags or padding that must be zero");
+    } else if (type == kRecordNote) {
+      if (value_bytes > kMaxNoteBytes || id_.note)
+        broken(Code::kRecord, "a second note, or one of more than 1024 bytes");
+      id_.note = std::string(as_text(value));
+    } else if ((flags & kRecordCritical) != 0) {
+      broken(Code::kRecord,
+             "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
+    }
+  }
+
+  void check_canary() {
+    if (known_hash_ && id_.canary != hash::canary(static_cast<Hash>(id_.hash), id_.seed)) {
+      broken(Code::kCanary,
+             "this library hashes otherwise than the one that made the file; use that one, or build it again");
+    }
+  }
+
+  Bytes bytes_;
+  Form form_;
+  std::uint64_t available_bytes_;
+  bool writing_;
+  Identity id_;
+  std::uint32_t records_bytes_ = 0;
+  bool whole_ = false;  // header_bytes is possible, and that many bytes are there
+  bool known_layout_ = false;
+  bool known_hash_ = false;
+  bool good_bits_ = false;
+  std::vector<Problem> problems_;
+};
+
+void put_note(std::span<std::byte> record, const std::string& note) {
+  const std::span<std::byte> at = record.subspan(kRecordsOffset);
+  put(at, kRecordTypeField, kRecordNote);
+  put(at, kRecordFlagsField, std::uint16_t{0});
+  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(note.size()));
+  std::memcpy(at.data() + kRecordValueOffset, note.data(), note.size());
+}
+
+std::size_t records_bytes_for(std::size_t note_bytes) noexcept {
+  return note_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + note_bytes, 8);
+}
+
+}  // namespace
+
+std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept {
+  if (form == Form::kFile) return kPageBytes;
+  return base::round_up(kRecordsOffset + records_bytes_for(note_bytes) + kChecksumBytes, 64);
+}
+
+std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
+  return body_bytes >= kBigBodyBytes ? kBigBodyBytes : kFileHeaderBytes;
+}
+
+std::vector<std::byte> encode_identity(const Identity& identity) {
+  std::vector<std::byte> record(identity.header_bytes);
+  std::memcpy(record.data(), kMagic.data(), kMagic.size());
+  put(record, kVersionMajorField, kVersionMajor);
+  put(record, kVersionMinorField, kVersionMinor);
+  put(record, kHeaderBytesField, identity.header_bytes);
+  put(record, kFormField, static_cast<std::uint16_t>(identity.embedded ? Form::kEmbedded : Form::kFile));
+  put(record, kLayoutField, identity.layout);
+  put(record, kHashField, identity.hash);
+  put(record, kNumProbesField, identity.num_probes);
+  put(record, kNumBitsField, identity.num_bits);
+  put(record, kCapacityField, identity.capacity);
+  put(record, kFprField, std::bit_cast<std::uint64_t>(identity.fpr));
+  put(record, kSeedField, identity.seed);
+  put(record, kBodyOffsetField, identity.body_offset);
+  put(record, kBodyBytesField, identity.body_bytes);
+  std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
+  put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
+  const std::size_t note_bytes = identity.note ? identity.note->size() : 0;
+  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes_for(note_bytes)));
+  if (note_bytes != 0) put_note(record, *identity.note);
+  base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
+  return record;
+}
+
+CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing) {
+  return Checker(bytes, form, available_bytes, writing).run();
+}
+
+}  // namespace bfstore::format

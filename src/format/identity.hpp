@@ -1,0 +1,89 @@
+// The identity record: what a filter is, written once (FORMAT.md, "Identity"). Bytes to struct and back; no I/O.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "format/field.hpp"
+
+namespace bfstore::format {
+
+using Identity = ReportedIdentity;
+
+inline constexpr std::size_t kPageBytes = 4096;
+inline constexpr std::size_t kHeaderPages = 4;
+inline constexpr std::size_t kFileHeaderBytes = kHeaderPages * kPageBytes;  // identity, slots, live page
+inline constexpr std::uint64_t kBigBodyBytes = std::uint64_t{2} << 20;      // and where such a body begins
+inline constexpr std::uint16_t kVersionMajor = 1;
+inline constexpr std::uint16_t kVersionMinor = 0;
+inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'B', 'F', 'S', 0x0d, 0x0a, 0x1a, 0x0a};
+
+inline constexpr Field kMagicField{"magic", 0, 8};
+inline constexpr Field kVersionMajorField{"version_major", 8, 2};
+inline constexpr Field kVersionMinorField{"version_minor", 10, 2};
+inline constexpr Field kHeaderBytesField{"header_bytes", 12, 4};
+inline constexpr Field kCompatField{"compat", 16, 4};
+inline constexpr Field kRoCompatField{"ro_compat", 20, 4};
+inline constexpr Field kIncompatField{"incompat", 24, 4};
+inline constexpr Field kFormField{"form", 28, 2};
+inline constexpr Field kReservedAField{"reserved_a", 30, 2};
+inline constexpr Field kLayoutField{"layout", 32, 2};
+inline constexpr Field kHashField{"hash", 34, 2};
+inline constexpr Field kNumProbesField{"num_probes", 36, 4};
+inline constexpr Field kNumBitsField{"num_bits", 40, 8};
+inline constexpr Field kCapacityField{"capacity", 48, 8};
+inline constexpr Field kFprField{"fpr", 56, 8};
+inline constexpr Field kSeedField{"seed", 64, 8};
+inline constexpr Field kBodyOffsetField{"body_offset", 72, 8};
+inline constexpr Field kBodyBytesField{"body_bytes", 80, 8};
+inline constexpr Field kFileIdField{"file_id", 88, 16};
+inline constexpr Field kCanaryField{"canary", 104, 8};
+inline constexpr Field kRecordsBytesField{"records_bytes", 112, 4};
+inline constexpr Field kReservedBField{"reserved_b", 116, 4};
+inline constexpr Field kReservedCField{"reserved_c", 120, 8};
+
+inline constexpr std::array kIdentityFields{
+    kMagicField,    kVersionMajorField, kVersionMinorField, kHeaderBytesField, kCompatField,     kRoCompatField,
+    kIncompatField, kFormField,         kReservedAField,    kLayoutField,      kHashField,       kNumProbesField,
+    kNumBitsField,  kCapacityField,     kFprField,          kSeedField,        kBodyOffsetField, kBodyBytesField,
+    kFileIdField,   kCanaryField,       kRecordsBytesField, kReservedBField,   kReservedCField};
+
+inline constexpr std::size_t kRecordsOffset = 128;
+inline constexpr std::size_t kChecksumBytes = 8;  // the record's last bytes
+inline constexpr std::size_t kLeastEmbeddedHeader = 192;
+inline constexpr std::size_t kMostEmbeddedHeader = 65536;
+
+// Parameter records; the numbers are persisted.
+inline constexpr Field kRecordTypeField{"type", 0, 2};
+inline constexpr Field kRecordFlagsField{"flags", 2, 2};
+inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
+inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
+inline constexpr std::size_t kRecordValueOffset = 8;
+inline constexpr std::uint16_t kRecordNote = 1;
+inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
+
+enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
+
+// The record's length for a note of so many bytes.
+std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept;
+
+// Where a body of so many bytes begins in a file.
+std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;
+
+// The record, header_bytes long, checksum included. The identity's numbers are right; its canary is computed here.
+std::vector<std::byte> encode_identity(const Identity& identity);
+
+struct CheckedIdentity {
+  std::optional<Identity> identity;  // where there are bytes enough and the magic is there
+  std::vector<Problem> problems;     // in the order of the checklist; empty for a good record
+};
+
+// Applies the reader's checklist to a record. `bytes` holds at least the header, or all that there is;
+// `available_bytes` is how long the file or buffer is, counted from the record's start. `writing` refuses unknown
+// ro_compat bits.
+CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing);
+
+}  // namespace bfstore::format

@@ -1,0 +1,114 @@
+#include "format/state.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hash/hash.hpp"
+
+namespace bfstore::format {
+namespace {
+
+std::uint64_t checksum_of(Bytes page, const FileId& file_id) noexcept {
+  const auto seed = base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()));
+  return hash::xxh3(page.data(), kSlotChecksumField.offset, seed);
+}
+
+}  // namespace
+
+std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept {
+  for (const OwnerMark& lane : slot.lanes) {
+    if (lane.mark != 0 && lane.owner == owner) return lane.mark;
+  }
+  return 0;
+}
+
+bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
+  if (mark == 0) return true;
+  OwnerMark* lane = nullptr;
+  for (OwnerMark& candidate : slot.lanes) {
+    if (candidate.mark != 0 && candidate.owner == owner) {
+      candidate.mark = std::max(candidate.mark, mark);
+      return true;
+    }
+    if (candidate.mark == 0 && lane == nullptr) lane = &candidate;
+  }
+  if (lane == nullptr) return false;
+  *lane = {owner, mark};
+  return true;
+}
+
+SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
+  SlotPage page{};
+  put(page, kSequenceField, slot.sequence);
+  put(page, kStateField, static_cast<std::uint32_t>(slot.state));
+  std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
+  put(page, kDeviceField, slot.device);
+  put(page, kInodeField, slot.inode);
+  std::byte* lane_at = page.data() + kLanesField.offset;
+  for (const OwnerMark& lane : slot.lanes) {
+    base::store(lane_at, lane.owner);
+    base::store(lane_at + 8, lane.mark);
+    lane_at += 16;
+  }
+  put(page, kSlotChecksumField, checksum_of(page, file_id));
+  return page;
+}
+
+std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
+  if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id)) return std::nullopt;
+  const auto state = get<std::uint32_t>(page, kStateField);
+  if (state < static_cast<std::uint32_t>(SlotState::kClean) ||
+      state > static_cast<std::uint32_t>(SlotState::kRecovering)) {
+    return std::nullopt;
+  }
+  Slot slot;
+  slot.sequence = get<std::uint64_t>(page, kSequenceField);
+  slot.state = static_cast<SlotState>(state);
+  std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
+  slot.device = get<std::uint64_t>(page, kDeviceField);
+  slot.inode = get<std::uint64_t>(page, kInodeField);
+  const std::byte* lane_at = page.data() + kLanesField.offset;
+  for (OwnerMark& lane : slot.lanes) {
+    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8)};
+    lane_at += 16;
+  }
+  return slot;
+}
+
+const Slot* SlotPair::newest() const noexcept {
+  const auto& [a, b] = slots;
+  if (!a && !b) return nullptr;
+  if (!a || (b && b->sequence > a->sequence)) return &*b;
+  return &*a;
+}
+
+std::size_t SlotPair::next_index() const noexcept { return newest() == (slots[0] ? &*slots[0] : nullptr) ? 1 : 0; }
+
+bool SlotPair::whole() const noexcept {
+  if (!slots[0] || !slots[1]) return false;
+  const std::uint64_t a = slots[0]->sequence;
+  const std::uint64_t b = slots[1]->sequence;
+  return a + 1 == b || b + 1 == a;
+}
+
+bool SlotPair::clean() const noexcept { return whole() && newest()->state == SlotState::kClean; }
+
+SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcept {
+  return {{decode_slot(page_a, file_id), decode_slot(page_b, file_id)}};
+}
+
+std::uint64_t healthy_live_word(const FileId& file_id) noexcept {
+  constexpr std::uint64_t kOneSlice = std::uint64_t{1} << 48;
+  const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
+  return kOneSlice | id | 1;
+}
+
+std::uint64_t keys_added_in(Bytes live_page) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kNumStripes; ++i) {
+    sum += base::load<std::uint64_t>(live_page.data() + kStripesField.offset + i * kStripeBytes);
+  }
+  return sum;
+}
+
+}  // namespace bfstore::format

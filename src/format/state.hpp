@@ -1,0 +1,96 @@
+// The state slots and the live page: what a file is going through (FORMAT.md, "State slots", "Live page"). Bytes to
+// structs and back; no I/O.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "format/field.hpp"
+#include "format/identity.hpp"
+
+namespace bfstore::format {
+
+using FileId = std::array<std::uint8_t, 16>;
+using BootId = std::array<std::uint8_t, 16>;
+
+inline constexpr std::size_t kNumLanes = 16;
+
+inline constexpr Field kSequenceField{"sequence", 0, 8};
+inline constexpr Field kStateField{"state", 8, 4};
+inline constexpr Field kBootIdField{"boot_id", 16, 16};
+inline constexpr Field kDeviceField{"device", 32, 8};
+inline constexpr Field kInodeField{"inode", 40, 8};
+inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
+inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
+inline constexpr std::array kSlotFields{kSequenceField, kStateField, kBootIdField,      kDeviceField,
+                                        kInodeField,    kLanesField, kSlotChecksumField};
+
+enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3 };  // persisted
+
+struct Slot {
+  std::uint64_t sequence = 0;
+  SlotState state = SlotState::kClean;
+  BootId boot_id{};
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::array<OwnerMark, kNumLanes> lanes{};
+
+  bool operator==(const Slot& other) const noexcept = default;
+};
+
+// 0 if the owner has none.
+std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept;
+
+// The higher of the old and the new mark; false if there is no lane left. Mark 0 changes nothing.
+bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept;
+
+using SlotPage = std::array<std::byte, kPageBytes>;
+SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept;
+
+// Nothing if the slot is invalid.
+std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept;
+
+// The two slots of a file together.
+struct SlotPair {
+  std::array<std::optional<Slot>, 2> slots;
+
+  // The valid slot with the larger sequence; nullptr if none is valid.
+  [[nodiscard]] const Slot* newest() const noexcept;
+  // Where the next state is written: over the older or invalid slot.
+  [[nodiscard]] std::size_t next_index() const noexcept;
+  // Both valid and one behind the other. If not, a write was torn, and the file may be less clean than it says.
+  [[nodiscard]] bool whole() const noexcept;
+  [[nodiscard]] bool clean() const noexcept;
+
+  bool operator==(const SlotPair& other) const noexcept = default;
+};
+
+SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcept;
+
+// --- The live page ---------------------------------------------------------------------------------------------------
+
+inline constexpr std::size_t kLivePageOffset = 3 * kPageBytes;
+inline constexpr std::size_t kSlotOffset = kPageBytes;  // of slot A; slot B is in the next page
+inline constexpr Field kLiveWordField{"live_word", 0, 8};
+inline constexpr std::size_t kNumStripes = 32;
+inline constexpr std::size_t kStripeBytes = 64;
+inline constexpr Field kStripesField{"keys_added", 64, kNumStripes* kStripeBytes};
+inline constexpr std::array kLiveFields{kLiveWordField, kStripesField};
+
+// Bits of the live word; persisted.
+inline constexpr std::uint64_t kLivePoisoned = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kLiveSuperseded = std::uint64_t{1} << 33;
+inline constexpr std::uint64_t kLiveRecovering = std::uint64_t{1} << 34;
+inline constexpr std::uint64_t kLiveSyncing = std::uint64_t{1} << 35;
+inline constexpr std::uint64_t kLiveStates = kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing;
+
+// The live word of a healthy file with this id, no sync under way.
+std::uint64_t healthy_live_word(const FileId& file_id) noexcept;
+
+// The sum of the stripes.
+std::uint64_t keys_added_in(Bytes live_page) noexcept;
+
+}  // namespace bfstore::format

@@ -1,0 +1,236 @@
+#include "region/file.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/fail.hpp"
+
+namespace bfstore::region {
+namespace {
+
+using base::fail_errno;
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string temporary_name_for(const std::string& path) {
+  std::uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
+  std::array<char, 24> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(random));
+  return path + "." + digits.data() + ".tmp";
+}
+
+Error sync_directory_of(const std::string& path) {
+  const std::string directory = directory_of(path);
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return fail_errno(errno, directory, "opening the directory");
+  const int failed = fsync(descriptor) == 0 ? 0 : errno;
+  close(descriptor);
+  return failed == 0 ? Error{} : fail_errno(failed, directory, "syncing the directory");
+}
+
+bool is_symlink(const std::string& path) noexcept {
+  struct stat facts {};
+  return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+}
+
+int lock_command(int descriptor, int command, std::uint64_t byte, short type) noexcept {
+  struct flock request {};
+  request.l_type = type;
+  request.l_whence = SEEK_SET;
+  request.l_start = static_cast<off_t>(byte);
+  request.l_len = 1;
+  int outcome = 0;
+  do {
+    outcome = fcntl(descriptor, command, &request);
+  } while (outcome != 0 && errno == EINTR && command == F_OFD_SETLKW);
+  return outcome;
+}
+
+short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
+
+}  // namespace
+
+Result<File> File::open(const std::string& path, Access access) {
+  const int flags = access == Access::kRead ? O_RDONLY : O_RDWR;
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+  if (descriptor >= 0) return File(descriptor, path);
+  const int failed = errno;
+  if (failed == ELOOP && is_symlink(path)) {
+    return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
+  }
+  if (failed == EISDIR) return base::fail(Code::kNotRegular, path + ": a directory, not a filter file");
+  if (failed == ENXIO) return base::fail(Code::kNotRegular, path + ": not a regular file");
+  return fail_errno(failed, path, "opening");
+}
+
+Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
+  const std::string directory = directory_of(path);
+  const auto bits = static_cast<mode_t>(mode);
+  int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
+  if (descriptor >= 0) return File(descriptor, path);
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
+  std::string temporary = temporary_name_for(path);
+  descriptor = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, bits);
+  if (descriptor < 0) return fail_errno(errno, path, "creating");
+  File file(descriptor, path);
+  file.temporary_ = std::move(temporary);
+  return file;
+}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, std::string())) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+File::~File() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Result<FileFacts> File::facts() const {
+  struct stat facts {};
+  if (fstat(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its size");
+  return FileFacts{S_ISREG(facts.st_mode),
+                   static_cast<std::uint64_t>(facts.st_size),
+                   static_cast<std::uint64_t>(facts.st_blocks) * 512,
+                   static_cast<std::uint64_t>(facts.st_dev),
+                   static_cast<std::uint64_t>(facts.st_ino),
+                   static_cast<std::uint64_t>(facts.st_nlink)};
+}
+
+Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, path_, "reading");
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put =
+        pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail_errno(errno, path_, "writing");
+    done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
+  int failed = 0;
+  do {
+    failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (failed == EINTR);
+  if (failed == 0) return {};
+  return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
+}
+
+Error File::sync() const {
+  if (fdatasync(descriptor_) == 0) return {};
+  return fail_errno(errno, path_, "syncing to disk");
+}
+
+Error File::link_unnamed(const std::string& name) const {
+  // AT_EMPTY_PATH needs a capability on older kernels; the way through /proc needs /proc.
+  if (linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
+  if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+  if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
+  return fail_errno(errno, path_, "giving the new file its name");
+}
+
+Error File::rename_temporary(bool replace) {
+  int outcome = 0;
+  if (replace) {
+    outcome = rename(temporary_.c_str(), path_.c_str());
+  } else {
+    outcome = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+    if (outcome != 0 && errno != EEXIST) {  // no such flag here: a hard link refuses to replace, too
+      outcome = link(temporary_.c_str(), path_.c_str());
+      if (outcome == 0) unlink(temporary_.c_str());
+    }
+  }
+  if (outcome != 0 && errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
+  if (outcome != 0) return fail_errno(errno, path_, "giving the new file its name");
+  temporary_.clear();
+  return {};
+}
+
+Error File::publish(bool replace) {
+  if (temporary_.empty() && !replace) {
+    if (Error error = link_unnamed(path_); !error.ok()) return error;
+  } else {
+    if (temporary_.empty()) {
+      std::string temporary = temporary_name_for(path_);
+      if (Error error = link_unnamed(temporary); !error.ok()) return error;
+      temporary_ = std::move(temporary);
+    }
+    if (Error error = rename_temporary(replace); !error.ok()) return error;
+  }
+  return sync_directory_of(path_);
+}
+
+Error File::lock(std::uint64_t byte, Lock kind) const {
+  if (lock_command(descriptor_, F_OFD_SETLKW, byte, type_of(kind)) == 0) return {};
+  return fail_errno(errno, path_, "locking");
+}
+
+Result<bool> File::try_lock(std::uint64_t byte, Lock kind) const {
+  if (lock_command(descriptor_, F_OFD_SETLK, byte, type_of(kind)) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  return fail_errno(errno, path_, "locking");
+}
+
+Error File::unlock(std::uint64_t byte) const {
+  if (lock_command(descriptor_, F_OFD_SETLK, byte, F_UNLCK) == 0) return {};
+  return fail_errno(errno, path_, "unlocking");
+}
+
+Result<bool> File::locked_by_other(std::uint64_t byte) const {
+  struct flock question {};
+  question.l_type = F_WRLCK;
+  question.l_whence = SEEK_SET;
+  question.l_start = static_cast<off_t>(byte);
+  question.l_len = 1;
+  if (fcntl(descriptor_, F_OFD_GETLK, &question) != 0) return fail_errno(errno, path_, "asking for locks");
+  return question.l_type != F_UNLCK;
+}
+
+Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte) {
+  if (Error error = file.lock(byte, Lock::kExclusive); !error.ok()) return error;
+  return ScopedLock(file, byte);
+}
+
+ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
+
+ScopedLock::~ScopedLock() {
+  if (file_ != nullptr) static_cast<void>(file_->unlock(byte_));  // closing the descriptor would release it too
+}
+
+}  // namespace bfstore::region

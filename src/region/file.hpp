@@ -1,0 +1,92 @@
+// One open file: descriptor, reads and writes at an offset, allocation, durability, byte locks, and a file that gets
+// its name only when it is complete. Never sees filters.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bfstore::region {
+
+struct FileFacts {
+  bool regular = false;
+  std::uint64_t bytes = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t links = 0;
+};
+
+// How a lock is wanted: shared locks of one byte live together, an exclusive one lives alone.
+enum class Lock { kShared, kExclusive };
+
+class File {
+ public:
+  enum class Access { kRead, kReadWrite };
+
+  // Never follows a symbolic link as the last part of the path (kSymlink), never blocks on a FIFO.
+  static Result<File> open(const std::string& path, Access access);
+
+  // A new file, readable and writable, in the directory of `path` but without that name until publish(). Where the
+  // filesystem has no unnamed files it has a temporary name, which the destructor removes.
+  static Result<File> create_unnamed(const std::string& path, std::uint32_t mode);
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+  [[nodiscard]] Result<FileFacts> facts() const;
+
+  // How many bytes were read: less than asked for only at the end of the file.
+  [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
+  Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;
+
+  // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
+  Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
+
+  // Everything written so far, through the descriptor or a mapping, is durable (fdatasync). After a failure a later
+  // success proves nothing.
+  Error sync() const;
+
+  // Gives a file made by create_unnamed its name, durably, all at once. Without `replace`, kExists if the name is
+  // taken.
+  Error publish(bool replace);
+
+  // Open-file-description locks on one byte: between descriptors, not processes; released by close or death.
+  Error lock(std::uint64_t byte, Lock kind) const;                           // waits
+  [[nodiscard]] Result<bool> try_lock(std::uint64_t byte, Lock kind) const;  // false: another holds it
+  Error unlock(std::uint64_t byte) const;
+  // Whether a descriptor other than this one holds a lock on the byte.
+  [[nodiscard]] Result<bool> locked_by_other(std::uint64_t byte) const;
+
+ private:
+  File(int descriptor, std::string path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
+  Error link_unnamed(const std::string& name) const;
+  Error rename_temporary(bool replace);
+
+  int descriptor_ = -1;
+  std::string path_;
+  std::string temporary_;  // not empty: the file has this name, until it is published
+};
+
+// A lock held for a scope.
+class ScopedLock {
+ public:
+  static Result<ScopedLock> take(const File& file, std::uint64_t byte);  // exclusive; waits
+  ScopedLock(ScopedLock&& other) noexcept;
+  ScopedLock& operator=(ScopedLock&&) = delete;
+  ~ScopedLock();
+
+ private:
+  ScopedLock(const File& file, std::uint64_t byte) noexcept : file_(&file), byte_(byte) {}
+  const File* file_;
+  std::uint64_t byte_;
+};
+
+}  // namespace bfstore::region

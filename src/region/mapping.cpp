@@ -1,0 +1,141 @@
+// Boost.Interprocess keeps the mapping; it takes a descriptor of ours, since its own file_mapping opens without
+// O_CLOEXEC and O_NOFOLLOW, and neither of them checks the file's length.
+#include "region/mapping.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/interprocess/mapped_region.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/arith.hpp"
+#include "base/fail.hpp"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+namespace bfstore::region {
+namespace {
+
+namespace bip = boost::interprocess;
+
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+
+// What Boost asks of a thing that can be mapped.
+struct Descriptor {
+  int descriptor;
+  [[nodiscard]] bip::mapping_handle_t get_mapping_handle() const {
+    return bip::ipcdetail::mapping_handle_from_file_handle(descriptor);
+  }
+};
+
+// An address range that is reserved until something is mapped over a part of it.
+class Reservation {
+ public:
+  explicit Reservation(std::uint64_t bytes) noexcept
+      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  ~Reservation() {
+    if (base_ != MAP_FAILED) munmap(base_, bytes_);
+  }
+
+  [[nodiscard]] bool ok() const noexcept { return base_ != MAP_FAILED; }
+  [[nodiscard]] std::uint64_t address() const noexcept { return reinterpret_cast<std::uint64_t>(base_); }
+
+  // The range [from, from + bytes) belongs to somebody else now; the rest is given back.
+  void keep(std::uint64_t from, std::uint64_t bytes) noexcept {
+    const std::uint64_t end = from + bytes;
+    if (from > address()) munmap(base_, from - address());
+    if (end < address() + bytes_) munmap(reinterpret_cast<void*>(end), address() + bytes_ - end);
+    base_ = MAP_FAILED;
+  }
+
+ private:
+  std::uint64_t bytes_;
+  void* base_;
+};
+
+bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t offset, std::uint64_t bytes) {
+  const auto where = static_cast<bip::offset_t>(offset);
+  Reservation reservation(bytes + kHugePage);
+  if (bytes < kHugePage || !reservation.ok()) return {Descriptor{descriptor}, mode, where, bytes};
+  // Address and file offset agree modulo 2 MiB.
+  const std::uint64_t skew = (offset - reservation.address()) & (kHugePage - 1);
+  const std::uint64_t address = reservation.address() + skew;
+  bip::mapped_region region(Descriptor{descriptor}, mode, where, bytes, reinterpret_cast<const void*>(address),
+                            MAP_SHARED | MAP_FIXED);
+  reservation.keep(address, base::round_up(bytes, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))));
+  return region;
+}
+
+std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
+  return line.rfind(field, 0) == 0 ? std::stoull(line.substr(field.size())) * 1024 : 0;
+}
+
+}  // namespace
+
+struct Mapping::Held {
+  bip::mapped_region region;
+};
+
+Mapping::Mapping(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
+Mapping::Mapping(Mapping&&) noexcept = default;
+Mapping& Mapping::operator=(Mapping&&) noexcept = default;
+Mapping::~Mapping() = default;
+
+Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes) {
+  try {
+    const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
+    return Mapping(std::make_unique<Held>(Held{map_aligned(file.descriptor(), mode, offset, bytes)}));
+  } catch (const bip::interprocess_exception& error) {
+    return base::fail_errno(error.get_native_error(), file.path(),
+                            "mapping " + std::to_string(bytes) + " bytes into memory");
+  }
+}
+
+std::byte* Mapping::data() const noexcept { return static_cast<std::byte*>(held_->region.get_address()); }
+
+std::uint64_t Mapping::bytes() const noexcept { return held_->region.get_size(); }
+
+std::uint64_t Mapping::huge_page_bytes() const {
+  const auto first = reinterpret_cast<std::uint64_t>(data());
+  std::ifstream smaps("/proc/self/smaps");
+  std::string line;
+  bool ours = false;
+  std::uint64_t sum = 0;
+  while (std::getline(smaps, line)) {
+    const std::size_t dash = line.find('-');
+    if (dash != std::string::npos && dash < line.find(' ')) {  // "7f00-7f20 r--s ...": the next mapping
+      const std::uint64_t begin = std::stoull(line, nullptr, 16);
+      ours = begin >= first && begin < first + bytes();
+    } else if (ours) {
+      sum += kibibytes_in(line, "FilePmdMapped:") + kibibytes_in(line, "ShmemPmdMapped:");
+    }
+  }
+  return sum;
+}
+
+Result<std::uint64_t> Mapping::resident_bytes() const {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> in_core((bytes() + page - 1) / page);
+  if (mincore(data(), bytes(), in_core.data()) != 0) return base::fail_errno(errno, "", "asking what is in memory");
+  std::uint64_t pages = 0;
+  for (const unsigned char flags : in_core) pages += flags & 1U;
+  return pages * page;
+}
+
+void Mapping::touch_sparsely() const noexcept {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  for (std::uint64_t offset = 0; offset < bytes(); offset += kHugePage) {
+    unsigned char in_core = 0;
+    if (mincore(data() + offset, page, &in_core) == 0 && (in_core & 1U) != 0) {
+      static_cast<void>(madvise(data() + offset, page, MADV_POPULATE_READ));
+    }
+  }
+}
+
+}  // namespace bfstore::region

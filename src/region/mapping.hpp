@@ -1,0 +1,44 @@
+// A file in memory: shared with every process that maps it. Never sees filters.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "region/file.hpp"
+
+namespace bfstore::region {
+
+class Mapping {
+ public:
+  // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be as long: touching a page
+  // behind its end is SIGBUS. From 2 MiB on, the address is such that the file's 2 MiB pieces can be huge pages.
+  static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes);
+
+  Mapping(Mapping&&) noexcept;
+  Mapping& operator=(Mapping&&) noexcept;
+  ~Mapping();
+
+  [[nodiscard]] std::byte* data() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+
+  // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
+  [[nodiscard]] std::uint64_t huge_page_bytes() const;
+
+  // How much of the mapping's range of the file is in the page cache (mincore); only the file's owner or who may write
+  // it is told the truth by the kernel.
+  [[nodiscard]] Result<std::uint64_t> resident_bytes() const;
+
+  // Maps what is in the page cache, one page of each 2 MiB, so that huge_page_bytes() has something to count. A page
+  // that can not be read is left out: no SIGBUS.
+  void touch_sparsely() const noexcept;
+
+ private:
+  struct Held;
+  explicit Mapping(std::unique_ptr<Held> held) noexcept;
+  std::unique_ptr<Held> held_;
+};
+
+}  // namespace bfstore::region

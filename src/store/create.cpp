@@ -1,0 +1,233 @@
+// From Options to a filter: in a file, in a caller's buffer, or found in one.
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/arith.hpp"
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/identity.hpp"
+#include "sizing/sizing.hpp"
+#include "store/core.hpp"
+
+namespace bfstore {
+namespace {
+
+using base::fail;
+using format::Form;
+using format::Identity;
+
+constexpr std::uint64_t kBufferAlignment = 64;
+
+Error fill_random(void* bytes, std::size_t length) {
+  const ssize_t got = getrandom(bytes, length, 0);
+  return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
+}
+
+// What of max_bytes is left for the body.
+std::uint64_t body_budget(const Options& options, Form form) noexcept {
+  if (options.bare) return options.max_bytes - std::min(options.max_bytes, std::uint64_t{format::kTrailerBytes});
+  if (form == Form::kEmbedded) {
+    return options.max_bytes -
+           std::min<std::uint64_t>(options.max_bytes, format::header_bytes_for(form, options.note.size()));
+  }
+  const std::uint64_t small = options.max_bytes - std::min<std::uint64_t>(options.max_bytes, format::kFileHeaderBytes);
+  if (small < format::kBigBodyBytes) return small;
+  const std::uint64_t big = options.max_bytes - format::kBigBodyBytes;
+  return big >= format::kBigBodyBytes ? big : format::kBigBodyBytes - kBlockBits / 8;
+}
+
+bool anything_but_like(const Options& options) noexcept {
+  return options.capacity != 0 || options.fpr != 0 || options.bits_per_key != 0 || options.max_bytes != 0 ||
+         options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed;
+}
+
+// The identity of another file is enough: that one need not be clean.
+Result<Identity> shape_like(const Options& options) {
+  if (anything_but_like(options)) {
+    return fail(Code::kInvalid,
+                "the shape of " + options.like + " is copied whole: give no size, layout, hash or seed beside it");
+  }
+  const auto file = region::File::open(options.like, region::File::Access::kRead);
+  if (!file) return file.error();
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (!facts->regular) return fail(Code::kNotRegular, options.like + ": not a regular file");
+  const auto header = store::read_header(*file);
+  if (!header) return header.error();
+  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
+  if (!checked.problems.empty()) {
+    return fail(checked.problems.front().code, options.like + ": " + checked.problems.front().text);
+  }
+  return std::move(*checked.identity);
+}
+
+Result<Identity> shape_of_size(const Options& options, Form form) {
+  const Layout layout = options.layout.value_or(Layout::kBlocked);
+  const Hash hash = options.hash.value_or(Hash::kXxh3);
+  if (layout != Layout::kBlocked && layout != Layout::kClassic)
+    return fail(Code::kLayout, "unknown layout: give blocked or classic");
+  if (hash != Hash::kXxh3 && hash != Hash::kExternal) return fail(Code::kHash, "unknown hash: give xxh3 or external");
+  const auto size = sizing::solve(layout, options, body_budget(options, form));
+  if (!size) return size.error();
+  Identity identity;
+  identity.layout = static_cast<std::uint16_t>(layout);
+  identity.hash = static_cast<std::uint16_t>(hash);
+  identity.num_probes = size->num_probes;
+  identity.num_bits = size->num_bits;
+  identity.capacity = size->capacity;
+  identity.fpr = size->fpr;
+  identity.seed = options.seed.value_or(0);
+  const bool needs_seed = hash == Hash::kXxh3 && !options.seed && !options.bare;
+  if (needs_seed) {
+    if (Error error = fill_random(&identity.seed, sizeof identity.seed); !error.ok()) return error;
+  }
+  return identity;
+}
+
+Error check_bare(const Options& options, const Identity& identity) {
+  if (!options.note.empty() || identity.seed != 0)
+    return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0");
+  return {};
+}
+
+Result<Identity> plan(const Options& options, Form form) {
+  if (options.note.size() > kMaxNoteBytes) {
+    return fail(Code::kInvalid, "a note of " + std::to_string(options.note.size()) + " bytes is longer than 1024");
+  }
+  if ((options.mode & ~0777U) != 0) return fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
+  auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
+  if (!planned) return planned;
+  Identity& identity = *planned;
+  const auto layout = static_cast<Layout>(identity.layout);
+  if (options.bare) {
+    if (Error error = check_bare(options, identity); !error.ok()) return error;
+    identity.num_bits = base::round_up(identity.num_bits, 64);  // m is not stored, but follows from the body's length
+  }
+  identity.embedded = form == Form::kEmbedded;
+  identity.header_bytes = static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size()));
+  identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
+  identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  identity.note.reset();
+  if (!options.note.empty()) identity.note = options.note;
+  if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
+  return planned;
+}
+
+std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
+  return options.bare ? identity.body_bytes + format::kTrailerBytes : identity.body_offset + identity.body_bytes;
+}
+
+Error check_buffer(const void* buffer) {
+  if (buffer == nullptr) return fail(Code::kInvalid, "the buffer is null");
+  if (reinterpret_cast<std::uintptr_t>(buffer) % kBufferAlignment == 0) return {};
+  return fail(Code::kInvalid, "the buffer is not aligned to 64 bytes");
+}
+
+// Where the body is in an embedded filter, and its shape.
+struct Embedded {
+  Shape shape;
+  std::uint64_t body_offset = 0;
+  std::uint64_t body_bytes = 0;
+};
+
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing) {
+  const auto checked = format::check_identity(bytes, Form::kEmbedded, available_bytes, writing);
+  if (!checked.problems.empty()) return fail(checked.problems.front().code, checked.problems.front().text);
+  return Embedded{store::shape_of(*checked.identity), checked.identity->body_offset, checked.identity->body_bytes};
+}
+
+Result<Embedded> find_in_buffer(std::span<const std::byte> buffer, bool bare, bool writing) {
+  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
+  if (!bare) return find_embedded(buffer, buffer.size(), writing);
+  const auto shape = format::decode_bare(buffer);
+  if (!shape) return shape.error();
+  return Embedded{*shape, 0, buffer.size() - format::kTrailerBytes};
+}
+
+std::uint64_t* words_at(const std::byte* bytes) noexcept {
+  return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bytes));
+}
+
+}  // namespace
+
+Result<Filter> Filter::create(const std::string& path, const Options& options) {
+  if (path.empty()) return fail(Code::kInvalid, "the path is empty");
+  if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers, not for files");
+  const auto identity = plan(options, Form::kFile);
+  if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
+  auto session = store::Session::create(path, *identity, options);
+  if (!session) return session.error();
+  return Filter(std::make_unique<Core>(std::move(*session), true));
+}
+
+Result<std::uint64_t> Filter::required_bytes(const Options& options) {
+  const auto identity = plan(options, Form::kEmbedded);
+  if (!identity) return identity.error();
+  return buffer_bytes_of(options, *identity);
+}
+
+Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& options) {
+  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
+  const auto identity = plan(options, Form::kEmbedded);
+  if (!identity) return identity.error();
+  const std::uint64_t needed = buffer_bytes_of(options, *identity);
+  if (buffer.size() < needed) {
+    return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, the filter needs " +
+                                    std::to_string(needed));
+  }
+  std::memset(buffer.data(), 0, needed);
+  const Shape shape = store::shape_of(*identity);
+  if (options.bare) {
+    const auto trailer = format::encode_trailer(shape, identity->body_bytes);
+    std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());
+    return Filter(std::make_unique<Core>(words_at(buffer.data()), shape, identity->body_bytes, true));
+  }
+  const auto record = format::encode_identity(*identity);
+  std::memcpy(buffer.data(), record.data(), record.size());
+  return Filter(
+      std::make_unique<Core>(words_at(buffer.data() + identity->body_offset), shape, identity->body_bytes, true));
+}
+
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare) {
+  const auto found = find_in_buffer(buffer, bare, true);
+  if (!found) return found.error();
+  return Filter(
+      std::make_unique<Core>(words_at(buffer.data() + found->body_offset), found->shape, found->body_bytes, true));
+}
+
+Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare) {
+  const auto found = find_in_buffer(buffer, bare, false);
+  if (!found) return found.error();
+  return Filter(
+      std::make_unique<Core>(words_at(buffer.data() + found->body_offset), found->shape, found->body_bytes, false));
+}
+
+Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes) {
+  const auto file = region::File::open(path, region::File::Access::kRead);
+  if (!file) return file.error();
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
+  if (offset % kBufferAlignment != 0 || offset >= facts->bytes) {
+    return fail(Code::kInvalid, path + ": no filter can begin at byte " + std::to_string(offset) +
+                                    ": not a multiple of 64, or behind the end");
+  }
+  const std::uint64_t left = facts->bytes - offset;
+  const std::uint64_t available = max_bytes == 0 ? left : std::min(max_bytes, left);
+  std::vector<std::byte> header(std::min<std::uint64_t>(available, format::kMostEmbeddedHeader));
+  const auto got = file->read_at(header, offset);
+  if (!got) return got.error();
+  const auto found = find_embedded(std::span(header).first(*got), available, false);
+  if (!found)
+    return fail(found.error().code, path + ": at byte " + std::to_string(offset) + ": " + found.error().message);
+  const std::uint64_t first_page = base::round_down(offset, format::kPageBytes);
+  const std::uint64_t body = offset - first_page + found->body_offset;
+  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes);
+  if (!mapping) return mapping.error();
+  return Filter(std::make_unique<Core>(std::move(*mapping), body, found->shape, found->body_bytes));
+}
+
+}  // namespace bfstore

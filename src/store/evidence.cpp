@@ -1,0 +1,100 @@
+// May this file be used? What is read to decide, and the decision, which writers, readers and the inspector share.
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "store/session.hpp"
+
+namespace bfstore::store {
+namespace {
+
+constexpr int kMostRereads = 50;
+constexpr auto kRereadPause = std::chrono::milliseconds(2);
+
+int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+bool adoptable(const Evidence& evidence) noexcept {
+  const format::Slot& slot = *evidence.slots.newest();
+  return evidence.slots.whole() && slot.state == format::SlotState::kDirty && slot.boot_id != format::BootId{} &&
+         slot.boot_id == evidence.boot_id && slot.device == evidence.device && slot.inode == evidence.inode &&
+         (evidence.live_word & format::kLiveSyncing) == 0;
+}
+
+}  // namespace
+
+format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
+  const std::span<const std::byte> bytes(header);
+  return format::decode_slots(bytes.subspan(format::kSlotOffset, format::kPageBytes),
+                              bytes.subspan(format::kSlotOffset + format::kPageBytes, format::kPageBytes), file_id);
+}
+
+std::uint64_t live_word_of(const HeaderBytes& header) noexcept {
+  return format::get<std::uint64_t>(std::span<const std::byte>(header).subspan(format::kLivePageOffset),
+                                    format::kLiveWordField);
+}
+
+FileState judge(const Evidence& evidence) noexcept {
+  const format::Slot* newest = evidence.slots.newest();
+  if (newest == nullptr) return FileState::kUnknown;
+  if ((evidence.live_word & format::kLivePoisoned) != 0) return FileState::kPoisoned;
+  if ((evidence.live_word & format::kLiveRecovering) != 0 || newest->state == format::SlotState::kRecovering) {
+    return FileState::kRecovering;
+  }
+  if ((evidence.live_word & format::kLiveSuperseded) != 0) return FileState::kUnclean;
+  if (evidence.writer_alive) return FileState::kInUse;
+  if (evidence.slots.clean()) return FileState::kClean;
+  return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
+}
+
+format::BootId current_boot_id() noexcept {
+  format::BootId boot_id{};
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::size_t digits = 0;
+  for (char c = 0; digits < 32 && file.get(c);) {
+    const int digit = hex_digit(c);
+    if (digit < 0) continue;  // the dashes
+    boot_id[digits / 2] = static_cast<std::uint8_t>(boot_id[digits / 2] << 4 | digit);
+    ++digits;
+  }
+  return digits == 32 ? boot_id : format::BootId{};
+}
+
+bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept {
+  return (live_word & ~format::kLiveStates) == format::healthy_live_word(file_id);
+}
+
+Result<HeaderBytes> read_header(const region::File& file) {
+  HeaderBytes header{};
+  if (const auto got = file.read_at(header, 0); !got) return got.error();
+  return header;
+}
+
+Result<Evidence> gather_evidence(const region::File& file, const region::FileFacts& facts,
+                                 const format::FileId& file_id) {
+  for (int attempt = 0;; ++attempt) {
+    const auto before = read_header(file);
+    if (!before) return before.error();
+    Evidence evidence{slots_of(*before, file_id), live_word_of(*before), false, {}, facts.device, facts.inode};
+    if (judge(evidence) == FileState::kClean) return evidence;  // nobody need be asked
+    evidence.boot_id = current_boot_id();
+    const auto writer = file.locked_by_other(kWriterLock);
+    if (!writer) return writer.error();
+    evidence.writer_alive = *writer;
+    if (evidence.writer_alive) return evidence;
+    // No writer now. The pages may be from before the last one left, or somebody may be on the way in or out.
+    const auto changing = file.locked_by_other(kStateLock);
+    if (!changing) return changing.error();
+    const auto after = read_header(file);
+    if (!after) return after.error();
+    const bool stable = slots_of(*after, file_id) == evidence.slots && live_word_of(*after) == evidence.live_word;
+    if ((stable && !*changing) || attempt == kMostRereads) return evidence;
+    std::this_thread::sleep_for(kRereadPause);
+  }
+}
+
+}  // namespace bfstore::store

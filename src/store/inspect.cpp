@@ -1,0 +1,143 @@
+// Everything that a file says, good or bad. Reads through the descriptor, so that a file that is truncated meanwhile is
+// an error, not a signal.
+#include <bfstore/inspect.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "store/core.hpp"
+
+namespace bfstore {
+namespace {
+
+using format::Form;
+using region::File;
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // whole blocks
+
+void report_slots(const store::HeaderBytes& header, const format::FileId& file_id, Report& report) {
+  const format::SlotPair pair = store::slots_of(header, file_id);
+  for (std::size_t i = 0; i < pair.slots.size(); ++i) {
+    report.slots[i] = ReportedSlot{};
+    if (!pair.slots[i]) continue;
+    report.slots[i] = ReportedSlot{true, pair.slots[i]->sequence, static_cast<std::uint32_t>(pair.slots[i]->state)};
+  }
+  const format::Slot* newest = pair.newest();
+  if (newest == nullptr) {
+    report.problems.push_back({Code::kSlots, "no state slot is valid: the header was damaged"});
+    return;
+  }
+  report.state_sequence = newest->sequence;
+  for (const OwnerMark& lane : newest->lanes) {
+    if (lane.mark != 0) report.marks.push_back(lane);
+  }
+}
+
+Error report_state(const File& file, const region::FileFacts& facts, Report& report) {
+  const auto evidence = store::gather_evidence(file, facts, report.identity->file_id);
+  if (!evidence) return evidence.error();
+  const auto header = store::read_header(file);
+  if (!header) return header.error();
+  report_slots(*header, report.identity->file_id, report);
+  report.keys_added = format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+  if (!store::live_word_is_own(evidence->live_word, report.identity->file_id)) {
+    report.problems.push_back(
+        {Code::kLiveWord, "the live word is not the file's own: it was overwritten or zero-filled"});
+    return {};
+  }
+  report.state = store::judge(*evidence);
+  report.syncing = (evidence->live_word & format::kLiveSyncing) != 0 && evidence->writer_alive;
+  return {};
+}
+
+Error count_body(const File& file, Report& report) {
+  const Shape shape = store::shape_of(*report.identity);
+  store::FillCounter counter(layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes));
+  std::vector<std::uint64_t> piece(kPieceBytes / 8);
+  const std::uint64_t body_bytes = report.identity->body_bytes;
+  for (std::uint64_t done = 0; done < body_bytes; done += kPieceBytes) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body_bytes - done);
+    const auto got =
+        file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), report.identity->body_offset + done);
+    if (!got) return got.error();
+    if (*got != wanted) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
+    counter.take(piece.data(), wanted / 8);
+  }
+  report.fill = counter.fill();
+  return {};
+}
+
+void report_memory(const File& file, Report& report) {
+  auto mapping =
+      region::Mapping::map(file, File::Access::kRead, report.identity->body_offset, report.identity->body_bytes);
+  if (!mapping) return;
+  if (const auto resident = mapping->resident_bytes(); resident) report.resident_bytes = *resident;
+  mapping->touch_sparsely();
+  report.huge_page_bytes = mapping->huge_page_bytes();
+}
+
+}  // namespace
+
+const char* file_state_name(FileState state) noexcept {
+  switch (state) {
+    case FileState::kClean:
+      return "clean";
+    case FileState::kInUse:
+      return "in use";
+    case FileState::kAdoptable:
+      return "adoptable";
+    case FileState::kUnclean:
+      return "unclean";
+    case FileState::kRecovering:
+      return "recovering";
+    case FileState::kPoisoned:
+      return "poisoned";
+    case FileState::kEmbedded:
+      return "embedded";
+    case FileState::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+Result<Report> inspect(const std::string& path, bool count_bits) {
+  Report report;
+  report.path = path;
+  const auto file = File::open(path, File::Access::kRead);
+  if (!file) {
+    const Code code = file.error().code;
+    if (code != Code::kSymlink && code != Code::kNotRegular) return file.error();
+    report.problems.push_back(
+        {code, code == Code::kSymlink ? "a symbolic link; give the path of the file itself" : "not a regular file"});
+    return report;
+  }
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (!facts->regular) {
+    report.problems.push_back({Code::kNotRegular, "not a regular file"});
+    return report;
+  }
+  report.file_bytes = facts->bytes;
+  report.allocated_bytes = facts->allocated_bytes;
+  const auto header = store::read_header(*file);
+  if (!header) return header.error();
+  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  report.first_bytes.assign(reinterpret_cast<const char*>(there.data()), std::min<std::size_t>(16, there.size()));
+  auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
+  report.identity = std::move(checked.identity);
+  report.problems = std::move(checked.problems);
+  const bool identity_good = report.problems.empty();
+  const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;
+  if (report.identity && report.identity->embedded) report.state = FileState::kEmbedded;
+  if (has_state) {
+    if (Error error = report_state(*file, *facts, report); !error.ok()) return error;
+  }
+  if (identity_good) report_memory(*file, report);
+  if (identity_good && count_bits) {
+    if (Error error = count_body(*file, report); !error.ok()) return error;
+  }
+  return report;
+}
+
+}  // namespace bfstore

@@ -1,0 +1,97 @@
+"""Who may include whom: fails on an include that breaks the rules of the rooms.
+
+base <- hash, sizing, layout, region <- format <- store <- interop <- capi, tools, bench
+hash, sizing, layout and region never include each other; tools and bindings see public headers alone.
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv[1])
+PUBLIC = {"public"}
+LOW = {"base"} | PUBLIC
+ROOMS = {
+    "include": PUBLIC,
+    "src/base": LOW,
+    "src/hash": LOW | {"hash"},
+    "src/sizing": LOW | {"sizing"},
+    "src/layout": LOW | {"layout"},
+    "src/region": LOW | {"region"},
+    "src/format": LOW | {"hash", "sizing", "layout", "region", "format"},
+    "src/store": LOW | {"hash", "sizing", "layout", "region", "format", "store"},
+    "src/interop": LOW | {"hash", "sizing", "layout", "region", "format", "store", "interop"},
+    "capi": PUBLIC | {"abi"},
+    "tools": PUBLIC | {"abi"},
+    "tools/bfinspect": PUBLIC | {"format"},
+    "bench": PUBLIC | {"abi"},
+}
+# A library that one room alone may see.
+KEPT = {"xxhash.h": "src/hash/hash.cpp", "boost/": "src/region/"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def sources(root: pathlib.Path) -> list:
+    found = []
+    for folder in ("include", "src", "capi", "tools", "bench"):
+        found += [path for ending in ("hpp", "cpp", "h", "c") for path in (root / folder).rglob(f"*.{ending}")]
+    return sorted(found)
+
+
+def room_of(path: str) -> str:
+    return max((room for room in ROOMS if path.startswith(room + "/")), key=len)
+
+
+def target_of(name: str, path: pathlib.Path) -> str:
+    """The room that an include leads to; empty for the standard library, libraries and the file's own folder."""
+    if name.startswith("bfstore/"):
+        return "public"
+    if name == "bfstore.h":
+        return "abi"
+    first = name.split("/")[0]
+    if "/" in name and f"src/{first}" in ROOMS:
+        return first
+    return ""
+
+
+def broken_rules(path: str, text: str) -> list:
+    allowed = ROOMS[room_of(path)]
+    broken = []
+    for name in INCLUDE.findall(text):
+        target = target_of(name, pathlib.Path(path))
+        if target and target not in allowed:
+            broken.append(f"{path} includes {name}: {room_of(path)} may not see {target}")
+        for kept, where in KEPT.items():
+            if (name == kept or (kept.endswith("/") and name.startswith(kept))) and not path.startswith(where):
+                broken.append(f"{path} includes {name}, which only {where} may")
+        if ".." in name:
+            broken.append(f"{path} includes {name}: name the room, not the way to it")
+    return broken
+
+
+class Layering(unittest.TestCase):
+    def test_no_include_breaks_the_rules(self) -> None:
+        files = sources(ROOT)
+        self.assertGreater(len(files), 20)
+        broken = []
+        for file in files:
+            broken += broken_rules(str(file.relative_to(ROOT)), file.read_text("utf-8"))
+        self.assertEqual(broken, [])
+
+    def test_a_broken_rule_is_found(self) -> None:
+        for path, include in [("src/layout/x.cpp", '"hash/hash.hpp"'), ("src/hash/x.cpp", '"layout/layout.hpp"'),
+                              ("tools/bf/x.cpp", '"store/core.hpp"'), ("src/format/x.cpp", '"store/session.hpp"'),
+                              ("src/store/x.cpp", "<xxhash.h>"), ("src/layout/x.cpp", "<boost/interprocess/file_mapping.hpp>"),
+                              ("include/bfstore/x.hpp", '"base/fail.hpp"'), ("src/base/x.cpp", '"../hash/hash.hpp"')]:
+            self.assertTrue(broken_rules(path, f"#include {include}\n"), f"{path} {include}")
+        self.assertEqual(broken_rules("tools/bfinspect/x.cpp", '#include "format/identity.hpp"\n'), [])
+
+    def test_only_words_has_atomics_on_filter_bits(self) -> None:
+        for file in sorted((ROOT / "src/layout").glob("*.[ch]pp")):
+            if file.name != "words.hpp":
+                self.assertNotRegex(file.read_text("utf-8"), r"std::atomic|__atomic", file.name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

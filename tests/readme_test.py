@@ -1,0 +1,60 @@
+"""README's first screen, as a newcomer would type it: the C program is compiled and run, the shell lines too."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+README, C_COMPILER, LIBRARY, BF, BFINSPECT = (pathlib.Path(argument) for argument in sys.argv[1:6])
+SANITIZER = sys.argv[6]
+HEADER_FOLDER = README.parent / "capi"
+
+
+def block(language: str) -> str:
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1, f"README has {len(blocks)} blocks of {language}, not one"
+    return blocks[0]
+
+
+class FirstScreen(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_in_folder(self, command: list, **more) -> subprocess.CompletedProcess:
+        return subprocess.run(command, cwd=self.folder.name, capture_output=True, text=True, check=False, **more)
+
+    def test_ten_lines_of_c_say_what_the_comment_says(self) -> None:
+        (pathlib.Path(self.folder.name) / "x.c").write_text(block("c"), "utf-8")
+        flags = [] if SANITIZER == "none" else [f"-fsanitize={SANITIZER}"]
+        built = self.run_in_folder(
+            [C_COMPILER, "-std=c99", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror", *flags, "x.c",
+             f"-I{HEADER_FOLDER}", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o", "x"])
+        self.assertEqual(built.returncode, 0, built.stderr)
+        ran = self.run_in_folder(["./x"])
+        self.assertEqual((ran.returncode, ran.stdout), (0, "alice: 1, bob: 0\n"), ran.stderr)
+
+    def test_six_lines_of_shell_do_what_the_comments_say(self) -> None:
+        path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
+        ran = self.run_in_folder(["sh", "-e", "-c", block("sh")], env={**os.environ, "PATH": path})
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("maybe\talice\nabsent\tzoe\n3\n", ran.stdout)
+        self.assertIn("names.bf", ran.stdout)
+
+    def test_the_first_screen_is_short(self) -> None:
+        self.assertLessEqual(len(block("sh").splitlines()), 6)
+        statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
+        self.assertLessEqual(len(statements), 10)
+
+    def test_every_link_leads_somewhere(self) -> None:
+        links = re.findall(r"\]\(([^)#]+)\)", README.read_text("utf-8"))
+        self.assertTrue(links)
+        for link in links:
+            self.assertTrue((README.parent / link).exists(), link)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
