@@ -53,20 +53,28 @@ class Checker {
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
 
+  [[nodiscard]] bool has_magic() const noexcept {
+    return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
+  }
+
+  [[nodiscard]] std::string first_bytes() const {
+    return "first bytes '" + base::printable(as_text(bytes_.first(std::min(bytes_.size(), std::size_t{4})))) + "'";
+  }
+
   void check_length() {
     const std::size_t least = form_ == Form::kFile ? kFileHeaderBytes : kLeastEmbeddedHeader;
     if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
-    broken(Code::kTooShort, "only " + std::to_string(available_bytes_) +
-                                " bytes long, shorter than the header of a filter (" + std::to_string(least) +
-                                "); it was truncated or is not a bfstore file");
+    const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
+    if (has_magic()) {
+      broken(Code::kTooShort, length + ", shorter than its header: it was truncated; use a copy or build it again");
+    } else {
+      broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "); create one with bf create");
+    }
   }
 
   bool check_magic() {
-    const std::size_t there = std::min(bytes_.size(), kMagic.size());
-    if (there == kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), there) == 0) return true;
-    broken(Code::kMagic, "not a bfstore file (first bytes '" +
-                             base::printable(as_text(bytes_.first(std::min(there, std::size_t{4})))) +
-                             "'); create one with bf create");
+    if (has_magic()) return true;
+    broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "); create one with bf create");
     return false;
   }
 

@@ -31,9 +31,12 @@ std::string temporary_name_for(const std::string& path) {
   return path + "." + digits.data() + ".tmp";
 }
 
-Error sync_directory_of(const std::string& path) {
+Error sync_directory_of(const std::string& path, int file) {
   const std::string directory = directory_of(path);
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 && errno == EACCES) {  // it may be written to, not read: a new file's sync writes its name, too
+    return fsync(file) == 0 ? Error{} : fail_errno(errno, path, "syncing the new name");
+  }
   if (descriptor < 0) return fail_errno(errno, directory, "opening the directory");
   const int failed = fsync(descriptor) == 0 ? 0 : errno;
   close(descriptor);
@@ -117,6 +120,20 @@ Result<FileFacts> File::facts() const {
                    static_cast<std::uint64_t>(facts.st_nlink)};
 }
 
+bool File::has_its_path() const noexcept {
+  struct stat here {};
+  struct stat there {};
+  return fstat(descriptor_, &here) == 0 && lstat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+         here.st_ino == there.st_ino;
+}
+
+bool File::same_file(const File& other) const noexcept {
+  struct stat one {};
+  struct stat two {};
+  return fstat(descriptor_, &one) == 0 && fstat(other.descriptor_, &two) == 0 && one.st_dev == two.st_dev &&
+         one.st_ino == two.st_ino;
+}
+
 Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < into.size()) {
@@ -193,7 +210,9 @@ Error File::publish(bool replace) {
     }
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
-  return sync_directory_of(path_);
+  Error error = sync_directory_of(path_, descriptor_);
+  if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
+  return error;
 }
 
 Error File::lock(std::uint64_t byte, Lock kind) const {

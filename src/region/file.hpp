@@ -42,6 +42,9 @@ class File {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;
+  // Whether this file is still the one that its path names.
+  [[nodiscard]] bool has_its_path() const noexcept;
+  [[nodiscard]] bool same_file(const File& other) const noexcept;
 
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;

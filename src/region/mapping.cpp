@@ -61,8 +61,9 @@ class Reservation {
 
 bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t offset, std::uint64_t bytes) {
   const auto where = static_cast<bip::offset_t>(offset);
+  if (bytes < kHugePage) return {Descriptor{descriptor}, mode, where, bytes};
   Reservation reservation(bytes + kHugePage);
-  if (bytes < kHugePage || !reservation.ok()) return {Descriptor{descriptor}, mode, where, bytes};
+  if (!reservation.ok()) return {Descriptor{descriptor}, mode, where, bytes};
   // Address and file offset agree modulo 2 MiB.
   const std::uint64_t skew = (offset - reservation.address()) & (kHugePage - 1);
   const std::uint64_t address = reservation.address() + skew;

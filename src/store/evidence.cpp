@@ -18,11 +18,17 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
-bool adoptable(const Evidence& evidence) noexcept {
+bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & format::kLiveSyncing) != 0; }
+
+// What every writer that was let in has made the file say.
+bool dirty_here(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  return evidence.slots.whole() && slot.state == format::SlotState::kDirty && slot.boot_id != format::BootId{} &&
-         slot.boot_id == evidence.boot_id && slot.device == evidence.device && slot.inode == evidence.inode &&
-         (evidence.live_word & format::kLiveSyncing) == 0;
+  return evidence.slots.whole() && slot.state == format::SlotState::kDirty && slot.boot_id == evidence.boot_id &&
+         slot.device == evidence.device && slot.inode == evidence.inode;
+}
+
+bool adoptable(const Evidence& evidence) noexcept {
+  return dirty_here(evidence) && evidence.boot_id != format::BootId{} && !syncing(evidence);
 }
 
 }  // namespace
@@ -46,7 +52,8 @@ FileState judge(const Evidence& evidence) noexcept {
     return FileState::kRecovering;
   }
   if ((evidence.live_word & format::kLiveSuperseded) != 0) return FileState::kUnclean;
-  if (evidence.writer_alive) return FileState::kInUse;
+  // The writers' lock alone proves nothing: who is about to be refused the file holds it for a moment, too.
+  if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
@@ -79,14 +86,20 @@ Result<Evidence> gather_evidence(const region::File& file, const region::FileFac
   for (int attempt = 0;; ++attempt) {
     const auto before = read_header(file);
     if (!before) return before.error();
-    Evidence evidence{slots_of(*before, file_id), live_word_of(*before), false, {}, facts.device, facts.inode};
+    Evidence evidence{slots_of(*before, file_id), live_word_of(*before), false, false, {}, facts.device, facts.inode};
     if (judge(evidence) == FileState::kClean) return evidence;  // nobody need be asked
     evidence.boot_id = current_boot_id();
     const auto writer = file.locked_by_other(kWriterLock);
     if (!writer) return writer.error();
     evidence.writer_alive = *writer;
-    if (evidence.writer_alive) return evidence;
-    // No writer now. The pages may be from before the last one left, or somebody may be on the way in or out.
+    if (syncing(evidence)) {
+      const auto sync = file.locked_by_other(kSyncLock);
+      if (!sync) return sync.error();
+      evidence.sync_died = !*sync;
+    }
+    if (judge(evidence) == FileState::kInUse) return evidence;
+    // No writer now, or none that was let in. The pages may be from before the last one left, or somebody may be on the
+    // way in or out.
     const auto changing = file.locked_by_other(kStateLock);
     if (!changing) return changing.error();
     const auto after = read_header(file);

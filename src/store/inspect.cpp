@@ -108,8 +108,7 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   if (!file) {
     const Code code = file.error().code;
     if (code != Code::kSymlink && code != Code::kNotRegular) return file.error();
-    report.problems.push_back(
-        {code, code == Code::kSymlink ? "a symbolic link; give the path of the file itself" : "not a regular file"});
+    report.problems.push_back({code, file.error().message.substr(path.size() + 2)});  // the path is in the report
     return report;
   }
   const auto facts = file->facts();

@@ -94,10 +94,22 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path) {
   const FileState state = judge(*evidence);
   if (!live_word_is_own(evidence->live_word, session.identity_.file_id)) return session.refuse(state, *evidence);
   if (state == FileState::kClean || state == FileState::kInUse) return opened;
+  if (state != FileState::kAdoptable) return session.refuse(state, *evidence);
   // Adopted for this handle alone, and nothing is written; but what a killed writer left must be able to reach the
   // disk.
-  if (state == FileState::kAdoptable && session.file_.sync().ok()) return opened;
-  return session.refuse(state, *evidence);
+  if (Error error = session.file_.sync(); !error.ok()) return session.poison_from_reader(error);
+  return opened;
+}
+
+// The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is written
+// down, if that is allowed here.
+Error Session::poison_from_reader(const Error& cause) const {
+  const auto writer = open_checked(file_.path(), File::Access::kReadWrite);
+  if (writer && (*writer)->file_.same_file(file_)) {
+    const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
+    return (*writer)->poison(cause);
+  }
+  return fail(Code::kUnclean, cause.message + "; keys may be missing on disk; build it again");
 }
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, bool exclusive) {
@@ -115,9 +127,7 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, b
 Result<bool> Session::join(bool exclusive) {
   const auto state_lock = ScopedLock::take(file_, kStateLock);
   if (!state_lock) return state_lock.error();
-  const auto facts = file_.facts();
-  if (!facts) return facts.error();
-  if (facts->links == 0) return false;
+  if (!file_.has_its_path()) return false;
   const auto writer_alive = file_.locked_by_other(kWriterLock);
   if (!writer_alive) return writer_alive.error();
   const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
@@ -146,6 +156,7 @@ Result<Evidence> Session::evidence_under_lock() const {
   return Evidence{slots_of(*header, identity_.file_id),
                   live_word_of(*header),
                   false,
+                  false,
                   current_boot_id(),
                   facts->device,
                   facts->inode};
@@ -158,8 +169,7 @@ Error Session::enter(const Evidence& evidence) {
     case FileState::kClean:
       return begin_dirty(evidence);
     case FileState::kInUse:
-      if (Error error = check_no_dead_sync(); !error.ok()) return error;
-      return evidence.slots.clean() ? begin_dirty(evidence) : Error{};
+      return check_no_dead_sync();
     case FileState::kAdoptable:
       return adopt(evidence);
     default:
@@ -190,14 +200,14 @@ Error Session::begin_dirty(const Evidence& evidence) const {
   return write_slot(evidence.slots, slot);
 }
 
-// A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot says already
-// what it must, and stays.
+// A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
+// again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
+  const auto sync_lock = ScopedLock::take(file_, kSyncLock);
+  if (!sync_lock) return sync_lock.error();
   live_word().fetch_or(format::kLiveSyncing);
-  if (Error error = file_.sync(); !error.ok()) {
-    Error poisoned = poison(error);
-    return poisoned.ok() ? refuse(FileState::kPoisoned, evidence) : poisoned;
-  }
+  if (Error error = file_.sync(); !error.ok()) return poison(error);
+  if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
   live_word().fetch_and(~format::kLiveSyncing);
   return {};
 }
@@ -247,18 +257,38 @@ Error Session::initialize() {
 // Replacing a file excludes its writers, until the new one has the name: what they added now would be lost.
 Error Session::give_name() {
   if (!replace_) return file_.publish(false);
-  const auto old = File::open(file_.path(), File::Access::kReadWrite);
-  if (!old) return old.error().code == Code::kNotFound ? file_.publish(true) : old.error();
-  const auto facts = old->facts();
+  for (int attempt = 0; attempt < kMostReopens; ++attempt) {
+    const auto old = File::open(file_.path(), File::Access::kReadWrite);
+    if (!old && old.error().code != Code::kNotFound) return old.error();
+    const auto named = old ? replace(*old) : publish_new();
+    if (!named) return named.error();
+    if (*named) return {};
+  }
+  return fail(Code::kBusy, file_.path() + ": is being replaced again and again; try later");
+}
+
+// False if somebody made a file of that name meanwhile.
+Result<bool> Session::publish_new() {
+  Error error = file_.publish(false);
+  if (error.ok()) return true;
+  if (error.code == Code::kExists) return false;
+  return error;
+}
+
+// False if the path names another file by now.
+Result<bool> Session::replace(const File& old) {
+  const auto facts = old.facts();
   if (!facts) return facts.error();
   if (!facts->regular) return fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
-  const auto state_lock = ScopedLock::take(*old, kStateLock);
+  const auto state_lock = ScopedLock::take(old, kStateLock);
   if (!state_lock) return state_lock.error();
-  const auto alone = old->try_lock(kWriterLock, Lock::kExclusive);
+  if (!old.has_its_path()) return false;
+  const auto alone = old.try_lock(kWriterLock, Lock::kExclusive);
   if (!alone) return alone.error();
   if (!*alone)
     return fail(Code::kBusy, file_.path() + ": a writer has it open, whose keys would be lost; close that one first");
-  return file_.publish(true);
+  if (Error error = file_.publish(true); !error.ok()) return error;
+  return true;
 }
 
 Error Session::publish() {
@@ -268,7 +298,11 @@ Error Session::publish() {
   if (Error error = sync_and_mark_clean(); !error.ok()) return error;
   if (Error error = file_.unlock(kWriterLock); !error.ok()) return error;
   if (Error error = give_name(); !error.ok()) {
-    static_cast<void>(file_.try_lock(kWriterLock, Lock::kShared));  // nobody else can have it: the file has no name
+    static_cast<void>(file_.try_lock(kWriterLock, Lock::kShared));
+    // The handle goes on adding, so the file must not say clean.
+    const auto evidence = evidence_under_lock();
+    const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
+    if (!dirty.ok()) return poison(dirty);
     return error;
   }
   writing_ = false;
@@ -349,6 +383,8 @@ Error Session::poison(const Error& cause) {
 
 Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing to sync");
+  if (getpid() != pid_)
+    return fail(Code::kInvalid, file_.path() + ": was opened before a fork; open it again in the child");
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   const auto sync_lock = ScopedLock::take(file_, kSyncLock);
   if (!sync_lock) return sync_lock.error();
@@ -373,13 +409,16 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
-  if (unpublished_) return {};
+  if (unpublished_ || getpid() != pid_) return {};
   const auto state_lock = ScopedLock::take(file_, kStateLock);
   if (!state_lock) return state_lock.error();
   const auto last = file_.try_lock(kWriterLock, Lock::kExclusive);
   if (!last) return last.error();
   Error outcome;
-  if (*last) outcome = sync_and_mark_clean();
+  if (*last) {
+    const auto sync_lock = ScopedLock::take(file_, kSyncLock);  // nobody else can want it now
+    outcome = sync_and_mark_clean();
+  }
   static_cast<void>(file_.unlock(kWriterLock));
   return outcome;
 }

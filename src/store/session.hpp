@@ -5,6 +5,8 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <functional>
@@ -24,9 +26,10 @@ using HeaderBytes = std::array<std::byte, format::kFileHeaderBytes>;
 struct Evidence {
   format::SlotPair slots;
   std::uint64_t live_word = 0;
-  bool writer_alive = false;
-  format::BootId boot_id{};  // of this system, now
-  std::uint64_t device = 0;  // of the file, now
+  bool writer_alive = false;  // somebody holds the writers' lock
+  bool sync_died = false;     // *syncing* is set, and nobody holds the lock of a sync
+  format::BootId boot_id{};   // of this system, now
+  std::uint64_t device = 0;   // of the file, now
   std::uint64_t inode = 0;
 };
 
@@ -85,6 +88,7 @@ class Session {
   Error enter(const Evidence& evidence);
   Error check_no_dead_sync() const;
   Error begin_dirty(const Evidence& evidence) const;
+  Error poison_from_reader(const Error& cause) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
   Error store_slot(const Error& body_synced, const std::function<Error(format::Slot&)>& update);
@@ -92,6 +96,8 @@ class Session {
   Error poison(const Error& cause);
   Error initialize();
   Error give_name();
+  Result<bool> publish_new();
+  Result<bool> replace(const region::File& old);
 
   [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
@@ -103,6 +109,7 @@ class Session {
   region::Mapping mapping_;
   format::Identity identity_;
   bool writing_ = false;  // holds the writer lock
+  pid_t pid_ = getpid();  // a forked child has the handle, but not the right to close the file
   bool unpublished_ = false;
   bool replace_ = false;
   std::mutex sync_mutex_;  // locks of the file are between descriptors, not threads

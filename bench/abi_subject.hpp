@@ -1,0 +1,58 @@
+// bfstore's C ABI as a subject: the functions of the shared library, as a program in another language calls them.
+#pragma once
+
+#include <bfstore.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace bench {
+
+// The shared library, loaded beside the static one that this program is linked with: its names stay its own.
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const std::string& path);
+  SharedLibrary(const SharedLibrary&) = delete;
+  SharedLibrary& operator=(const SharedLibrary&) = delete;
+  ~SharedLibrary();
+
+ private:
+  struct Closer {
+    void operator()(void* handle) const noexcept;
+  };
+  std::unique_ptr<void, Closer> handle_;
+
+ public:
+  decltype(&bfs_open) open;
+  decltype(&bfs_wrap) wrap;
+  decltype(&bfs_close) close;
+  decltype(&bfs_contains_digest) contains_digest;
+  decltype(&bfs_contains_digests) contains_digests;
+};
+
+// Asks only. A second handle on a filter that a BfstoreSubject holds; the library outlives it.
+class AbiSubject {
+ public:
+  static AbiSubject in_file(const SharedLibrary& library, const std::string& path);
+  static AbiSubject in_heap(const SharedLibrary& library, std::span<std::byte> buffer);
+
+  bool contains_digest(std::uint64_t digest) const noexcept { return contains_digest_(filter_.get(), digest) != 0; }
+  std::uint64_t contains_digests(std::span<const std::uint64_t> digests,
+                                 std::span<std::uint8_t> answers) const noexcept {
+    return static_cast<std::uint64_t>(contains_digests_(filter_.get(), digests.data(), digests.size(), answers.data()));
+  }
+
+ private:
+  AbiSubject(const SharedLibrary& library, bfs_filter* filter) noexcept
+      : filter_(filter, library.close),
+        contains_digest_(library.contains_digest),
+        contains_digests_(library.contains_digests) {}
+
+  std::unique_ptr<bfs_filter, decltype(&bfs_close)> filter_;
+  decltype(&bfs_contains_digest) contains_digest_;
+  decltype(&bfs_contains_digests) contains_digests_;
+};
+
+}  // namespace bench

@@ -1,0 +1,68 @@
+// bfstore's C++ API as a subject, in a file or in a buffer.
+#pragma once
+
+#include <bfstore/filter.hpp>
+
+#include <cstring>
+#include <memory>
+
+#include "fail.hpp"
+#include "keys.hpp"
+#include "limit.hpp"
+#include "memory.hpp"
+
+namespace bench {
+
+class BfstoreSubject {
+ public:
+  // A file in `folder`, mapped by the library.
+  static std::unique_ptr<BfstoreSubject> in_file(const std::string& path, const bfstore::Options& options);
+  // A buffer on the heap.
+  static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options);
+
+  bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
+  std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
+    return count(filter_.contains_digests(digests, answers));
+  }
+  bool contains(std::string_view key) const noexcept { return filter_.contains(key); }
+  std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
+    return count(filter_.contains_column(keys.bytes.data(), std::span(keys.offsets), answers));
+  }
+
+  // Not checked one by one: an error is a negative number, with which no sum comes out right.
+  std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest).keys(); }
+  std::uint64_t add_digests(std::span<const std::uint64_t> digests) { return count(filter_.add_digests(digests)); }
+  std::uint64_t add_column(const Column& keys) {
+    return count(filter_.add_column(keys.bytes.data(), std::span(keys.offsets)));
+  }
+
+  // Behind the library's back: it has no way to empty a filter, and making a new file for each pass would take minutes.
+  void clear() noexcept { std::memset(body_, 0, body_bytes_); }
+
+  [[nodiscard]] const bfstore::Shape& shape() const noexcept { return filter_.shape(); }
+  [[nodiscard]] const std::byte* body() const noexcept { return body_; }
+  [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
+  [[nodiscard]] Lines lines() const noexcept {
+    return {reinterpret_cast<std::uint64_t*>(body_), body_bytes_ / 64, shape().num_probes};
+  }
+  // Empty for a file.
+  [[nodiscard]] std::span<std::byte> buffer() const noexcept {
+    return buffer_ == nullptr ? std::span<std::byte>{} : buffer_->bytes();
+  }
+
+ private:
+  BfstoreSubject(bfstore::Filter filter, std::unique_ptr<HeapBuffer> buffer) noexcept
+      : buffer_(std::move(buffer)), filter_(std::move(filter)), body_bytes_(filter_.stats().body_bytes) {}
+
+  static std::uint64_t count(bfstore::Count outcome) {
+    if (!outcome.ok()) fail(bfstore::code_text(outcome.code()));
+    return outcome.keys();
+  }
+
+  std::unique_ptr<HeapBuffer> buffer_;
+  bfstore::Filter filter_;
+  std::uint64_t body_bytes_;
+  std::byte* body_ = nullptr;
+};
+
+}  // namespace bench

@@ -1,0 +1,79 @@
+// No speed without truth: what is asserted of every subject before anything is timed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+#include "fail.hpp"
+#include "subject.hpp"
+
+namespace bench {
+
+// The rate measured is the one of theory to within this factor, either way, and three standard errors.
+inline constexpr double kFprTolerance = 1.02;
+
+// Answers one by one and many at once; they must agree. Returns how many may be present.
+template <Asked S>
+std::uint64_t count_maybes(const std::string& name, const S& subject, std::span<const std::uint64_t> digests) {
+  std::vector<std::uint8_t> answers(digests.size(), 2);
+  const std::uint64_t counted = subject.contains_digests(digests, answers);
+  std::uint64_t maybes = 0;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const bool maybe = subject.contains_digest(digests[i]);
+    if (answers[i] != (maybe ? 1 : 0))
+      fail(name + ": one answer alone and among many differ for digest " + std::to_string(digests[i]));
+    maybes += maybe ? 1U : 0U;
+  }
+  if (counted != maybes)
+    fail(name + ": the batch counts " + std::to_string(counted) + " maybes and answers " + std::to_string(maybes));
+  return maybes;
+}
+
+template <AskedByKey S>
+void check_keys(const std::string& name, const S& subject, const Keys& keys) {
+  std::vector<std::uint8_t> answers(keys.column.size(), 2);
+  static_cast<void>(subject.contains_column(keys.column, answers));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const bool of_digest = subject.contains_digest(keys.digests[i]);
+    if (answers[i] != (of_digest ? 1 : 0) || subject.contains(keys.column[i]) != of_digest) {
+      fail(name + ": the answers for a key and for its digest differ, key number " + std::to_string(i));
+    }
+  }
+}
+
+// Returns the rate that is measured.
+inline double check_fpr(const std::string& name, std::uint64_t false_positives, std::uint64_t asked, double theory) {
+  const double measured = static_cast<double>(false_positives) / static_cast<double>(asked);
+  const double error = std::sqrt(theory * (1 - theory) / static_cast<double>(asked));
+  const double most = theory * kFprTolerance + 3 * error;
+  const double least = theory / kFprTolerance - 3 * error;
+  if (measured >= least && measured <= most) return measured;
+  std::ostringstream message;
+  message << name << ": the false-positive rate is " << measured << ", and should be " << least << " to " << most;
+  fail(message.str());
+}
+
+// Fills the subject and asserts what must be so; `fpr` becomes the rate measured.
+template <class S>
+Truth fill_and_check(const std::string& name, S& subject, const Population& population, double theory, double& fpr) {
+  Truth truth;
+  const std::span<const std::uint64_t> absent = population.absent;
+  if (const auto early = count_maybes(name + ", still empty", subject, population.present_queries); early != 0) {
+    fail(name + ": empty, and yet says maybe to " + std::to_string(early) + " keys");
+  }
+  truth.new_keys = subject.add_digests(population.added.digests);
+  const std::uint64_t found = count_maybes(name, subject, population.added.digests);
+  if (found != population.added.digests.size()) {
+    fail(name + ": a wrong no for " + std::to_string(population.added.digests.size() - found) +
+         " of the keys that are in it");
+  }
+  fpr = check_fpr(name, count_maybes(name, subject, absent), absent.size(), theory);
+  truth.maybes_of_absent = count_maybes(name, subject, population.absent_queries);
+  truth.maybes_of_mixed = count_maybes(name, subject, population.mixed.digests);
+  if constexpr (AskedByKey<S>) check_keys(name, subject, population.mixed);
+  return truth;
+}
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+// Keys that cannot repeat, their digests, and the questions that are asked about them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hasher.hpp"
+
+namespace bench {
+
+// Keys one behind the other, of 16 to 32 bytes each, as Arrow keeps a column of strings.
+struct Column {
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> offsets{0};
+
+  [[nodiscard]] std::size_t size() const noexcept { return offsets.size() - 1; }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()) + offsets[i],
+            static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+};
+
+struct Keys {
+  std::vector<std::uint64_t> digests;
+  Column column;  // the same keys in the same order; empty where nobody wants them as bytes
+};
+
+enum class Form { kDigests, kBytesToo };
+
+// Everything that filters for `num_keys` keys are filled with and asked about. The same for every filter and every run.
+struct Population {
+  Population(const Hasher& hasher, std::uint64_t num_keys);
+
+  // As many questions as it takes to come to every line of the filter several times, and at least a million where there
+  // are so many keys.
+  std::uint64_t num_queries;
+  Keys added;                         // all that is put in; the first num_queries of them are asked about
+  Keys mixed;                         // present or absent as a coin falls, so that no branch can be predicted
+  std::vector<std::uint64_t> absent;  // at least kAbsent, for measuring the false-positive rate
+  std::span<const std::uint64_t> present_queries;
+  std::span<const std::uint64_t> absent_queries;
+
+  // Enough for false positives by the ten thousand at 10 bits a key.
+  static constexpr std::uint64_t kAbsent = 2'000'000;
+  // More keys than these are given as digests alone: a hundred million keys are 3 GB as bytes.
+  static constexpr std::uint64_t kMostAsBytes = 10'000'000;
+};
+
+}  // namespace bench

@@ -1,0 +1,188 @@
+#include "limit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace bench {
+namespace {
+
+__extension__ using Uint128 = unsigned __int128;
+
+// How far ahead the prefetches of a rolling loop are; the table takes the fastest, the plain loop included.
+constexpr std::array<std::size_t, 5> kDistances{16, 32, 64, 128, 256};
+constexpr std::size_t kRing = 512;  // more than the longest distance
+
+// Digests in an array are read a second time rather than kept in between: that is the cheapest.
+struct Given {
+  static constexpr bool kKeep = false;
+  const std::uint64_t* digests;
+  std::uint64_t operator()(std::size_t i) const noexcept { return digests[i]; }
+};
+
+struct Hashed {
+  static constexpr bool kKeep = true;
+  const Column* column;
+  const Hasher* hasher;
+  std::uint64_t operator()(std::size_t i) const noexcept { return (*hasher)((*column)[i]); }
+};
+
+inline Uint128 product(const Lines& lines, std::uint64_t digest) noexcept {
+  return static_cast<Uint128>(digest) * lines.count;
+}
+
+inline std::uint64_t* line_of(const Lines& lines, std::uint64_t digest) noexcept {
+  return lines.words + static_cast<std::uint64_t>(product(lines, digest) >> 64) * 8;
+}
+
+// All 64 bytes: a filter cannot know beforehand which of them it need not look at.
+inline std::uint64_t read_line(const Lines& lines, std::uint64_t digest) noexcept {
+  const std::uint64_t* line = line_of(lines, digest);
+  std::uint64_t all = 0;
+  for (int i = 0; i < 8; ++i) all |= line[i];
+  return all & 1;
+}
+
+struct Read {
+  static constexpr int kForWriting = 0;
+  std::uint8_t* answers;
+  std::uint64_t operator()(const Lines& lines, std::size_t i, std::uint64_t digest) const noexcept {
+    const std::uint64_t bit = read_line(lines, digest);
+    answers[i] = static_cast<std::uint8_t>(bit);
+    return bit;
+  }
+};
+
+// Without an array of answers, as a caller's loop over single lookups.
+struct ReadOnly {
+  std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
+    return read_line(lines, digest);
+  }
+};
+
+// ORs with a mask that is 0, which the compiler does not know: every store is done and no bit changes. The places are
+// those of the blocked layout.
+template <bool kAtomic>
+struct Or {
+  static constexpr int kForWriting = 1;
+  std::uint64_t no_bits;
+  std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
+    std::uint64_t* line = line_of(lines, digest);
+    auto h = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product(lines, digest)) >> 32);
+    for (std::uint32_t i = 0; i < lines.num_probes; ++i, h *= 0x9e3779b9) {
+      const std::uint64_t mask = (std::uint64_t{1} << ((h >> 23) & 63)) & no_bits;
+      if constexpr (kAtomic) {
+        std::atomic_ref<std::uint64_t>(line[h >> 29]).fetch_or(mask, std::memory_order_relaxed);
+      } else {
+        line[h >> 29] |= mask;
+      }
+    }
+    return h & 1;
+  }
+};
+
+template <class Source, class Touch>
+std::uint64_t plain(const Lines& lines, const Source& source, std::size_t count, const Touch& touch) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += touch(lines, i, source(i));
+  return sum;
+}
+
+template <class Source, class Touch>
+std::uint64_t ahead(const Lines& lines, const Source& source, std::size_t count, std::size_t distance,
+                    const Touch& touch) noexcept {
+  [[maybe_unused]] std::array<std::uint64_t, Source::kKeep ? kRing : 1> ring;
+  // always_inline: gcc 12 takes a helper that only prefetches for one without effect, and drops it.
+  const auto start = [&](std::size_t i) __attribute__((always_inline)) {
+    const std::uint64_t digest = source(i);
+    if constexpr (Source::kKeep) ring[i % kRing] = digest;
+    __builtin_prefetch(line_of(lines, digest), Touch::kForWriting);
+  };
+  const auto again = [&](std::size_t i) __attribute__((always_inline)) {
+    if constexpr (Source::kKeep)
+      return ring[i % kRing];
+    else
+      return source(i);
+  };
+  const std::size_t lead = std::min(distance, count);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < lead; ++i) start(i);
+  for (std::size_t i = 0; i + lead < count; ++i) {
+    start(i + lead);
+    sum += touch(lines, i, again(i));
+  }
+  for (std::size_t i = count - lead; i < count; ++i) sum += touch(lines, i, again(i));
+  return sum;
+}
+
+// What is the same for the rows of one place.
+class Builder {
+ public:
+  Builder(std::string place, const Lines& lines, std::uint64_t num_keys)
+      : place_(std::move(place)), lines_(lines), num_keys_(num_keys) {}
+
+  template <class Source, class Touch>
+  void plain_row(const char* subject, const char* operation, const char* input, Source source, Touch touch) {
+    Row& row = start_row(subject, operation, input);
+    row.way = "plain";
+    row.pass = [lines = lines_, count = num_keys_, source, touch] { return plain(lines, source, count, touch); };
+  }
+
+  template <class Source, class Touch>
+  void ahead_row(const char* subject, const char* operation, const char* input, Source source, Touch touch,
+                 std::size_t distance) {
+    Row& row = start_row(subject, operation, input);
+    row.way = "ahead-" + std::to_string(distance);
+    row.pass = [lines = lines_, count = num_keys_, source, touch, distance] {
+      return ahead(lines, source, count, distance, touch);
+    };
+  }
+
+  Rows take() { return std::move(rows_); }
+
+ private:
+  Row& start_row(const char* subject, const char* operation, const char* input) {
+    Row& row = rows_.emplace_back();
+    row.place = place_;
+    row.subject = subject;
+    row.operation = operation;
+    row.input = input;
+    row.present = "mixed";
+    row.num_keys = num_keys_;
+    return row;
+  }
+
+  std::string place_;
+  Lines lines_;
+  std::uint64_t num_keys_;
+  Rows rows_;
+};
+
+template <class Source>
+void build(Builder& builder, const char* input, Source source, std::span<std::uint8_t> answers) {
+  volatile std::uint64_t opaque = 0;
+  const std::uint64_t no_bits = opaque;
+  builder.plain_row("limit", "contains", input, source, ReadOnly{});
+  builder.plain_row("limit", "add", input, source, Or<false>{no_bits});
+  builder.plain_row("limit-atomic", "add", input, source, Or<true>{no_bits});
+  for (const std::size_t distance : kDistances) {
+    builder.ahead_row("limit", "contains", input, source, Read{answers.data()}, distance);
+    if (distance < 64 || distance > 128) continue;  // elsewhere writing is never faster
+    builder.ahead_row("limit", "add", input, source, Or<false>{no_bits}, distance);
+    builder.ahead_row("limit-atomic", "add", input, source, Or<true>{no_bits}, distance);
+  }
+}
+
+}  // namespace
+
+Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,
+                std::span<std::uint8_t> answers) {
+  Builder builder(place, lines, population.num_queries);
+  build(builder, "digests", Given{population.mixed.digests.data()}, answers);
+  if (population.mixed.column.size() != 0) {
+    build(builder, "keys", Hashed{&population.mixed.column, &hasher}, answers);
+  }
+  return builder.take();
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+// What the memory allows: the same loops over the same digests in the same mapping, with nothing done per key but to
+// touch one 64-byte line, in every way in which a filter could do that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "keys.hpp"
+#include "row.hpp"
+
+namespace bench {
+
+// The lines of a filter's body.
+struct Lines {
+  std::uint64_t* words = nullptr;
+  std::uint64_t count = 0;
+  std::uint32_t num_probes = 0;  // per key, where every probe is written
+};
+
+// The limits in one place. Nothing in the lines changes. The population, the hasher and `answers` outlive the rows.
+//   limit         contains: reads the line, and writes an answer where it prefetches; add: ORs a word per probe (one
+//   writer) limit-atomic  add: the OR is a fetch_or, what writers beside others cannot do without
+// Given keys are hashed by the library's own hash on the way.
+Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,
+                std::span<std::uint8_t> answers);
+
+}  // namespace bench

@@ -1,0 +1,237 @@
+// bfbench: how fast bfstore answers and adds, beside what the memory allows, measured in one run.
+//
+// First every filter is filled and its answers and false-positive rate are asserted (exit code 1 if they are wrong);
+// only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
+// bench/table.py makes a table:
+//   bfbench --quick --json quick.json && bench/table.py quick.json
+#include <benchmark/benchmark.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <bfstore/bfstore.hpp>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <list>
+
+#include "site.hpp"
+
+namespace bench {
+namespace {
+
+struct Settings {
+  std::vector<std::uint64_t> num_keys{100'000, 1'000'000, 10'000'000};
+  double bits_per_key = 10;
+  int repetitions = 9;
+  double min_seconds = 0.1;  // per repetition
+  bool quick = false;
+  std::string folder = std::filesystem::temp_directory_path().string();
+  std::string json = "bfbench.json";
+  std::string library = BFBENCH_SHARED_LIBRARY;
+  std::vector<std::string> rest;  // for Google Benchmark
+};
+
+constexpr std::uint64_t kLarge = 100'000'000;
+constexpr std::uint64_t kLongPass = 4'000'000;  // keys; --quick does such a pass once
+// Below, the blocks are so few that the rate of one filter is not the mean over all filters.
+constexpr std::uint64_t kFewestKeys = 100'000;
+
+std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
+  Settings settings;
+  bool smoke = false;
+  bool large = false;
+  CLI::App app(
+      "Measures bfstore beside what the memory allows.\n\n"
+      "  bfbench --quick --json quick.json && bench/table.py quick.json\n\n"
+      "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
+  app.set_version_flag("--version", bfstore::version());
+  auto* keys = app.add_option("--keys", settings.num_keys,
+                              "numbers of keys to size filters for (default 100000 1000000 10000000)");
+  keys->check(CLI::Range(kFewestKeys, std::uint64_t{4'000'000'000}));
+  auto* more = app.add_flag("--large", large, "100 million keys too: takes 4 GB of memory and some minutes");
+  app.add_option("--bits-per-key", settings.bits_per_key, "size of the filters")
+      ->check(CLI::Range(2.0, 64.0))
+      ->capture_default_str();
+  app.add_flag("--quick", settings.quick,
+               "3 short repetitions, of long passes one: less than 2 minutes, and rougher numbers");
+  app.add_flag("--smoke", smoke, "one repetition of 100,000 keys: checks the answers, measures next to nothing")
+      ->excludes(keys)
+      ->excludes(more);
+  app.add_option("--folder", settings.folder, "where the filters' files are made; their file system matters")
+      ->capture_default_str();
+  app.add_option("--json", settings.json, "where the results go")->capture_default_str();
+  app.add_option("--library", settings.library, "libbfstore.so, for the C ABI");
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+    settings.rest = app.remaining();
+    for (const std::string& argument : settings.rest) {
+      if (!argument.starts_with("--benchmark_")) throw CLI::ExtrasError(std::vector<std::string>{argument});
+    }
+  } catch (const CLI::ParseError& error) {
+    code = app.exit(error) == 0 ? 0 : 2;
+    return std::nullopt;
+  }
+  if (settings.quick || smoke) settings.repetitions = smoke ? 1 : 3;
+  if (settings.quick || smoke) settings.min_seconds = smoke ? 0.0001 : 0.01;
+  if (smoke) settings.num_keys = {kFewestKeys};
+  if (large) settings.num_keys.push_back(kLarge);
+  return settings;
+}
+
+// Prints nothing: the table is made from the JSON. Notices errors.
+class QuietReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (!run.error_occurred) continue;
+      failed_ = true;
+      std::cerr << "bfbench: " << run.benchmark_name() << ": " << run.error_message << '\n';
+    }
+  }
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+ private:
+  bool failed_ = false;
+};
+
+// On a terminal, how far we are: results are reported only at the end, since repetitions are in random order.
+class Progress {
+ public:
+  void expect(std::size_t runs) noexcept { expected_ += runs; }
+  void step() {
+    ++done_;
+    if (terminal_) std::fprintf(stderr, "\rmeasured %zu of %zu ", std::min(done_, expected_), expected_);
+  }
+  void end() const {
+    if (terminal_ && done_ != 0) std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  std::size_t expected_ = 0;
+  std::size_t done_ = 0;
+};
+
+// What this thread has computed, in seconds: on a machine that others use too, their turns do not count.
+double cpu_seconds() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// One repetition. The first pass, untimed, brings into the cache what stays there.
+void measure(benchmark::State& state, const Row& row) {
+  if (!row.prepare) benchmark::DoNotOptimize(row.pass());
+  for ([[maybe_unused]] auto iteration : state) {
+    if (row.prepare) row.prepare();
+    const double begin = cpu_seconds();
+    std::uint64_t outcome = row.pass();
+    const double took = cpu_seconds() - begin;
+    benchmark::DoNotOptimize(outcome);
+    if (row.expected && outcome != *row.expected) {
+      const std::string message =
+          "a pass returned " + std::to_string(outcome) + " and not " + std::to_string(*row.expected);
+      state.SkipWithError(message.c_str());
+      return;
+    }
+    state.SetIterationTime(took);
+  }
+  state.counters["num_keys"] = static_cast<double>(row.num_keys);
+  for (const auto& [name, value] : row.facts) state.counters[name] = value;
+}
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
+  }
+  return "unknown";
+}
+
+void add_context(const Settings& settings) {
+  utsname system{};
+  static_cast<void>(uname(&system));
+  benchmark::AddCustomContext("bfstore", bfstore::version());
+  benchmark::AddCustomContext("cpu", cpu_model());
+  benchmark::AddCustomContext("machine", system.machine);
+  benchmark::AddCustomContext("kernel", std::string(system.sysname) + ' ' + system.release);
+  benchmark::AddCustomContext("compiler", __VERSION__);
+  benchmark::AddCustomContext("filesystem", filesystem_of(std::filesystem::canonical(settings.folder).string()));
+  char bits[32];
+  std::snprintf(bits, sizeof bits, "%g", settings.bits_per_key);
+  benchmark::AddCustomContext("bits_per_key", bits);
+}
+
+// Later arguments win, so the user's own come last. Static: the program's name is kept by address, and printed later.
+void initialize_benchmark(const Settings& settings) {
+  static std::vector<std::string> arguments{"bfbench",
+                                            "--benchmark_repetitions=" + std::to_string(settings.repetitions),
+                                            "--benchmark_min_time=" + std::to_string(settings.min_seconds),
+                                            "--benchmark_enable_random_interleaving=true",
+                                            "--benchmark_out=" + settings.json,
+                                            "--benchmark_out_format=json"};
+  arguments.insert(arguments.end(), settings.rest.begin(), settings.rest.end());
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  if (benchmark::ReportUnrecognizedArguments(count, pointers.data()))
+    fail("Google Benchmark does not know an argument");
+}
+
+void register_row(Row row, const Settings& settings, Progress& progress) {
+  const bool once = settings.quick && row.num_keys > kLongPass;
+  const std::string name = row.name();
+  auto* registered =
+      benchmark::RegisterBenchmark(name.c_str(), [&progress, row = std::move(row)](benchmark::State& state) {
+        measure(state, row);
+        progress.step();
+      });
+  registered->UseManualTime();
+  if (once) registered->Repetitions(1);
+  progress.expect(once ? 1 : static_cast<std::size_t>(settings.repetitions));
+}
+
+int run(const Settings& settings) {
+  initialize_benchmark(settings);
+  if (!std::ofstream(settings.json, std::ios::app)) fail("--json " + settings.json + " can not be written");
+  const Hasher hasher;
+  const SharedLibrary library(settings.library);
+  const TemporaryFolder folder(settings.folder);
+  std::list<Site> sites;
+  Progress progress;
+  for (const std::uint64_t num_keys : settings.num_keys) {
+    std::cerr << "filling filters with " << num_keys << " keys and checking their answers\n";
+    Site& site = sites.emplace_back(hasher, library, num_keys, settings.bits_per_key, folder.path());
+    for (Row& row : site.take_rows()) {
+      register_row(std::move(row), settings, progress);
+    }
+  }
+  std::cerr << "answers and false-positive rates are right; measuring\n";
+  add_context(settings);
+  QuietReporter reporter;
+  const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);
+  progress.end();
+  benchmark::Shutdown();
+  return reporter.failed() || measured == 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    int code = 0;
+    const auto settings = bench::read_arguments(argc, argv, code);
+    return settings ? bench::run(*settings) : code;
+  } catch (const std::exception& error) {
+    std::cerr << "bfbench: " << error.what() << '\n';
+    return 1;
+  }
+}

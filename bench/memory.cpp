@@ -1,0 +1,126 @@
+#include "memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "fail.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+
+// A mapping's first line in /proc/self/maps and smaps: "7f00-7f20 r--s 00000000 fe:00 12345   /path".
+struct MapsLine {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t inode = 0;
+  bool shared = false;
+};
+
+// False for smaps' other lines, "Rss:  812 kB".
+bool read_maps_line(const std::string& line, MapsLine& out) {
+  std::istringstream in(line);
+  char dash = 0;
+  std::string rights;
+  std::string device;
+  in >> std::hex >> out.begin >> dash >> out.end >> rights >> out.offset >> device >> std::dec >> out.inode;
+  out.shared = rights.ends_with('s');
+  return in && dash == '-';
+}
+
+// "Rss:      812 kB" -> 812, 0 for other fields.
+std::uint64_t kibibytes_in(const std::string& line, std::string_view field) {
+  return line.starts_with(field) ? std::stoull(line.substr(field.size())) : 0;
+}
+
+struct Mount {
+  std::string path;
+  std::string type;
+};
+
+// "36 35 98:0 /root /mount rw,noatime master:1 - ext4 /dev/root rw"
+Mount read_mount(const std::string& line) {
+  std::istringstream in(line);
+  std::string skipped;
+  Mount mount;
+  in >> skipped >> skipped >> skipped >> skipped >> mount.path;
+  while (in >> skipped && skipped != "-") {
+  }
+  in >> mount.type;
+  return mount;
+}
+
+bool is_inside(const std::string& path, const std::string& folder) {
+  return folder == "/" || path == folder || path.starts_with(folder + "/");
+}
+
+}  // namespace
+
+HeapBuffer::HeapBuffer(std::uint64_t bytes)
+    : start_(static_cast<std::byte*>(std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1)))),
+      bytes_(bytes) {
+  if (start_ == nullptr) fail("no memory for a buffer of " + std::to_string(bytes) + " bytes");
+  // A wish: where it is refused the table shows that there are no huge pages.
+  static_cast<void>(madvise(start_.get(), (bytes + kHugePage - 1) & ~(kHugePage - 1), MADV_HUGEPAGE));
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/bfbench-XXXXXX") {
+  if (mkdtemp(path_.data()) == nullptr) fail_errno("making a folder in " + parent);
+  path_ = std::filesystem::canonical(path_).string();  // as /proc/self/maps has it
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+// By its inode: a file that was made without a name and then got one is listed without a name.
+std::byte* mapping_of(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) fail_errno(path);
+  std::ifstream maps("/proc/self/maps");
+  MapsLine mapping;
+  for (std::string line; std::getline(maps, line);) {
+    if (!read_maps_line(line, mapping) || !mapping.shared || mapping.inode != file.st_ino || mapping.offset != 0)
+      continue;
+    return reinterpret_cast<std::byte*>(mapping.begin);
+  }
+  fail(path + " is not mapped from its first byte on, as it should be");
+}
+
+double huge_page_share(const std::byte* address) {
+  const auto wanted = reinterpret_cast<std::uint64_t>(address);
+  std::ifstream smaps("/proc/self/smaps");
+  MapsLine mapping;
+  bool ours = false;
+  std::uint64_t resident = 0;
+  std::uint64_t huge = 0;
+  for (std::string line; std::getline(smaps, line);) {
+    if (read_maps_line(line, mapping)) {
+      ours = mapping.begin <= wanted && wanted < mapping.end;
+    } else if (ours) {
+      resident += kibibytes_in(line, "Rss:");
+      for (const char* kind : {"AnonHugePages:", "FilePmdMapped:", "ShmemPmdMapped:"}) huge += kibibytes_in(line, kind);
+    }
+  }
+  return resident == 0 ? 0 : static_cast<double>(huge) / static_cast<double>(resident);
+}
+
+std::string filesystem_of(const std::string& path) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  Mount best;
+  for (std::string line; std::getline(mounts, line);) {
+    const Mount mount = read_mount(line);
+    if (is_inside(path, mount.path) && mount.path.size() >= best.path.size()) best = mount;
+  }
+  return best.type.empty() ? "unknown" : best.type;
+}
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+// The memory that filters lie in: a buffer on the heap, and where the library has mapped a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace bench {
+
+// Starts at a multiple of 2 MiB and asks for huge pages, as an engine's block cache would.
+class HeapBuffer {
+ public:
+  explicit HeapBuffer(std::uint64_t bytes);
+
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_.get(), bytes_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* start) const noexcept { std::free(start); }
+  };
+  std::unique_ptr<std::byte, Free> start_;
+  std::uint64_t bytes_;
+};
+
+// A new folder in `parent`, removed with all that is in it.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& parent);
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Where this process has mapped the file from its first byte on: the limit is measured in the filter's own mapping, for
+// another one could have other pages.
+std::byte* mapping_of(const std::string& path);
+
+// How much of the mapping around an address is in huge pages, from 0 to 1.
+double huge_page_share(const std::byte* address);
+
+// "ext4", "tmpfs", ...: huge pages and write-back depend on it.
+std::string filesystem_of(const std::string& path);
+
+}  // namespace bench

@@ -1,0 +1,35 @@
+// One thing that is measured.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Row {
+  // What table.py groups and compares by, joined by slashes into the benchmark's name:
+  std::string place;      // "1000000/file": the number of keys, and the memory
+  std::string subject;    // "blocked", "classic", "limit", ...
+  std::string operation;  // "contains", "add", "again" (adding what is there already)
+  std::string way;        // "single", "many"; for the limit "plain", "ahead-64"
+  std::string input;      // "digests", "keys"
+  std::string present;    // "present", "absent", "mixed"; of what is asked about
+
+  std::uint64_t num_keys = 0;             // in one pass
+  std::function<std::uint64_t()> pass;    // what is timed
+  std::function<void()> prepare;          // before each pass, not timed; may be empty
+  std::optional<std::uint64_t> expected;  // what every pass must return, where there is something to expect
+  std::map<std::string, double> facts;    // for the table
+
+  [[nodiscard]] std::string name() const {
+    return place + '/' + subject + '/' + operation + '/' + way + '/' + input + '/' + present;
+  }
+};
+
+using Rows = std::vector<Row>;
+
+}  // namespace bench

@@ -1,0 +1,65 @@
+"""bfbench runs, its assertions about answers hold, and table.py makes a whole table of what it wrote. Nothing is timed.
+
+Arguments: bfbench, table.py.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BFBENCH, TABLE = sys.argv[1:3]
+del sys.argv[1:]
+
+
+def run(*command: str) -> subprocess.CompletedProcess:
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+class Smoke(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-bench-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.json = os.path.join(folder.name, "smoke.json")
+
+    def test_it_runs_and_the_table_is_whole(self) -> None:
+        done = run(BFBENCH, "--smoke", "--folder", self.folder, "--json", self.json)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["smoke.json"], "files were left behind")
+        with open(self.json, encoding="utf-8") as file:
+            names = {row["run_name"] for row in json.load(file)["benchmarks"]}
+        table = run(sys.executable, "-B", TABLE, self.json)
+        self.assertEqual((table.returncode, table.stderr), (0, ""))
+        for memory in ("file", "heap"):
+            for subject in ("blocked", "blocked-abi", "classic", "limit"):
+                for way in ("plain",) if subject == "limit" else ("single", "many"):
+                    self.assertIn(f"100000/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
+        ratios = re.findall(r"\| +\| blocked \| [\d.e+]+ \([\d.]+\) \| [\d.e+]+ \([\d.]+\) \|", table.stdout)
+        self.assertEqual(len(ratios), 13, table.stdout)
+        self.assertRegex(table.stdout, r"\| contains, many at once, digests, mixed \| limit \| [\d.]+")
+
+    def test_wrong_arguments_are_named(self) -> None:
+        for arguments, code, words in [(["--keys", "99999"], 2, "99999"), (["--quik"], 2, "--quik"), (["12"], 2, "12"),
+                                       (["--smoke", "--library", "/no/lib.so"], 1, "/no/lib.so"),
+                                       (["--smoke", "--folder", "/no/such"], 1, "/no/such"),
+                                       (["--smoke", "--json", "/no/such.json"], 1, "/no/such.json")]:
+            with self.subTest(arguments):
+                done = run(BFBENCH, *(["--json", self.json] if "--json" not in arguments else []), *arguments)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr)
+
+    def test_a_table_of_nothing_is_an_error(self) -> None:
+        for text in ("", "{}", '{"context": {}, "benchmarks": []}'):
+            with self.subTest(text), open(self.json, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                table = run(sys.executable, "-B", TABLE, self.json)
+                self.assertEqual((table.returncode, table.stdout), (1, ""))
+                self.assertIn(self.json, table.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

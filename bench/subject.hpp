@@ -1,0 +1,168 @@
+// What is measured beside the limit: anything that answers these calls. A rival is one more type that does, and one
+// more line in site.cpp; where it cannot do something, it leaves the function out and has no such rows.
+//
+// The loops are instantiated for each type, so nothing stands between them and its code but what its own header puts
+// there.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "keys.hpp"
+#include "row.hpp"
+
+namespace bench {
+
+template <class S>
+concept Asked = requires(const S& subject, std::uint64_t digest, std::span<const std::uint64_t> digests,
+                         std::span<std::uint8_t> answers) {
+  { subject.contains_digest(digest) } -> std::same_as<bool>;
+  // answers[i] is 0 or 1; returns how many are 1.
+  { subject.contains_digests(digests, answers) } -> std::same_as<std::uint64_t>;
+};
+
+template <class S>
+concept AskedByKey = requires(const S& subject, std::string_view key, const Column& keys,
+                              std::span<std::uint8_t> answers) {
+  { subject.contains(key) } -> std::same_as<bool>;
+  { subject.contains_column(keys, answers) } -> std::same_as<std::uint64_t>;
+};
+
+// Adding returns how many keys were new.
+template <class S>
+concept Filled = requires(S& subject, std::uint64_t digest, std::span<const std::uint64_t> digests) {
+  { subject.add_digest(digest) } -> std::same_as<std::uint64_t>;
+  { subject.add_digests(digests) } -> std::same_as<std::uint64_t>;
+  subject.clear();
+};
+
+template <class S>
+concept FilledByKey = requires(S& subject, const Column& keys) {
+  { subject.add_column(keys) } -> std::same_as<std::uint64_t>;
+};
+
+// What is known of a subject that is filled with the population's keys: from check.hpp, where it is found out.
+struct Truth {
+  std::uint64_t new_keys = 0;  // how many were new when they were added
+  std::uint64_t maybes_of_mixed = 0;
+  std::uint64_t maybes_of_absent = 0;
+};
+
+// --- The loops -------------------------------------------------------------------------------------------------------
+
+template <class S>
+std::uint64_t ask_each(const S& subject, std::span<const std::uint64_t> digests) {
+  std::uint64_t maybes = 0;
+  for (const std::uint64_t digest : digests) maybes += subject.contains_digest(digest) ? 1U : 0U;
+  return maybes;
+}
+
+template <class S>
+std::uint64_t ask_each_key(const S& subject, const Column& keys) {
+  std::uint64_t maybes = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) maybes += subject.contains(keys[i]) ? 1U : 0U;
+  return maybes;
+}
+
+template <class S>
+std::uint64_t add_each(S& subject, std::span<const std::uint64_t> digests) {
+  std::uint64_t added = 0;
+  for (const std::uint64_t digest : digests) added += subject.add_digest(digest);
+  return added;
+}
+
+// --- The rows --------------------------------------------------------------------------------------------------------
+
+// Makes rows that have place, name and facts in common.
+struct RowMaker {
+  std::string place;
+  std::string subject;
+  std::map<std::string, double> facts;
+  Rows rows;
+
+  Row& make(const char* operation, const char* way, const char* input, const char* present, std::uint64_t num_keys,
+            std::uint64_t expected) {
+    Row& row = rows.emplace_back();
+    row.place = place;
+    row.subject = subject;
+    row.operation = operation;
+    row.way = way;
+    row.input = input;
+    row.present = present;
+    row.num_keys = num_keys;
+    row.expected = expected;
+    row.facts = facts;
+    return row;
+  }
+};
+
+template <Asked S>
+void ask_rows(RowMaker& maker, const S& subject, const char* present, std::span<const std::uint64_t> digests,
+              std::span<std::uint8_t> answers, std::uint64_t expected) {
+  maker.make("contains", "single", "digests", present, digests.size(), expected).pass = [&subject, digests] {
+    return ask_each(subject, digests);
+  };
+  maker.make("contains", "many", "digests", present, digests.size(), expected).pass = [&subject, digests, answers] {
+    return subject.contains_digests(digests, answers);
+  };
+}
+
+template <AskedByKey S>
+void ask_key_rows(RowMaker& maker, const S& subject, const Column& keys, std::span<std::uint8_t> answers,
+                  std::uint64_t expected) {
+  maker.make("contains", "single", "keys", "mixed", keys.size(), expected).pass = [&subject, &keys] {
+    return ask_each_key(subject, keys);
+  };
+  maker.make("contains", "many", "keys", "mixed", keys.size(), expected).pass = [&subject, &keys, answers] {
+    return subject.contains_column(keys, answers);
+  };
+}
+
+// Every pass starts with an empty filter and ends with a full one, so that the other rows find it as they left it.
+template <Filled S>
+void add_rows(RowMaker& maker, S& subject, const Population& population, const Truth& truth) {
+  const std::span<const std::uint64_t> all = population.added.digests;
+  const auto clear = [&subject] { subject.clear(); };
+  Row& single = maker.make("add", "single", "digests", "absent", all.size(), truth.new_keys);
+  single.prepare = clear;
+  single.pass = [&subject, all] { return add_each(subject, all); };
+  Row& many = maker.make("add", "many", "digests", "absent", all.size(), truth.new_keys);
+  many.prepare = clear;
+  many.pass = [&subject, all] { return subject.add_digests(all); };
+  const auto there = population.present_queries;
+  maker.make("again", "single", "digests", "present", there.size(), 0).pass = [&subject, there] {
+    return add_each(subject, there);
+  };
+  maker.make("again", "many", "digests", "present", there.size(), 0).pass = [&subject, there] {
+    return subject.add_digests(there);
+  };
+}
+
+template <FilledByKey S>
+void add_key_rows(RowMaker& maker, S& subject, const Column& keys, const Truth& truth) {
+  Row& many = maker.make("add", "many", "keys", "absent", keys.size(), truth.new_keys);
+  many.prepare = [&subject] { subject.clear(); };
+  many.pass = [&subject, &keys] { return subject.add_column(keys); };
+}
+
+// All rows that the subject's functions allow. Everything handed in outlives the rows.
+template <class S>
+Rows subject_rows(RowMaker maker, S& subject, const Population& population, const Truth& truth,
+                  std::span<std::uint8_t> answers) {
+  const bool has_bytes = population.added.column.size() != 0;
+  ask_rows(maker, subject, "mixed", population.mixed.digests, answers, truth.maybes_of_mixed);
+  ask_rows(maker, subject, "absent", population.absent_queries, answers, truth.maybes_of_absent);
+  ask_rows(maker, subject, "present", population.present_queries, answers, population.num_queries);
+  if constexpr (AskedByKey<S>) {
+    if (has_bytes) ask_key_rows(maker, subject, population.mixed.column, answers, truth.maybes_of_mixed);
+  }
+  if constexpr (Filled<S>) add_rows(maker, subject, population, truth);
+  if constexpr (FilledByKey<S>) {
+    if (has_bytes) add_key_rows(maker, subject, population.added.column, truth);
+  }
+  return std::move(maker.rows);
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+/* The shortest whole story: make a filter file, add keys, close it, open it again and ask.
+ *
+ *   cc quickstart.c $(pkg-config --cflags --libs bfstore) -o quickstart && ./quickstart seen.bf */
+#include <bfstore.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+  const char* path = argc > 1 ? argv[1] : "seen.bf";
+  const char* keys[] = {"ada", "grace", "edsger", "barbara"};
+  const char* questions[] = {"ada", "donald", "barbara", "niklaus"};
+  bfs_error error = {.struct_bytes = sizeof error};
+  bfs_filter* filter = NULL;
+  size_t i;
+
+  /* Sized for 100,000 keys, of which one in a thousand that were never added may be answered "maybe". Every field that
+   * is left zero takes its default. */
+  bfs_options options = {.struct_bytes = sizeof options, .capacity = 100000, .fpr = 0.001};
+  if (bfs_create(path, &options, &filter, &error) != BFS_OK) {
+    fprintf(stderr, "quickstart: %s\n", error.message);
+    return 1;
+  }
+  for (i = 0; i < sizeof keys / sizeof *keys; ++i) {
+    const int32_t added = bfs_add(filter, keys[i], strlen(keys[i])); /* 1: new; 0: was there; < 0: an error */
+    if (added < 0) {
+      fprintf(stderr, "quickstart: %s: %s\n", path, bfs_strerror(added));
+      return 1;
+    }
+  }
+  /* Closing syncs: only when it returns BFS_OK are the keys safe from a power cut. */
+  if (bfs_close(filter) != BFS_OK) return 1;
+
+  /* Any number of processes may do this at once; they share one copy in memory. */
+  if (bfs_open(path, BFS_OPEN_READ, &filter, &error) != BFS_OK) {
+    fprintf(stderr, "quickstart: %s\n", error.message);
+    return 1;
+  }
+  for (i = 0; i < sizeof questions / sizeof *questions; ++i) {
+    /* 0 is the only no. Everything else, an error too, is a reason to look where the truth is. */
+    const int32_t answer = bfs_contains(filter, questions[i], strlen(questions[i]));
+    printf("%s: %s\n", questions[i], answer == 0 ? "certainly absent" : "maybe present");
+  }
+  bfs_close(filter);
+  return 0;
+}

@@ -1,0 +1,97 @@
+"""What the tests of bf share: running it, reading a filter's header by FORMAT.md, and what an error must look like."""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BF = os.environ.get("BF", "bf")
+# A filter made with these answers "absent" for every key that was not added, in every run: the seed is fixed.
+SURE = ["--capacity", "2000", "--fpr", "0.0000001", "--seed", "7"]
+
+
+def header(path):
+    """The fields of a filter file that bf's options decide."""
+    with open(path, "rb") as file:
+        page = file.read(16384)
+    assert page[:8] == b"\x89BFS\r\n\x1a\n", page[:8]
+    layout, hash_, k, m, n, p, seed = struct.unpack_from("<HHIQQdQ", page, 32)
+    records_bytes = struct.unpack_from("<I", page, 112)[0]
+    note = b""
+    if records_bytes:
+        value_bytes = struct.unpack_from("<I", page, 132)[0]
+        note = page[136:136 + value_bytes]
+    slots = [struct.unpack_from("<QI", page, at) for at in (4096, 8192)]
+    added = sum(struct.unpack_from("<Q", page, 12288 + 64 + 64 * i)[0] for i in range(32))
+    return {"layout": layout, "hash": hash_, "k": k, "m": m, "n": n, "p": p, "seed": seed, "note": note,
+            "keys_added": added, "state": max(slots)[1]}
+
+
+CLEAN, DIRTY = 1, 2
+
+
+class BfCase(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="bf-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def spawn(self, *args, **options):
+        """A running bf with pipes to everything."""
+        for name in ("stdin", "stdout", "stderr"):
+            options.setdefault(name, subprocess.PIPE)
+        process = subprocess.Popen([BF, *args], cwd=self.dir, **options)
+        self.addCleanup(self.reap, process)
+        return process
+
+    @staticmethod
+    def reap(process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    pass
+
+    def run_bf(self, *args, input=b"", **options):
+        return subprocess.run([BF, *args], cwd=self.dir, input=input, capture_output=True, timeout=120, **options)
+
+    def good(self, *args, code=0, **options):
+        """bf's output; it ended with `code` and complained about nothing."""
+        done = self.run_bf(*args, **options)
+        self.assertEqual((done.returncode, done.stderr), (code, b""), done)
+        return done.stdout
+
+    def refused(self, *args, says=(), **options):
+        """bf ended with 2, one line of complaint that says all of `says`, and no output. The line."""
+        done = self.run_bf(*args, **options)
+        self.assert_complaint(done.stderr, says)
+        self.assertEqual((done.returncode, done.stdout), (2, b""), done)
+        return done.stderr
+
+    def assert_complaint(self, stderr, says=()):
+        self.assertTrue(stderr.startswith(b"bf: "), stderr)
+        self.assertEqual((stderr.count(b"\n"), stderr[-1:]), (1, b"\n"), stderr)
+        self.assertFalse(stderr.startswith(b"bf: bf: "), stderr)
+        for words in [says] if isinstance(says, str) else says:
+            self.assertIn(words.encode(), stderr)
+
+    def files(self):
+        return sorted(os.listdir(self.dir))
+
+
+def main():
+    sys.stderr.flush()
+    unittest.main(verbosity=1)

@@ -1,0 +1,258 @@
+"""bf build: counted, sized, loaded, published when complete; and bf add."""
+import os
+import random
+import threading
+import time
+import unittest
+
+from bf_case import CLEAN, SURE, BfCase, header, main
+
+KEYS = [b"key-%d" % i for i in range(30000)]
+LINES = b"\n".join(KEYS) + b"\n"
+
+
+class Build(BfCase):
+    def test_the_list_is_counted_and_the_filter_has_its_size(self):
+        self.write("keys", LINES)
+        line = self.good("build", "f", "--from", "keys", "--fpr", "0.001")
+        self.assertRegex(line, rb"^f: built from 30,000 keys \([0-9,]+ new to it\), room for 30,000 keys at a "
+                               rb"false-positive rate of 0\.001; blocked, \d+ probes, [0-9.]+ KiB\n$")
+        made = header(self.path("f"))
+        self.assertEqual((made["n"], made["p"], made["state"]), (30000, 0.001, CLEAN))
+        self.assertEqual(self.good("contains", "f", "--count", "--from", "keys"), b"maybe\t30000\nabsent\t0\n")
+        self.assertIn(b"maybe\t", self.good("contains", "f", "--count", "key-1"))
+
+    def test_absent_keys_are_absent_but_for_the_promised_rate(self):
+        self.write("keys", LINES)
+        self.good("build", "f", "--from", "keys", "--fpr", "0.01", "-q", "--seed", "1")
+        strangers = b"".join(b"stranger-%d\n" % i for i in range(100000))
+        maybe = int(self.good("contains", "f", "--count", input=strangers).split()[1])
+        self.assertLess(maybe, 1000 * 1.02 + 3 * 32)
+        self.assertGreater(maybe, 0)
+
+    def test_other_ways_to_say_the_size(self):
+        self.write("keys", LINES)
+        self.good("build", "a", "--from", "keys", "--bits-per-key", "12", "--layout", "classic", "-q")
+        self.assertEqual((header(self.path("a"))["n"], header(self.path("a"))["m"]), (30000, 360000))
+        self.good("build", "b", "--from", "keys", "--max-bytes", "128KiB", "-q")
+        self.assertEqual((header(self.path("b"))["n"], os.path.getsize(self.path("b"))), (30000, 131072))
+        self.good("build", "c", "--from", "keys", "--capacity", "50k", "--fpr", "0.02", "-q")
+        self.assertEqual((header(self.path("c"))["n"], header(self.path("c"))["p"]), (50000, 0.02))
+        self.good("build", "d", "--from", "keys", "--bits", "1Mi", "--probes", "4", "-q")
+        self.assertEqual((header(self.path("d"))["m"], header(self.path("d"))["k"]), (1 << 20, 4))
+        self.good("build", "e", "--like", "c", "--from", "keys", "-q")
+        self.assertEqual((header(self.path("e"))["n"], header(self.path("e"))["seed"]),
+                         (50000, header(self.path("c"))["seed"]))
+        self.good("build", "g", "--from", "keys", "--note", "n", "--mode", "0640", "--seed", "3", "-q")
+        self.assertEqual((header(self.path("g"))["p"], header(self.path("g"))["seed"]), (0.01, 3))
+        self.assertEqual(os.stat(self.path("g")).st_mode & 0o777, 0o640 & ~self.umask())
+        for name in "abcdeg":
+            self.assertEqual(self.good("contains", name, "--count", "--from", "keys"), b"maybe\t30000\nabsent\t0\n")
+
+    @staticmethod
+    def umask():
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return mask
+
+    def body(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()[16384:]
+
+    def test_a_pipe_is_read_once_and_built_like_a_file(self):
+        self.write("keys", LINES)
+        self.good("build", "a", "--from", "keys", "--seed", "1", "-q")
+        self.good("build", "b", "--from", "-", "--seed", "1", "-q", input=LINES)
+        os.mkfifo(self.path("fifo"))
+        feeder = threading.Thread(target=self.write, args=("fifo", LINES))
+        feeder.start()
+        self.good("build", "c", "--from", "fifo", "--seed", "1", "-q")
+        feeder.join()
+        with open(self.path("keys"), "rb") as keys:
+            self.good("build", "d", "--from", "-", "--seed", "1", "-q", input=None, stdin=keys)
+        self.assertEqual(len({self.body(name) for name in "abcd"}), 1)
+
+    def test_standard_input_is_read_from_where_it_stands(self):
+        self.write("keys", b"first\nsecond\nthird\n")
+        with open(self.path("keys"), "rb") as keys:
+            keys.seek(6)
+            self.good("build", "f", "--from", "-", "--fpr", "1e-7", "--seed", "1", "-q", input=None, stdin=keys)
+        self.assertEqual(header(self.path("f"))["n"], 2)
+        self.assertEqual(self.good("contains", "f", "first", "second", "third"),
+                         b"absent\tfirst\nmaybe\tsecond\nmaybe\tthird\n")
+
+    def test_nul_separated_keys_are_counted_as_such(self):
+        for name in ["a", "b"]:
+            self.good("build", name, "-0", "--from", "-", "--seed", "1", "--fpr", "1e-7", "-q", input=b"a\nb\0\0c")
+            self.assertEqual(header(self.path(name))["n"], 3)
+        self.good("contains", "a", "-0", "--count", input=b"a\0b", code=1)
+        self.assertEqual(self.good("contains", "a", "-0", input=b"a\nb\0\0c\0a\0"),
+                         b"maybe\ta\nb\0maybe\t\0maybe\tc\0absent\ta\0")
+
+    def test_lines_that_come_twice_count_twice(self):
+        self.good("build", "f", "--from", "-", input=b"same\n" * 500, code=0)
+        made = header(self.path("f"))
+        self.assertEqual((made["n"], made["keys_added"]), (500, 1))
+
+    def test_long_and_unterminated_keys_are_built_in(self):
+        long = b"L" * ((1 << 20) + 1)
+        self.good("build", "f", "--from", "-", "--fpr", "1e-7", "--seed", "1", "-q", input=b"a\n" + long + b"\n\nz")
+        self.assertEqual(header(self.path("f"))["n"], 4)
+        self.assertEqual(self.good("contains", "f", "--count", input=long + b"\n\na\nz"), b"maybe\t4\nabsent\t0\n")
+
+    def test_cr_lf_is_warned_about_once_in_two_passes(self):
+        done = self.run_bf("build", "f", "--from", "-", "-q", input=b"a\r\nb\r\n")
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, says="CR LF")
+
+    def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
+        self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
+        self.refused("build", "f", "--from", "-", "--capacity", "9", says="no keys")
+        self.write("keys", b"")
+        self.refused("build", "f", "--from", "keys", says="keys: ")
+        self.refused("build", "f", "--from", "/dev/null", says="/dev/null: ")
+        self.assertEqual(self.files(), ["keys"])
+
+    def test_more_keys_than_room_is_warned_about_once(self):
+        done = self.run_bf("build", "f", "--from", "-", "--capacity", "100", input=LINES)
+        self.assertEqual((done.returncode, done.stdout[:27]), (0, b"f: built from 30,000 keys ("))
+        self.assert_complaint(done.stderr, says=["f: ", "100"])
+
+    def test_a_list_that_changes_between_the_passes_breaks_nothing(self):
+        for seed in range(6):
+            self.write("keys", LINES * 20)
+            stop = threading.Event()
+            changer = threading.Thread(target=self.change, args=(self.path("keys"), stop, seed))
+            changer.start()
+            done = self.run_bf("build", "f", "--from", "keys", "--force", "-q")
+            stop.set()
+            changer.join()
+            self.assertIn(done.returncode, (0, 2), done)
+            if done.returncode == 0:
+                self.assertEqual(header(self.path("f"))["state"], CLEAN)
+                if seed % 2 == 0:  # it only grew
+                    self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
+
+    @staticmethod
+    def change(path, stop, seed):
+        random.seed(seed)
+        with open(path, "r+b") as keys:
+            while not stop.is_set():
+                keys.seek(0, os.SEEK_END)
+                keys.write(b"more-%d\n" % random.getrandbits(60))
+                if seed % 2 == 1:
+                    keys.truncate(random.randrange(len(LINES)))
+                keys.flush()
+                time.sleep(0.0005)
+
+
+class BuildRefusals(BfCase):
+    def test_a_source_is_wanted(self):
+        self.refused("build", "f", says=["--from", "bf build --help"])
+        self.refused("build", "f", "--from", "missing", says=["missing: ", "No such file"])
+        os.mkdir(self.path("d"))
+        self.refused("build", "f", "--from", "d", says="d: ")
+        self.refused("build", "f", "key", "--from", "-", says="key")
+        self.assertEqual(self.files(), ["d"])
+
+    def test_an_existing_file_is_refused_before_anything_is_read(self):
+        self.write("f", b"precious")
+        reading = self.spawn("build", "f", "--from", "-")  # its standard input stays open
+        self.assertEqual(reading.wait(timeout=60), 2)
+        self.assert_complaint(reading.stderr.read(), says=["f: exists already", "--force"])
+        with open(self.path("f"), "rb") as file:
+            self.assertEqual(file.read(), b"precious")
+
+    def test_a_file_that_appears_meanwhile_is_not_replaced(self):
+        for capacity in [[], ["--capacity", "9"]]:  # it appears while the keys are copied, or while they are loaded
+            building = self.spawn("build", "f", "--from", "-", *capacity)
+            building.stdin.write(b"one\n")
+            building.stdin.flush()
+            time.sleep(0.3)
+            self.write("f", b"precious")
+            stdout, stderr = building.communicate(b"two\n", timeout=60)
+            self.assertEqual((building.returncode, stdout), (2, b""))
+            self.assert_complaint(stderr, says=["f: exists already", "--force"])
+            with open(self.path("f"), "rb") as file:
+                self.assertEqual(file.read(), b"precious")
+            self.assertEqual(self.files(), ["f"])
+            os.unlink(self.path("f"))
+
+    def test_force_replaces_but_not_under_a_writer(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("build", "f", "--from", "-", "--force", "-q", input=b"new\n")
+        self.assertEqual(header(self.path("f"))["n"], 1)
+        self.good("create", "f", "-q", "--force", *SURE)
+        writer = self.spawn("add", "f")
+        writer.stdin.write(b"one\n")
+        writer.stdin.flush()
+        while header(self.path("f"))["keys_added"] == 0:
+            self.assertIsNone(writer.poll())
+        self.refused("build", "f", "--from", "-", "--force", input=b"new\n", says="f: ")
+        writer.communicate(b"", timeout=60)
+        self.assertEqual(self.good("contains", "f", "one"), b"maybe\tone\n")
+        self.assertEqual(self.files(), ["f"])
+
+    def test_the_list_itself_is_never_replaced(self):
+        self.write("keys", b"a\n")
+        os.link(self.path("keys"), self.path("same"))
+        self.refused("build", "keys", "--from", "keys", "--force", says="keys: ")
+        self.refused("build", "same", "--from", "keys", "--force", says="same: ")
+        self.good("create", "f", "-q", *SURE)
+        self.refused("add", "f", "--from", "f", says="f: ")
+
+    def test_external_is_refused(self):
+        self.refused("build", "f", "--from", "-", "--hash", "external", says="--hash: ")
+        self.good("create", "digests", "--capacity", "9", "--hash", "external", "-q")
+        self.refused("build", "f", "--from", "-", "--like", "digests", input=b"a\n", says=["f: ", "digests"])
+        self.assertEqual(self.files(), ["digests"])
+
+    def test_a_temporary_directory_that_does_not_work_is_named(self):
+        env = dict(os.environ, TMPDIR=self.path("nowhere"))
+        self.refused("build", "f", "--from", "-", env=env, input=b"a\n", says=["nowhere: ", "TMPDIR", "--capacity"])
+        self.good("build", "f", "--from", "-", "--capacity", "9", "-q", env=env, input=b"a\n")
+        self.write("keys", b"a\n")
+        self.good("build", "g", "--from", "keys", "-q", env=env)
+
+
+class Add(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.good("create", "f", "-q", *SURE)
+
+    def test_one_line_says_what_was_added(self):
+        self.assertEqual(self.good("add", "f", "a", "b"), b"f: 2 keys added (2 new to it), 2 in all\n")
+        self.assertEqual(self.good("add", "f", "b", "c"), b"f: 2 keys added (1 new to it), 3 in all\n")
+        self.assertEqual(self.good("add", "f", input=b"d\n"), b"f: 1 key added (1 new to it), 4 in all\n")
+        self.assertEqual(self.good("add", "f", "a", "--quiet"), b"")
+        self.assertEqual(header(self.path("f"))["keys_added"], 4)
+        self.assertEqual(header(self.path("f"))["state"], CLEAN)
+
+    def test_the_file_is_clean_and_complete_afterwards(self):
+        keys = [b"%d" % i for i in range(2000)]
+        self.write("keys", b"\n".join(keys))
+        self.good("add", "f", "--from", "keys", "-q")
+        self.assertEqual(header(self.path("f"))["state"], CLEAN)
+        self.assertEqual(self.good("contains", "f", "--maybe", "--from", "keys"), b"\n".join(keys) + b"\n")
+
+    def test_several_may_add_at_once(self):
+        adders = [self.spawn("add", "f", "-q") for _ in range(4)]
+        for index, adder in enumerate(adders):
+            adder.stdin.write(b"".join(b"%d-%d\n" % (index, i) for i in range(400)))
+            adder.stdin.flush()
+        for adder in adders:
+            self.assertEqual((adder.communicate(timeout=60), adder.returncode), ((b"", b""), 0))
+        everything = b"".join(b"%d-%d\n" % (index, i) for index in range(4) for i in range(400))
+        self.assertEqual(self.good("contains", "f", "--maybe", input=everything), everything)
+
+    def test_too_many_keys_are_warned_about_once(self):
+        self.good("create", "small", "--capacity", "10", "-q")
+        self.good("add", "small", *"0123456789")
+        done = self.run_bf("add", "small", "-q", input=LINES)
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assert_complaint(done.stderr, says=["small: ", "(10)", "0.01", "bf build"])
+        self.assert_complaint(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""bf contains: what it prints and how it ends; where keys begin and end."""
+import os
+import unittest
+
+from bf_case import SURE, BfCase, main
+
+
+class Contains(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", "one", "two")
+
+    def test_answers_come_in_order_with_a_tab(self):
+        self.assertEqual(self.good("contains", "f", "two", "three", "one"), b"maybe\ttwo\nabsent\tthree\nmaybe\tone\n")
+
+    def test_keys_come_from_arguments_a_file_or_standard_input(self):
+        expected = b"maybe\tone\nabsent\tthree\n"
+        self.write("keys", b"one\nthree\n")
+        self.assertEqual(self.good("contains", "f", "one", "three"), expected)
+        self.assertEqual(self.good("contains", "f", "--from", "keys"), expected)
+        self.assertEqual(self.good("contains", "f", "--from=keys"), expected)
+        self.assertEqual(self.good("contains", "f", input=b"one\nthree\n"), expected)
+        self.assertEqual(self.good("contains", "f", "--from", "-", input=b"one\nthree\n"), expected)
+        with open(self.path("keys"), "rb") as keys:
+            keys.seek(4)
+            self.assertEqual(self.good("contains", "f", input=None, stdin=keys, code=1), b"absent\tthree\n")
+
+    def test_the_exit_code_says_whether_any_key_may_be_there(self):
+        for choice in ["--maybe", "--absent", "--count", "-0"]:
+            self.good("contains", "f", choice, "three", "one", "four", code=0)
+            self.good("contains", "f", choice, "three", "four", code=1)
+        self.assertEqual(self.good("contains", "f", "three", code=1), b"absent\tthree\n")
+        self.assertEqual(self.good("contains", "f", input=b"", code=1), b"")
+
+    def test_maybe_and_absent_print_only_those_keys(self):
+        keys = b"one\nthree\ntwo\nfour\n"
+        self.assertEqual(self.good("contains", "f", "--maybe", input=keys), b"one\ntwo\n")
+        self.assertEqual(self.good("contains", "f", "--absent", input=keys), b"three\nfour\n")
+
+    def test_separators_are_kept(self):
+        keys = b"one\0three\0a\nb\0two"
+        self.assertEqual(self.good("contains", "f", "-0", input=keys),
+                         b"maybe\tone\0absent\tthree\0absent\ta\nb\0maybe\ttwo\0")
+        self.assertEqual(self.good("contains", "f", "--null", "--maybe", input=keys), b"one\0two\0")
+        self.assertEqual(self.good("contains", "f", "-0", "--absent", input=keys), b"three\0a\nb\0")
+
+    def test_count_prints_two_numbers(self):
+        self.assertEqual(self.good("contains", "f", "--count", input=b"one\nthree\ntwo\n"), b"maybe\t2\nabsent\t1\n")
+        self.assertEqual(self.good("contains", "f", "--count", input=b"", code=1), b"maybe\t0\nabsent\t0\n")
+
+    def test_choices_exclude_each_other(self):
+        for a, b in [("--maybe", "--absent"), ("--absent", "--count"), ("--count", "--maybe")]:
+            self.refused("contains", "f", a, b, "one", says=[a, b])
+        self.refused("contains", "f", "one", "--from", "keys", says=["--from", "KEY"])
+
+    def test_a_key_file_that_can_not_be_read_is_named(self):
+        self.refused("contains", "f", "--from", "missing", says=["missing: ", "No such file"])
+        os.mkdir(self.path("d"))
+        self.refused("contains", "f", "--from", "d", says=["d: ", "directory"])
+        self.refused("contains", "f", "--from", "", says="--from")
+        self.refused("contains", "f", "--from", says="--from")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_a_key_file_without_permission_is_named(self):
+        os.chmod(self.write("keys", b"one\n"), 0)
+        self.refused("contains", "f", "--from", "keys", says="keys: ")
+
+
+class Keys(BfCase):
+    """Keys are bytes: what is added is found, and what differs in one byte is not."""
+
+    def setUp(self):
+        super().setUp()
+        self.good("create", "f", "-q", *SURE)
+
+    def test_arguments_are_keys_as_they_are(self):
+        odd = ["[a,b]", "[]", "++", "{}", "%%", "", " ", "a b", " a", "add", "create", "contains", "FILE", "a=b", "/x",
+               "\x01", "-", b"\xff\xfe", "a\nb", "a,b", "\t"]
+        for index, key in enumerate(odd):
+            raw = key if isinstance(key, bytes) else key.encode()
+            self.assertEqual(self.good("contains", "f", key, code=1), b"absent\t" + raw + b"\n")
+            self.assertIn(f"1 key added (1 new to it), {index + 1} in all".encode(), self.good("add", "f", key))
+            self.assertEqual(self.good("contains", "f", key), b"maybe\t" + raw + b"\n")
+        self.good("contains", "f", "a", "b", code=1)
+        self.assertEqual(self.good("contains", "f", "--count", *odd), b"maybe\t%d\nabsent\t0\n" % len(odd))
+
+    def test_keys_behind_two_dashes_may_begin_with_one(self):
+        self.good("add", "f", "-q", "plain", "--", "-x", "--from", "--", "-5", "-0")
+        self.assertEqual(self.good("contains", "f", "--maybe", "--", "-x", "--from", "--", "-5", "-0", "plain", "-y"),
+                         b"-x\n--from\n--\n-5\n-0\nplain\n")
+        self.refused("contains", "f", "-x", says=["-x", "bf contains --help"])
+        self.refused("contains", "f", "-5", says=["'-5'", "--"])
+        self.refused("contains", "f", "-05", says=["'-5'", "--"])
+
+    def test_options_may_come_before_between_and_behind_keys(self):
+        self.good("add", "-q", "f", "one")
+        self.good("add", "f", "two", "-q", "three")
+        self.assertEqual(self.good("contains", "--maybe", "f", "one", "two", "three", "four"), b"one\ntwo\nthree\n")
+        self.assertEqual(self.good("contains", "f", "four", "--absent", "one"), b"four\n")
+
+    def test_lines_are_keys_byte_for_byte(self):
+        lines = [b"a", b" a", b"a ", b"\ta", b"A", b"a\r", b"\xc3\xa4", b"a\xcc\x88", b"\xe4", b"a\0b",
+                 b"\xff" * 300, b"\xef\xbb\xbfa"]
+        for index, line in enumerate(lines):
+            self.assertEqual(self.good("contains", "f", "--count", input=b"x\n" + line + b"\n", code=1),
+                             b"maybe\t0\nabsent\t2\n")
+            self.good("add", "f", "-q", input=b"%d\n" % index + line + b"\n")
+            self.good("contains", "f", "--count", input=b"x\n" + line + b"\n")
+
+    def test_a_blank_line_is_the_empty_key(self):
+        self.assertEqual(self.good("contains", "f", input=b"\n", code=1), b"absent\t\n")
+        self.good("add", "f", "-q", input=b"a\n\nb\n")
+        self.assertEqual(self.good("contains", "f", input=b"\n"), b"maybe\t\n")
+        self.assertEqual(self.good("contains", "f", ""), b"maybe\t\n")
+
+    def test_a_last_line_feed_adds_no_empty_key(self):
+        for data in [b"a\nb\n", b"a\nb", b"a\n", b"a"]:
+            self.good("add", "f", "-q", input=data)
+            self.assertEqual(self.good("contains", "f", "", code=1), b"absent\t\n", data)
+        self.assertIn(b"0 keys added", self.good("add", "f", input=b""))
+
+    def test_a_last_line_without_line_feed_is_a_key(self):
+        self.good("add", "f", "-q", input=b"a\nlast")
+        self.assertEqual(self.good("contains", "f", input=b"x\nlast"), b"absent\tx\nmaybe\tlast\n")
+
+    def test_the_locale_changes_nothing(self):
+        for locale in ["C", "C.UTF-8", "tr_TR.UTF-8", "nonsense"]:
+            env = dict(os.environ, LC_ALL=locale, LANG=locale)
+            self.good("add", "f", "-q", b"I\xc4\xb1\xff", env=env)
+            self.assertEqual(self.good("contains", "f", b"I\xc4\xb1\xff", b"i", env=env),
+                             b"maybe\tI\xc4\xb1\xff\nabsent\ti\n")
+            self.assertIn(b"1,500 keys at a false-positive rate of 0.001",
+                          self.good("create", "l", "--force", "--capacity", "1.5k", "--fpr", "0.001", env=env))
+
+    def test_keys_longer_than_the_buffer_work(self):
+        for size in [(256 << 10) - 1, 256 << 10, (256 << 10) + 1, (1 << 20) + 17, 5 << 20]:
+            long = b"L" * size
+            self.good("add", "f", "-q", input=b"short\n" + long + b"\nafter\n")
+            self.assertEqual(self.good("contains", "f", input=long + b"\nafter\nshort"),
+                             b"maybe\t" + long + b"\nmaybe\tafter\nmaybe\tshort\n")
+            self.good("contains", "f", "--count", input=b"M" + long + b"\n" + long + b"M", code=1)
+
+    def test_many_keys_of_all_lengths_cross_every_buffer(self):
+        keys = [b"%d" % i + b"x" * (i * 37 % 3000) for i in range(2000)]
+        data = b"\n".join(keys)
+        self.good("add", "f", "-q", input=data)
+        self.assertEqual(self.good("contains", "f", "--maybe", input=data), data + b"\n")
+
+    def test_a_first_line_with_cr_lf_is_warned_about_once(self):
+        done = self.run_bf("add", "f", "-q", input=b"a\r\nb\r\nc\r\n" * 5000)
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assert_complaint(done.stderr, says=["standard input: ", "CR LF"])
+        self.write("keys", b"a\r\nq\r\n")
+        done = self.run_bf("contains", "f", "--from", "keys")
+        self.assertEqual((done.returncode, done.stdout), (0, b"maybe\ta\r\nabsent\tq\r\n"))
+        self.assert_complaint(done.stderr, says=["keys: ", "CR LF"])
+
+    def test_no_warning_where_no_first_line_ends_in_cr_lf(self):
+        for data in [b"a\nb\r\n", b"a\rb\n", b"a\r", b"\n\r\n"]:
+            self.good("add", "f", "-q", input=data)
+        self.good("add", "f", "-q", "-0", input=b"a\r\n\0b\r\0")
+        self.good("add", "f", "-q", "-0", input=b"a\r\0")
+        self.good("add", "f", "-q", "a\r")
+
+
+class BadFiles(BfCase):
+    def everywhere(self, name, says):
+        for command in (["contains", name, "k"], ["add", name, "k"], ["contains", name, "--count"],
+                        ["add", name, "-0"]):
+            self.refused(*command, says=says)
+
+    def test_a_missing_file_is_named_with_the_way_out(self):
+        self.everywhere("users.bf", ["users.bf: ", "bf create"])
+        self.assertEqual(self.files(), [])
+
+    def test_a_foreign_file_is_named_with_its_first_bytes(self):
+        self.write("users.bf", b"SQLite format 3\0" * 2000)
+        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'); create one with bf create"])
+
+    def test_first_bytes_are_escaped(self):
+        self.write("f", b"\x1b[2J" * 9000)
+        self.assertNotIn(b"\x1b", self.refused("contains", "f", "k"))
+
+    def test_a_short_or_empty_file_is_refused(self):
+        self.write("f", b"")
+        self.everywhere("f", "f: ")
+        self.write("f", b"\x89BFS\r\n\x1a\n")
+        self.everywhere("f", "f: ")
+
+    def test_a_symbolic_link_is_named_as_such(self):
+        self.good("create", "real", "--capacity", "9", "-q")
+        os.symlink("real", self.path("link"))
+        self.everywhere("link", ["link: ", "symbolic link"])
+
+    def test_a_directory_is_named(self):
+        os.mkdir(self.path("d"))
+        self.everywhere("d", "d: ")
+
+    def test_a_device_or_fifo_is_refused_and_not_waited_for(self):
+        os.mkfifo(self.path("fifo"))
+        self.everywhere("fifo", "fifo: ")
+        self.everywhere("/dev/null", "/dev/null: ")
+
+    def test_a_filter_of_digests_takes_no_keys(self):
+        self.good("create", "f", "--capacity", "9", "--hash", "external", "-q")
+        self.everywhere("f", ["f: ", "digests"])
+        self.good("create", "g", "--like", "f", "-q")
+        self.everywhere("g", ["g: ", "digests"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_a_file_without_permission_is_named(self):
+        self.good("create", "f", "--capacity", "9", "-q")
+        os.chmod(self.path("f"), 0)
+        self.everywhere("f", "f: ")
+
+
+if __name__ == "__main__":
+    main()

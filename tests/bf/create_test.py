@@ -1,0 +1,238 @@
+"""bf create: every way to give a size, every option, every refusal."""
+import os
+import stat
+import unittest
+
+from bf_case import CLEAN, SURE, BfCase, header, main
+
+
+class Create(BfCase):
+    def made(self, *options):
+        self.good("create", "f", "--force", "-q", *options)
+        return header(self.path("f"))
+
+    def test_capacity_alone_promises_one_in_a_hundred(self):
+        made = self.made("--capacity", "1000")
+        self.assertEqual((made["n"], made["p"]), (1000, 0.01))
+
+    def test_capacity_and_fpr_are_what_the_file_says(self):
+        made = self.made("--capacity", "10k", "--fpr", "1e-3")
+        self.assertEqual((made["n"], made["p"], made["layout"], made["hash"], made["state"]),
+                         (10000, 1e-3, 1, 1, CLEAN))
+        self.assertGreater(made["m"], 10000 * 14.3)
+
+    def test_capacity_and_bits_per_key_give_m(self):
+        made = self.made("--capacity", "1000", "--bits-per-key", "12.5", "--layout", "classic")
+        self.assertEqual((made["m"], made["n"]), (12500, 1000))
+
+    def test_capacity_and_max_bytes_fill_that_many_bytes(self):
+        made = self.made("--capacity", "1000", "--max-bytes", "64KiB")
+        self.assertEqual(os.path.getsize(self.path("f")), 65536)
+        self.assertEqual(made["m"], (65536 - 16384) * 8)
+
+    def test_bits_and_probes_are_taken_as_they_are(self):
+        made = self.made("--bits", "64Ki", "--probes", "5")
+        self.assertEqual((made["m"], made["k"]), (65536, 5))
+
+    def test_bits_with_a_B_are_bytes_of_eight_bits(self):
+        self.assertEqual(self.made("--bits", "64KiB", "--probes", "5")["m"], 65536 * 8)
+
+    def test_bits_probes_and_capacity_promise_a_rate_for_it(self):
+        few = self.made("--bits", "64Ki", "--probes", "5", "--capacity", "1000")
+        many = self.made("--bits", "64Ki", "--probes", "5", "--capacity", "10000")
+        self.assertEqual((few["n"], many["n"]), (1000, 10000))
+        self.assertLess(few["p"], many["p"])
+
+    def test_like_copies_shape_and_seed(self):
+        self.good("create", "other", "--capacity", "1234", "--fpr", "0.02", "--layout", "classic", "-q")
+        other, made = header(self.path("other")), self.made("--like", "other")
+        for field in ("m", "k", "n", "p", "layout", "hash", "seed"):
+            self.assertEqual(made[field], other[field], field)
+
+    def test_layout_hash_seed_and_note_arrive(self):
+        made = self.made("--capacity", "9", "--layout", "classic", "--hash", "xxh3-64", "--seed", "0xff", "--note",
+                         "a b")
+        self.assertEqual((made["layout"], made["hash"], made["seed"], made["note"]), (2, 1, 255, b"a b"))
+        self.assertEqual(self.made("--capacity", "9", "--layout", "blocked", "--hash", "xxh3")["layout"], 1)
+        self.assertEqual(self.made("--capacity", "9", "--hash", "external")["hash"], 2)
+        self.assertEqual(self.made("--capacity", "9", "--seed", "18446744073709551615")["seed"], 2**64 - 1)
+
+    def test_a_note_is_bytes_and_nothing_in_it_is_special(self):
+        for note in [b"[a,b]", b"{}", b"%%", b"--", b"\xff\x80", b"- x", b"x" * 1024]:
+            self.assertEqual(self.made("--capacity", "9", b"--note=" + note)["note"], note)
+            if not note.startswith(b"-"):
+                self.assertEqual(self.made("--capacity", "9", "--note", note)["note"], note)
+        made = self.made("--capacity", "9", "--note=", "--layout", "classic")
+        self.assertEqual((made["note"], made["layout"]), (b"", 2))
+        self.assertEqual(self.made("--capacity", "9", "--note", "")["note"], b"")
+
+    def test_seeds_are_random_if_not_given(self):
+        self.assertNotEqual(self.made("--capacity", "9")["seed"], self.made("--capacity", "9")["seed"])
+
+    def mode_made(self, *options, umask=0o022):
+        before = os.umask(umask)
+        try:
+            self.made("--capacity", "9", *options)
+        finally:
+            os.umask(before)
+        return stat.S_IMODE(os.stat(self.path("f")).st_mode)
+
+    def test_mode_is_octal_less_the_umask_and_0600_by_default(self):
+        self.assertEqual(self.mode_made(), 0o600)
+        self.assertEqual(self.mode_made("--mode", "0664"), 0o644)
+        self.assertEqual(self.mode_made("--mode", "640", umask=0), 0o640)
+
+    def test_one_line_says_what_was_made_and_quiet_says_nothing(self):
+        line = self.good("create", "f", "--capacity", "1000", "--fpr", "0.001")
+        self.assertRegex(line, rb"^f: created, room for 1,000 keys at a false-positive rate of 0\.001; "
+                               rb"blocked, \d+ probes, [0-9.]+ KiB\n$")
+        self.assertEqual(self.good("create", "g", "--capacity", "1000", "-q"), b"")
+        self.assertEqual(self.good("create", "h", "--capacity", "1000", "--quiet"), b"")
+
+
+class Numbers(BfCase):
+    def test_suffixes_are_exact(self):
+        for text, number in [("1", 1), ("007", 7), ("10k", 10**4), ("10K", 10**4), ("3M", 3 * 10**6), ("1Ki", 1024),
+                             ("2Mi", 2**21), ("1.5k", 1500), ("1.50k", 1500), ("0.5Ki", 512),
+                             ("1.234567M", 1234567), ("4.0", 4)]:
+            self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
+            self.assertEqual(header(self.path("f"))["n"], number, text)
+
+    def test_large_numbers_are_exact_too(self):
+        for text, number in [("1.5G", 1500000000), ("9E", 9 * 10**18), ("7Ei", 7 * 2**60), ("5T", 5 * 10**12),
+                             ("1Pi", 2**50), ("2Gi", 2**31), ("3Ti", 3 * 2**40), ("4P", 4 * 10**15),
+                             ("9223372036854775807", 2**63 - 1)]:
+            self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
+            self.assertEqual(header(self.path("f"))["n"], number, text)
+
+    def test_rubbish_is_refused_with_the_name_of_the_option(self):
+        for text in ["", "x", "10Q", "10m", "1e6", "1_000", "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
+                     "10kk", "10iB", "10Mib", "10Mb", "M", "1..5k", "\u0661"]:
+            self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a number of keys"])
+        for text in ["0", "0k", "0.0M"]:
+            self.refused("create", "f", "--capacity", text, says=["--capacity: '", "too small"])
+        for text in ["1.5", "1.2345k", "0.1Ki", "1.00000000000000000001k"]:
+            self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a whole number"])
+        self.assertEqual(self.files(), [])
+
+    def test_numbers_that_overflow_are_refused(self):
+        for text in ["18446744073709551616", "9223372036854775808", "99E", "16Ei", "18446744073709551617k", "9" * 60]:
+            self.refused("create", "f", "--capacity", text, says=["--capacity: '", "too large"])
+        self.refused("create", "f", "--bits", "257Ti", "--probes", "1", says=["--bits: '257Ti'", "281474976710656"])
+        self.refused("create", "f", "--bits", "3EiB", "--probes", "1", says=["--bits: '3EiB'", "too large"])
+
+    def test_keys_are_not_counted_in_bytes(self):
+        self.refused("create", "f", "--capacity", "64MiB", says=["--capacity: '64MiB'", "bytes"])
+        self.refused("create", "f", "--capacity", "10B", says=["--capacity: '10B'", "bytes"])
+
+    def test_other_numbers_are_refused_with_the_name_of_the_option(self):
+        for option, texts in [("--fpr", ["0", "1", "-0.1", "nan", "inf", "1%", "", "0,01", "0x1", " 0.1", "1e-400"]),
+                              ("--bits-per-key", ["0", "-1", "nan", "inf", "1e300", "ten"]),
+                              ("--max-bytes", ["0", "1.5", "64Mb"]),
+                              ("--seed", ["-1", "18446744073709551616", "0xg", "0x", ""]),
+                              ("--mode", ["rw", "0888", "1777", "0", "-1", ""]),
+                              ("--layout", ["Blocked", "", "counting"]), ("--hash", ["XXH3", "md5", ""]), ("--note", ["x" * 1025])]:
+            for text in texts:
+                self.refused("create", "f", "--capacity", "9", f"{option}={text}", says=f"{option}: ")
+        for text in ["0", "65", "1.5", "-1", "4294967297", "x"]:
+            self.refused("create", "f", "--bits", "64", f"--probes={text}", says=f"--probes: '{text}'")
+        self.assertEqual(self.files(), [])
+
+
+class Refusals(BfCase):
+    def test_a_size_is_wanted_and_only_one(self):
+        self.refused("create", "f", says=["--capacity", "--bits", "--like"])
+        for options, name in [(["--capacity", "9", "--fpr", "0.1", "--bits-per-key", "9"], "--bits-per-key"),
+                              (["--capacity", "9", "--fpr", "0.1", "--max-bytes", "9"], "--max-bytes"),
+                              (["--capacity", "9", "--bits-per-key", "9", "--max-bytes", "9"], "--max-bytes"),
+                              (["--fpr", "0.1"], "--capacity"), (["--bits-per-key", "9"], "--capacity"),
+                              (["--max-bytes", "1M"], "--capacity"), (["--bits", "9"], "--probes"),
+                              (["--probes", "9"], "--bits"),
+                              (["--bits", "9", "--probes", "1", "--fpr", "0.1"], "--fpr"),
+                              (["--like", "x", "--capacity", "9"], "--capacity"),
+                              (["--like", "x", "--bits", "9", "--probes", "1"], "--bits"),
+                              (["--like", "x", "--fpr", "0.1"], "--like"),
+                              (["--like", "x", "--seed", "9"], "--seed"),
+                              (["--like", "x", "--layout", "classic"], "--layout"),
+                              (["--like", "x", "--hash", "xxh3"], "--hash"),
+                              (["--capacity", "9", "--capacity", "9"], "--capacity"), (["--capacity"], "--capacity"),
+                              (["--capacity", "9", "--nonsense"], "--nonsense"),
+                              (["--capacity", "9", "another"], "another")]:
+            self.refused("create", "f", *options, says=[name, "bf create --help"])
+        self.refused("create", "--capacity", "9", says="FILE")
+        self.refused("create", "", "--capacity", "9", says="FILE")
+        self.assertEqual(self.files(), [])
+
+    def test_a_rate_below_the_floor_of_blocked_names_classic(self):
+        self.refused("create", "f", "--capacity", "1M", "--fpr", "1e-12", says=["f: ", "classic"])
+        self.good("create", "f", "--capacity", "1k", "--fpr", "1e-12", "--layout", "classic", "-q")
+
+    def test_an_existing_file_is_never_touched_without_force(self):
+        for data in [b"precious", b""]:
+            self.write("f", data)
+            self.refused("create", "f", "--capacity", "9", says=["f: exists already", "--force"])
+            with open(self.path("f"), "rb") as file:
+                self.assertEqual(file.read(), data)
+        self.assertEqual(self.files(), ["f"])
+
+    def test_force_replaces_a_filter(self):
+        self.good("create", "f", "--capacity", "9", "-q")
+        self.good("create", "f", "--capacity", "99", "-q", "--force")
+        self.assertEqual(header(self.path("f"))["n"], 99)
+        self.assertEqual(self.files(), ["f"])
+
+    def test_force_does_not_replace_a_file_that_somebody_writes_to(self):
+        self.good("create", "f", "-q", *SURE)
+        writer = self.spawn("add", "f")
+        writer.stdin.write(b"one\n")
+        writer.stdin.flush()
+        while header(self.path("f"))["keys_added"] == 0:
+            self.assertIsNone(writer.poll())
+        self.refused("create", "f", "--capacity", "9", "--force", says="f: ")
+        writer.communicate(b"two\n", timeout=60)
+        self.assertEqual(writer.returncode, 0)
+        self.assertEqual(self.good("contains", "f", "one", "two"), b"maybe\tone\nmaybe\ttwo\n")
+
+    def test_what_is_no_file_is_never_replaced(self):
+        os.mkdir(self.path("d"))
+        os.mkfifo(self.path("fifo"))
+        for force in [[], ["--force"]]:
+            self.refused("create", "d", "--capacity", "9", *force, says="d: is a directory")
+            self.refused("create", "fifo", "--capacity", "9", *force, says="fifo: is not a regular file")
+            self.refused("create", "/dev/null", "--capacity", "9", *force, says="/dev/null: is not a regular file")
+        self.assertEqual(os.listdir(self.path("d")), [])
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo")).st_mode))
+
+    def test_a_symbolic_link_is_not_followed(self):
+        self.good("create", "real", "-q", *SURE)
+        before = header(self.path("real"))
+        os.symlink("real", self.path("link"))
+        os.symlink("nowhere", self.path("dangling"))
+        for force in [[], ["--force"]]:
+            self.refused("create", "link", "--capacity", "9", *force, says=["link: ", "symbolic link"])
+            self.refused("create", "dangling", "--capacity", "9", *force, says=["dangling: ", "symbolic link"])
+            self.refused("build", "link", "--from", "real", *force, says=["link: ", "symbolic link"])
+        self.assertEqual((header(self.path("real")), self.files()), (before, ["dangling", "link", "real"]))
+
+    def test_a_missing_directory_is_named(self):
+        self.refused("create", "no/f", "--capacity", "9", says="no/f")
+
+    def test_like_names_what_is_wrong_with_the_other_file(self):
+        self.refused("create", "f", "--like", "missing", says="missing: ")
+        self.write("foreign", b"SQLite format 3\0" * 2000)
+        self.refused("create", "f", "--like", "foreign", says="foreign: not a bfstore file")
+        self.assertEqual(self.files(), ["foreign"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_directory_without_permission_is_named(self):
+        os.mkdir(self.path("d"), 0o500)
+        self.refused("create", "d/f", "--capacity", "9", says="d/f: ")
+
+    def test_messages_are_one_safe_line_whatever_the_name(self):
+        line = self.refused("create", b"no\n\x1b[31m\xff\xc2\x9b\xc3\xa9/f", "--capacity", "9")
+        self.assertIn(b"no\\n\\x1b[31m\\xff\\xc2\\x9b\xc3\xa9/f", line)
+        self.refused("create", "f", "--capacity", "1\n\x1b[2J", says="'1\\n\\x1b[2J'")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""bf and files that are in use, killed, copied, overwritten, too large, or on a poor filesystem."""
+import os
+import resource
+import shutil
+import signal
+import time
+import unittest
+
+from bf_case import CLEAN, SURE, BfCase, header, main
+
+LIVE_WORD_AT = 12288
+
+
+def limit_files_to_a_mebibyte():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+
+class Faults(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.good("create", "f", "-q", *SURE)
+
+    def overwrite(self, data):
+        with open(self.path("f"), "r+b") as file:
+            file.seek(LIVE_WORD_AT)
+            file.write(data)
+
+    def wait_for_a_key(self, process):
+        while header(self.path("f"))["keys_added"] == 0:
+            self.assertIsNone(process.poll())
+
+    def test_a_filter_zeroed_under_contains_gives_no_more_answers(self):
+        self.good("add", "f", "-q", "one")
+        for choice in [[], ["--absent"], ["--count"]]:
+            before = header(self.path("f"))
+            asking = self.spawn("contains", "f", *choice)
+            os.write(asking.stdin.fileno(), b"two\n")
+            time.sleep(0.3)
+            with open(self.path("f"), "rb") as file:
+                whole = file.read()
+            self.overwrite(bytes(len(whole) - LIVE_WORD_AT))
+            stdout, stderr = asking.communicate(b"one\n", timeout=60)
+            expected = {"": b"absent\ttwo\n", "--absent": b"two\n", "--count": b""}["".join(choice)]
+            self.assertEqual((asking.returncode, stdout), (2, expected))
+            self.assert_complaint(stderr, says=["f: ", "no answers behind 1 key"])
+            self.overwrite(whole[LIVE_WORD_AT:])
+            self.assertEqual(header(self.path("f")), before)
+
+    def test_a_filter_zeroed_under_add_is_an_error(self):
+        adding = self.spawn("add", "f")
+        os.write(adding.stdin.fileno(), b"one\n")
+        self.wait_for_a_key(adding)
+        self.overwrite(bytes(8))
+        stdout, stderr = adding.communicate(b"two\n", timeout=60)
+        self.assertEqual((adding.returncode, stdout), (2, b""))
+        self.assert_complaint(stderr, says="f: ")
+
+    def test_a_killed_add_loses_nothing(self):
+        adding = self.spawn("add", "f")
+        os.write(adding.stdin.fileno(), b"one\ntwo\n")
+        while header(self.path("f"))["keys_added"] < 2:
+            self.assertIsNone(adding.poll())
+        adding.kill()
+        adding.wait()
+        self.assertEqual(self.good("contains", "f", "one", "two", "three"),
+                         b"maybe\tone\nmaybe\ttwo\nabsent\tthree\n")
+        self.assertEqual(self.good("add", "f", "three"), b"f: 1 key added (1 new to it), 3 in all\n")
+        self.assertEqual(header(self.path("f"))["state"], CLEAN)
+
+    def test_a_copy_of_a_file_in_use_is_refused(self):
+        adding = self.spawn("add", "f")
+        os.write(adding.stdin.fileno(), b"one\n")
+        self.wait_for_a_key(adding)
+        shutil.copy(self.path("f"), self.path("copy"))
+        self.refused("contains", "copy", "one", says="copy: ")
+        self.refused("add", "copy", "one", says="copy: ")
+        self.assertEqual(self.good("contains", "f", "one"), b"maybe\tone\n")
+
+    def test_a_file_beyond_the_size_limit_is_an_error_and_leaves_nothing(self):
+        self.refused("create", "g", "--capacity", "10M", preexec_fn=limit_files_to_a_mebibyte, says="g: ")
+        self.refused("build", "g", "--from", "-", "--capacity", "10M", preexec_fn=limit_files_to_a_mebibyte,
+                     says="g: ")
+        self.assertEqual(self.files(), ["f"])
+
+    def test_a_spool_beyond_the_size_limit_names_the_directory(self):
+        env = dict(os.environ, TMPDIR=self.dir)
+        self.refused("build", "g", "--from", "-", env=env, input=b"key\n" * 300000,
+                     preexec_fn=limit_files_to_a_mebibyte, says=[self.dir + ": ", "TMPDIR", "--capacity"])
+        self.assertEqual(self.files(), ["f"])
+
+
+@unittest.skipUnless("NO_TMPFILE" in os.environ, "NO_TMPFILE is not set to the library to preload")
+class WithoutUnnamedFiles(BfCase):
+    """On a filesystem without O_TMPFILE: temporary names, and still nothing stays behind."""
+
+    def setUp(self):
+        super().setUp()
+        self.env = dict(os.environ, LD_PRELOAD=os.environ["NO_TMPFILE"], ASAN_OPTIONS="verify_asan_link_order=0")
+
+    def test_build_from_a_pipe_works(self):
+        self.env["TMPDIR"] = self.dir
+        self.good("build", "f", "--from", "-", "-q", input=b"one\ntwo\n", env=self.env)
+        self.assertEqual(self.files(), ["f"])
+        self.assertEqual(self.good("contains", "f", "--maybe", "one", "two"), b"one\ntwo\n")
+
+    def test_the_copy_of_a_pipe_has_no_name(self):
+        os.mkdir(self.path("tmp"))
+        self.env["TMPDIR"] = self.path("tmp")
+        building = self.spawn("build", "f", "--from", "-", env=self.env)
+        os.write(building.stdin.fileno(), b"key\n")
+        time.sleep(0.3)
+        links = [os.readlink(f"/proc/{building.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{building.pid}/fd")]
+        self.assertTrue([link for link in links if "/tmp/bf-spool-" in link and link.endswith(" (deleted)")], links)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_an_interrupted_build_leaves_nothing(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            building = self.spawn("build", "f", "--from", "-", "--capacity", "9", env=self.env)
+            os.write(building.stdin.fileno(), b"key\n")
+            for _ in range(2000):
+                if self.files():
+                    break
+                time.sleep(0.005)
+            self.assertEqual(len(self.files()), 1)
+            self.assertNotEqual(self.files(), ["f"])
+            building.send_signal(number)
+            self.assertEqual(building.wait(timeout=60), -number)
+            self.assertEqual(self.files(), [])
+
+    def test_a_failed_build_leaves_nothing(self):
+        self.refused("build", "f", "--from", "-", "--capacity", "9", says="no keys", env=self.env)
+        self.refused("create", "f", "--capacity", "10M", preexec_fn=limit_files_to_a_mebibyte, says="f: ",
+                     env=self.env)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""bfinspect on what is no good filter file: every broken rule is reported, not only the first; nothing of it reaches a
+terminal raw; exit 2, and 3 where it can not be read at all."""
+import os
+import random
+import shutil
+import socket
+import struct
+import unittest
+
+from inspector import BFINSPECT, LIVE, PAGE, SLOT_A, SLOT_B, Bytes, InspectorCase
+
+NAN = float("nan")
+
+
+class BrokenRules(InspectorCase):
+    def raw(self):
+        """A new good file, to break."""
+        if os.path.exists(self.path("bad.bf")):
+            os.unlink(self.path("bad.bf"))
+        return Bytes(self.make("--capacity", "1000", "--note", "a note", name="bad.bf"))
+
+    def test_each_field_out_of_its_rule_is_reported_with_its_own_code(self):
+        body = Bytes(self.make(name="whole")).get(80, "Q")
+        broken = {
+            "BFS_EVERSION": [(8, "H", 2), (8, "H", 0)],
+            "BFS_EFORM": [(28, "H", 2), (28, "H", 9)],
+            "BFS_EHEADERSIZE": [(12, "I", 0), (12, "I", 4095), (12, "I", 2**32 - 1)],
+            "BFS_ERESERVED": [(30, "H", 1), (116, "I", 1), (120, "Q", 1), (4000, "Q", 1)],
+            "BFS_EFEATURE": [(24, "I", 1 << 31)],
+            "BFS_ELAYOUT": [(32, "H", 0), (32, "H", 7)],
+            "BFS_EHASH": [(34, "H", 0), (34, "H", 7)],
+            "BFS_EPROBES": [(36, "I", 0), (36, "I", 65), (36, "I", 2**32 - 1)],
+            "BFS_EBITS": [(40, "Q", 0), (40, "Q", 1000), (40, "Q", 2**48 + 512), (40, "Q", 2**64 - 1)],
+            "BFS_ECAPACITY": [(48, "Q", 0), (48, "Q", 2**64 - 1), (56, "d", 0), (56, "d", 1.5), (56, "d", NAN),
+                              (56, "d", float("inf")), (56, "d", -0.01)],
+            "BFS_EBODY": [(80, "Q", body + 64), (80, "Q", 0), (72, "Q", 4096), (72, "Q", 16385), (72, "Q", 2**64 - 4096),
+                          (72, "Q", 2**40)],
+            "BFS_ERECORD": [(112, "I", 2**32 - 8), (112, "I", 3), (132, "I", 5000)],
+            "BFS_ECANARY": [(104, "Q", 0)],
+            "BFS_ECHECKSUM": [],
+        }
+        for code, changes in broken.items():
+            for offset, layout, value in changes:
+                raw = self.raw().put(offset, layout, value)
+                if code != "BFS_EHEADERSIZE":
+                    raw.seal()
+                with self.subTest(code=code, offset=offset, value=value):
+                    self.assertIn(code, self.codes(raw.write()))
+
+    def test_slots_and_the_live_word_are_rules_too(self):
+        raw = self.raw()
+        raw.data[SLOT_A + 50] ^= 1
+        raw.data[SLOT_B + 50] ^= 1
+        raw.put(LIVE, "Q", 0)
+        codes = self.codes(raw.write())
+        self.assertEqual(codes, ["BFS_ESLOTS", "BFS_ELIVEWORD"])
+        self.assertIsNone(self.json(raw.path, code=2)["state"])
+
+    def test_a_foreign_live_word_is_reported(self):
+        for word in (0, 1, 2**64 - 1):
+            self.assertEqual(self.codes(self.raw().put(LIVE, "Q", word).write()), ["BFS_ELIVEWORD"])
+
+    def test_every_broken_rule_is_reported_at_once(self):
+        raw = self.raw()
+        for offset, layout, value in ((8, "H", 3), (24, "I", 4), (32, "H", 9), (34, "H", 9), (36, "I", 99), (40, "Q", 0),
+                                      (48, "Q", 0), (72, "Q", 1), (120, "Q", 1), (112, "I", 12), (LIVE, "Q", 0)):
+            raw.put(offset, layout, value)
+        raw.data[SLOT_A + 50] ^= 1
+        raw.data[SLOT_B + 50] ^= 1
+        codes = self.codes(raw.write())
+        for code in ("VERSION", "CHECKSUM", "RESERVED", "FEATURE", "LAYOUT", "HASH", "PROBES", "BITS", "CAPACITY", "BODY",
+                     "RECORD", "SLOTS", "LIVEWORD"):
+            self.assertIn("BFS_E" + code, codes)
+
+    def test_unknown_persisted_numbers_are_shown_as_such(self):
+        raw = self.raw().put(32, "H", 7).put(34, "H", 65535).put(8, "H", 9)
+        found = self.json(raw.seal().write(), code=2)
+        self.assertEqual((found["layout"], found["hash"], found["format_version"]), ("unknown (7)", "unknown (65535)", "9.0"))
+        page = self.text(raw.path, code=2)
+        self.assertIn("unknown (7)", page)
+        self.assertIn("unknown (65535)", page)
+
+    def test_numbers_of_a_broken_header_are_shown_as_they_are_and_finite(self):
+        raw = self.raw().put(40, "QQd", 2**64 - 1, 2**64 - 1, NAN).put(64, "QQQ", 2**64 - 1, 2**64 - 1, 2**64 - 1)
+        found = self.json(raw.seal().write(), code=2)
+        self.assertEqual((found["m"], found["n"], found["p"], found["seed"]), (2**64 - 1, 2**64 - 1, None, str(2**64 - 1)))
+        page = self.text(raw.path, code=2)
+        self.assertIn("18,446,744,073,709,551,615", page)
+        shape = page[page.index("\nShape"):]  # behind the problems, whose text may say what is wrong
+        self.assertNotRegex(shape, r"(?i)(?<![a-z])(nan|inf)(?![a-z])")
+        self.json(self.raw().put(48, "Qd", 0, NAN).seal().write(), code=2)
+
+    def test_no_flipped_byte_of_the_identity_goes_unseen(self):
+        good = self.raw()
+        for offset in [*range(0, 160), *random.Random(7).sample(range(160, PAGE), 20), *range(PAGE - 8, PAGE)]:
+            raw = Bytes(good.path)
+            raw.data[offset] ^= 1 << offset % 8
+            bad = raw.write(self.path("flipped"))
+            with self.subTest(offset=offset):
+                codes = [problem["code"] for problem in self.json(bad, code=2)["problems"]]
+                self.assertIn("BFS_EMAGIC" if offset < 8 else
+                              "BFS_EHEADERSIZE" if 12 <= offset < 16 else "BFS_ECHECKSUM", codes)
+
+    def test_no_flipped_byte_of_a_slot_goes_unseen(self):
+        good = self.raw()
+        for start in (SLOT_A, SLOT_B):
+            for offset in [*range(0, 80, 3), 320, 2000, PAGE - 8, PAGE - 1]:
+                raw = Bytes(good.path)
+                raw.data[start + offset] ^= 1 << offset % 8
+                self.assertEqual(self.json(raw.write(self.path("flipped")), code=1)["state"], "unclean")
+
+    def test_random_bytes_behind_the_magic_always_parse(self):
+        random_bytes = random.Random(1)
+        for turn in range(30):
+            raw = self.raw()
+            raw.data[8:PAGE] = random_bytes.randbytes(PAGE - 8)
+            if turn % 2:
+                raw.put(8, "HHI", 1, 0, PAGE)
+                raw.seal_identity()
+            self.json(raw.write(), code=2)
+            self.text(raw.path, code=2)
+
+    def test_a_truncated_body_is_reported(self):
+        path = self.make()
+        os.truncate(path, os.stat(path).st_size - 1)
+        self.assertEqual(self.codes(path), ["BFS_EBODY"])
+        self.assertIsNone(self.json(path, code=2)["fill_ratio"])
+
+    def test_a_file_cut_inside_its_header_is_too_short(self):
+        whole = Bytes(self.make()).data
+        for length in (1, 7, 8, 100, 127, 128, 4095, 4096, 8192, 16383):
+            with open(self.path("cut"), "wb") as file:
+                file.write(whole[:length])
+            with self.subTest(length=length):
+                codes = self.codes(self.path("cut"))
+                self.assertIn("BFS_ETOOSHORT", codes)
+                self.assertEqual("BFS_EMAGIC" in codes, length < 8)
+
+    def test_a_broken_file_is_never_called_healthy_for_its_state(self):
+        page = self.text(self.raw().put(36, "I", 0).seal().write(), code=2)
+        self.assertIn("not a good filter file", page.splitlines()[0])
+        self.assertIn("what to do", page)
+
+
+class Strangers(InspectorCase):
+    def stranger(self, content, name="stranger"):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def test_a_file_that_is_no_filter_is_said_to_be_what_it_looks_like(self):
+        png_like = b"\x89BFS\n\x1a\n" + bytes(20000)
+        for content, likeness in ((b"SQLite format 3\0" + bytes(20000), "SQLite"), (b"hello\nworld\n" * 3000, "text"),
+                                  ("Grüße und Küsse".encode() * 2000, "text"), (bytes(20000), "zeros"),
+                                  (b"\x1f\x8b\x08" + bytes(20000), "gzip"), (png_like, "line ends were converted"),
+                                  (b"\x89BFSxxxx" + bytes(20000), "first bytes are damaged"),
+                                  (b"\x01\x02\x03\xff" * 5000, "unknown data"), (b"", "empty")):
+            path = self.stranger(content)
+            found = self.json(path, code=2)
+            self.assertIn(likeness, found["looks_like"])
+            self.assertEqual(bytes.fromhex(found["first_bytes"]), content[:16])
+            self.assertIn("BFS_EMAGIC", [problem["code"] for problem in found["problems"]])
+            for key in ("m", "k", "n", "p", "seed", "layout", "hash", "state", "fill_ratio", "keys_added", "note", "file_id",
+                        "overfull", "body_bytes", "format_version"):
+                self.assertIsNone(found[key], key)
+            page = self.text(path, code=2)
+            self.assertIn(likeness, " ".join(page.split()))
+            self.assertIn("not a filter file", page.splitlines()[0])
+            self.assertIn("bf create", " ".join(page.split()))
+
+    def test_the_first_bytes_are_escaped(self):
+        page = self.text(self.stranger(b"\x1b]0;gotcha\x07\n\xff'" + bytes(20000)), code=2)
+        self.assertIn(r"'\x1b]0;gotcha\x07\n\xff'\x00", page)
+        self.assertNotIn("\x1b", page)
+
+    def test_an_empty_file_is_too_short_and_no_filter(self):
+        self.assertEqual(self.codes(self.stranger(b"")), ["BFS_ETOOSHORT", "BFS_EMAGIC"])
+
+    def test_a_symbolic_link_is_named_with_its_target(self):
+        target = self.make(name="target\x1b[31m")
+        os.symlink(target, self.path("link"))
+        os.symlink("no such\nfile", self.path("dangling"))
+        for name, leads_to in (("link", target), ("dangling", "no such\nfile")):
+            found = self.json(self.path(name), code=2)
+            self.assertEqual((found["looks_like"], found["link_target"]), ("a symbolic link", leads_to))
+            self.assertEqual(self.codes(self.path(name)), ["BFS_ESYMLINK"])
+        page = self.text(self.path("dangling"), code=2)
+        self.assertIn(r"no such\nfile", page)
+        self.assertIn("a symbolic link", page)
+        self.assertNotIn("\x1b", self.text(self.path("link"), code=2))
+
+    def test_what_is_no_regular_file_is_named_and_does_not_block(self):
+        os.mkfifo(self.path("fifo"))
+        os.mkdir(self.path("folder"))
+        for path, likeness in ((self.path("fifo"), "FIFO"), (self.path("folder"), "directory"), ("/dev/null", "device")):
+            self.assertEqual(self.codes(path), ["BFS_ENOTREGULAR"])
+            self.assertIn(likeness, self.json(path, code=2)["looks_like"])
+            self.assertIn(likeness, self.text(path, code=2))
+
+    def test_a_socket_is_no_filter(self):
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(self.path("s"))
+            done = self.run_inspector(self.path("s"))
+            self.assertIn(done.returncode, (2, 3))
+            self.assertIn(b"socket", done.stdout + done.stderr)
+
+    def test_an_embedded_filter_is_no_filter_file(self):
+        raw = Bytes(self.make()).put(28, "H", 2)
+        found = self.json(raw.seal().write(), code=2)
+        self.assertEqual([problem["code"] for problem in found["problems"]][0], "BFS_EFORM")
+        self.assertEqual(found["form"], "embedded")
+
+
+class Unreadable(InspectorCase):
+    def failed(self, path, code, **more):
+        found = self.json(path, code=3, **more)
+        self.assertEqual((found["error"]["code"], found["valid"], found["healthy"]), (code, None, False))
+        self.assertEqual([key for key in found if found[key] is not None and "path" not in key], ["healthy", "error"])
+        done = self.run_inspector("--", path, **more)
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertRegex(done.stderr, rb"\Abfinspect: [^\n\x1b]+\n\Z")
+        return done.stderr.decode()
+
+    def test_a_missing_file_is_named(self):
+        message = self.failed(self.path("no\nsuch\x1b.bf"), "BFS_ENOENT")
+        self.assertIn("no\\nsuch\\x1b.bf", message)
+        self.assertIn("bf create", message)
+
+    def test_an_empty_name_is_a_missing_file(self):
+        self.failed("", "BFS_ENOENT")
+
+    def test_a_file_below_a_file_is_missing(self):
+        self.failed(self.make() + "/below", "BFS_ENOENT")
+
+    def test_a_file_without_permission_is_an_error_of_its_own(self):
+        path = self.make()
+        os.chmod(path, 0)
+        somebody = {}
+        if os.geteuid() == 0:  # who may read everything
+            os.chmod(self.folder, 0o755)
+            program = shutil.copy(BFINSPECT, self.path("bfinspect"))
+            os.chmod(program, 0o755)
+            somebody = {"user": 65534, "group": 65534, "extra_groups": [], "program": program}
+        self.assertIn("f.bf", self.failed(path, "BFS_EACCES", **somebody))
+
+
+class AnyEncoding(InspectorCase):
+    NOTES = (b"plain", "Grüße, 日本 😀".encode(), b"\x1b]0;title\x07\x1b[2J\x9b31m", b"\xff\xfe\x80", b"nul\0inside",
+             "right\u202eto left".encode(), b"line\nline\r\tend\\", b'"quoted"', b"\xed\xa0\x80", b" ", bytes(range(256)) * 4)
+
+    def test_notes_in_any_encoding_survive_in_json(self):
+        for note in self.NOTES:
+            raw = Bytes(self.make()).records((1, note)).seal()
+            found = self.json(raw.write())
+            self.assertEqual(bytes.fromhex(found["note_bytes"]), note)
+            try:
+                self.assertEqual(found["note"], note.decode())
+            except UnicodeDecodeError:
+                self.assertIsNone(found["note"])
+            os.unlink(raw.path)
+
+    def test_no_note_reaches_a_terminal_raw(self):
+        for note in self.NOTES:
+            raw = Bytes(self.make()).records((1, note)).seal()
+            raw.write()
+            for locale in ("C", "C.UTF-8"):
+                page = self.text(raw.path, environment={"LC_ALL": locale})
+                self.assertNotRegex(page, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+                self.assertEqual(page.isascii(), locale == "C")
+            os.unlink(raw.path)
+        self.make("--capacity", "10", "--note", "\x1b[31mrot")
+        self.assertIn(r"\x1b[31mrot", self.text(self.path()))
+
+    def test_paths_in_any_encoding_survive(self):
+        for name in (b"new\nline", b"\xff\xfe.bf", b"\x1b[31mred", "Grün".encode(), b"[a,b]", b"{}", b"++", b"%%", b"a b ",
+                     b"-dash", b"--json", "\u202etxt".encode(), b"'quote\"", b"#x", b"\\"):
+            path = os.path.join(os.fsencode(self.folder), name)
+            self.bf("create", path, "--capacity", "10")
+            found = self.json(path)
+            self.assertEqual(bytes.fromhex(found["path_bytes"]), path)
+            try:
+                self.assertEqual(found["path"], path.decode())
+            except UnicodeDecodeError:
+                self.assertIsNone(found["path"])
+            page = self.text(path, environment={"LC_ALL": "C.UTF-8"})
+            self.assertNotRegex(page, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertEqual(self.json(name, cwd=self.folder)["path_bytes"], name.hex())
+
+
+if __name__ == "__main__":
+    unittest.main()

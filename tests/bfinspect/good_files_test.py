@@ -1,0 +1,154 @@
+"""bfinspect on good files: every field is the file's, the same as page and as JSON, and nothing is changed by looking."""
+import os
+import unittest
+
+from inspector import DIRTY, PAGE, Bytes, InspectorCase, sees_everybody
+
+
+class GoodFiles(InspectorCase):
+    def test_a_fresh_filter_of_each_layout_is_clean_and_healthy_and_empty(self):
+        for layout in ("blocked", "classic"):
+            found = self.json(self.make("--capacity", "1000", "--layout", layout, name=layout))
+            self.assertEqual((found["layout"], found["hash"], found["state"]), (layout, "xxh3-64", "clean"))
+            self.assertEqual((found["set_bits"], found["fill_ratio"], found["estimated_keys"], found["estimated_fpr"]),
+                             (0, 0, 0, 0))
+            self.assertEqual((found["n"], found["remaining_keys"], found["p"], found["keys_added"]), (1000, 1000, 0.01, 0))
+            self.assertEqual((found["overfull"], found["problems"], found["marks"], found["note"]), (False, [], [], None))
+
+    def test_every_field_is_the_one_in_the_bytes(self):
+        path = self.make("--capacity", "5000", "--fpr", "0.003", "--seed", str(2**64 - 1), "--note", "the note",
+                         keys=range(3000))
+        found, raw = self.json(path), Bytes(path)
+        offsets = {"k": (36, "I"), "m": (40, "Q"), "n": (48, "Q"), "p": (56, "d"), "body_offset": (72, "Q"),
+                   "body_bytes": (80, "Q"), "header_bytes": (12, "I"), "compat": (16, "I"), "ro_compat": (20, "I"),
+                   "incompat": (24, "I")}
+        for key, (offset, layout) in offsets.items():
+            self.assertEqual(found[key], raw.get(offset, layout), key)
+        self.assertEqual(found["seed"], "18446744073709551615")
+        self.assertEqual(found["format_version"], "1.0")
+        self.assertEqual(found["form"], "file")
+        self.assertEqual(found["file_id"], raw.data[88:104].hex())
+        self.assertEqual(found["file_bytes"], os.stat(path).st_size)
+        self.assertEqual(found["allocated_bytes"], os.stat(path).st_blocks * 512)
+        self.assertEqual((found["note"], found["note_bytes"]), ("the note", b"the note".hex()))
+        self.assertEqual(found["keys_added"], sum(raw.get(3 * PAGE + 64 * stripe, "Q") for stripe in range(1, 33)))
+        self.assertAlmostEqual(found["bits_per_key"], found["m"] / 5000)
+        self.assertEqual([slot["valid"] for slot in found["slots"]], [True, True])
+        self.assertEqual(found["state_sequence"], max(raw.get(PAGE, "Q"), raw.get(2 * PAGE, "Q")))
+
+    def test_the_fill_is_counted_from_the_bits(self):
+        for layout in ("blocked", "classic"):
+            path = self.make("--capacity", "5000", "--layout", layout, name=layout, keys=range(3000))
+            found, raw = self.json(path), Bytes(path)
+            body = raw.data[found["body_offset"]:found["body_offset"] + found["body_bytes"]]
+            set_bits = sum(bin(byte).count("1") for byte in body)
+            self.assertEqual(found["set_bits"], set_bits)
+            self.assertAlmostEqual(found["fill_ratio"], set_bits / found["m"])
+            self.assertAlmostEqual(found["estimated_keys"], 3000, delta=100)
+            self.assertAlmostEqual(found["remaining_keys"], 5000 - found["estimated_keys"], delta=1)
+            blocks = [body[i:i + 64] for i in range(0, len(body), 64)] if layout == "blocked" else [body]
+            bits = 512 if layout == "blocked" else found["m"]
+            rates = [(sum(bin(byte).count("1") for byte in block) / bits)**found["k"] for block in blocks]
+            self.assertAlmostEqual(found["estimated_fpr"], sum(rates) / len(rates), places=12)
+
+    def test_the_page_says_the_same_as_the_json(self):
+        path = self.make("--capacity", "2000000", "--seed", "1234567890123", "--note", "seen URLs", keys=range(500))
+        found, page = self.json(path), self.text(path)
+        for exact in (found["m"], found["n"], found["body_bytes"], found["body_offset"], found["file_bytes"],
+                      found["keys_added"], found["set_bits"]):
+            self.assertIn(format(exact, ","), page)
+        for words in ("clean", "blocked", "xxh3-64", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
+                      "2.00 million (2,000,000) keys", "format          1.0", "MB (", " bytes)", "page cache", "huge pages"):
+            self.assertIn(words, page)
+        self.assertRegex(page, r"(?m)^  \[[#.|]+\] \d+\.\d %$")
+        self.assertNotIn("Problems", page)
+
+    def test_the_page_shows_the_rate_now_against_the_one_promised_and_how_many_fit(self):
+        page = self.text(self.make("--capacity", "1000", keys=range(900)))
+        self.assertRegex(page, r"false positives +0\.\d+ % now, 1\.00 % promised")
+        self.assertRegex(page, r"room for +about \d+ more keys")
+        self.assertRegex(page, r"keys now +about (8|9)\d\d of 1,000")
+
+    def test_a_filter_filled_exactly_to_its_capacity_is_healthy(self):
+        for layout in ("blocked", "classic"):
+            for capacity in (1, 10, 1000, 100000):
+                for fpr in ("0.5", "0.01", "0.0001"):
+                    path = self.make("--capacity", str(capacity), "--fpr", fpr, "--layout", layout,
+                                     name=f"{layout}{capacity}{fpr}", keys=range(capacity))
+                    self.assertIs(self.json(path)["overfull"], False, path)
+
+    def test_an_overfull_filter_needs_attention(self):
+        for layout in ("blocked", "classic"):
+            path = self.make("--capacity", "1000", "--layout", layout, name=layout, keys=range(1200))
+            found = self.json(path, code=1)
+            self.assertEqual((found["overfull"], found["state"], found["remaining_keys"]), (True, "clean", 0))
+            self.assertGreater(found["estimated_fpr"], found["p"])
+            page = self.text(path, code=1)
+            self.assertIn("clean, overfull", page.splitlines()[0])
+            self.assertIn("bf build", page)
+
+    def test_a_filter_of_nothing_but_ones_is_overfull_and_has_only_finite_numbers(self):
+        for layout in ("blocked", "classic"):
+            raw = Bytes(self.make("--capacity", "1000", "--layout", layout, name=layout))
+            offset, bits = raw.get(72, "Q"), raw.get(40, "Q")
+            raw.data[offset:offset + bits // 8] = b"\xff" * (bits // 8)
+            for bit in range(bits // 8 * 8, bits):
+                raw.data[offset + bit // 8] |= 1 << bit % 8
+            found = self.json(raw.write(), code=1)
+            self.assertEqual((found["overfull"], found["fill_ratio"], found["remaining_keys"]), (True, 1, 0))
+            self.assertNotRegex(self.text(raw.path, code=1), r"(?i)\b(nan|inf)\b")
+
+    def test_quick_leaves_the_fill_unknown_and_the_rest_as_it_is(self):
+        path = self.make("--capacity", "1000", keys=range(3000))
+        whole, quick = self.json(path, code=1), self.json(path, "--quick")
+        for key in ("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "remaining_keys", "overfull"):
+            self.assertIsNotNone(whole[key], key)
+            self.assertIsNone(quick[key], key)
+        for key in ("m", "k", "n", "p", "seed", "keys_added", "state", "file_id", "slots", "valid"):
+            self.assertEqual(whole[key], quick[key], key)
+        self.assertIn("not counted (--quick)", self.text(path, "--quick"))
+
+    def test_an_external_hash_is_named(self):
+        found = self.json(self.make("--capacity", "10", "--hash", "external"))
+        self.assertEqual((found["hash"], found["seed"]), ("external", "0"))
+
+    def test_a_body_of_two_mebibytes_begins_at_two_mebibytes(self):
+        found = self.json(self.make("--bits", str(2**24), "--probes", "5"))
+        self.assertEqual((found["body_offset"], found["body_bytes"]), (2**21, 2**21))
+        self.assertLess(found["allocated_bytes"], found["file_bytes"])  # the hole
+        self.assertIsInstance(found["resident_bytes"], int)
+        self.assertIsInstance(found["huge_page_bytes"], int)
+
+    def test_a_later_minor_version_is_read_as_far_as_it_is_known(self):
+        raw = Bytes(self.make()).put(10, "H", 3)
+        self.assertEqual(self.json(raw.seal().write())["format_version"], "1.3")
+
+    def test_looking_changes_neither_bytes_nor_times_in_any_state(self):
+        clean = self.make(keys=range(10))
+        dirty = Bytes(clean).slots(DIRTY).seal().write(self.path("dirty"))
+        killed = self.make(name="killed")
+        writer = self.writer(killed)
+        writer.kill()
+        writer.wait()
+        for path, code in ((clean, 0), (dirty, 1), (killed, 0)):
+            with open(path, "rb") as file:
+                before = file.read(), os.stat(path).st_mtime_ns, os.stat(path).st_ctime_ns
+            self.text(path, code=code)
+            self.json(path, code=code)
+            with open(path, "rb") as file:
+                self.assertEqual(before, (file.read(), os.stat(path).st_mtime_ns, os.stat(path).st_ctime_ns))
+
+    def test_a_file_without_write_permission_is_read_all_the_same(self):
+        path = self.make()
+        os.chmod(path, 0o444)
+        self.assertEqual(self.json(path)["state"], "clean")
+
+    @unittest.skipUnless(sees_everybody(), "somebody may be there who can not be seen")
+    def test_nobody_is_said_only_where_it_is_known(self):
+        found = self.json(self.make())
+        self.assertEqual((found["open_by"], found["open_by_complete"]), ([], True))
+        self.assertRegex(self.text(self.path()), r"(?m)^  nobody$")
+
+
+if __name__ == "__main__":
+    unittest.main()

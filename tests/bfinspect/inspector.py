@@ -1,0 +1,196 @@
+"""What bfinspect's tests share: running the tools, and taking filter files apart and together as FORMAT.md says.
+
+The environment has BF and BFINSPECT, the built programs.
+"""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+import xxhash
+
+BF = os.environ["BF"]
+BFINSPECT = os.environ["BFINSPECT"]
+PAGE = 4096
+SLOT_A, SLOT_B, LIVE = PAGE, 2 * PAGE, 3 * PAGE
+CLEAN, DIRTY, RECOVERING = 1, 2, 3
+POISONED, SUPERSEDED, LIVE_RECOVERING, SYNCING = (1 << bit for bit in (32, 33, 34, 35))
+PATIENCE = 60  # seconds until something that must happen soon counts as never
+
+KEYS = {
+    "path", "path_bytes", "valid", "healthy", "state", "syncing", "state_sequence", "slots", "marks", "keys_added",
+    "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "layout", "hash", "bits_per_key", "format_version", "form",
+    "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes", "set_bits", "fill_ratio",
+    "estimated_keys", "estimated_fpr", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
+    "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "looks_like", "first_bytes", "link_target",
+    "link_target_bytes", "problems", "error"}
+
+
+def sees_everybody():
+    """Can this user look into every process of the machine? Not in a container, and not where even root may not."""
+    if os.geteuid() != 0 or os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
+        return False
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            for descriptor in os.listdir(f"/proc/{process}/fd"):
+                os.stat(f"/proc/{process}/fd/{descriptor}")
+        except PermissionError:
+            return False
+        except OSError:  # gone meanwhile, or a descriptor that is no file
+            continue
+    return True
+
+
+def without_colour(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def boot_id():
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return bytes.fromhex(file.read().strip().replace("-", ""))
+
+
+class Bytes:
+    """A filter file's bytes, to change and to write; the checksums are made right again unless `seal` is left out."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "rb") as file:
+            self.data = bytearray(file.read())
+
+    def put(self, offset, layout, *values):
+        struct.pack_into("<" + layout, self.data, offset, *values)
+        return self
+
+    def get(self, offset, layout):
+        return struct.unpack_from("<" + layout, self.data, offset)[0]
+
+    def records(self, *records):
+        """Parameter records: pairs of a type and a value."""
+        packed = b"".join(struct.pack("<HHI", kind, 0, len(value)) + value + bytes(-len(value) % 8)
+                          for kind, value in records)
+        self.data[128:PAGE - 8] = packed + bytes(PAGE - 8 - 128 - len(packed))
+        return self.put(112, "I", len(packed))
+
+    def slot(self, start, sequence, state, boot=bytes(16), device=0, inode=0, marks=()):
+        self.data[start:start + PAGE] = bytes(PAGE)
+        self.put(start, "QI", sequence, state)
+        self.data[start + 16:start + 32] = boot
+        self.put(start + 32, "QQ", device, inode)
+        for lane, (owner, mark) in enumerate(marks):
+            self.put(start + 64 + 16 * lane, "QQ", owner, mark)
+        return self
+
+    def slots(self, state, **more):
+        """Both slots, the newer one with this state."""
+        return self.slot(SLOT_A, 7, CLEAN).slot(SLOT_B, 8, state, **more)
+
+    def live(self, bits):
+        return self.put(LIVE, "Q", self.get(LIVE, "Q") | bits)
+
+    def seal_identity(self):
+        return self.put(PAGE - 8, "Q", xxhash.xxh3_64_intdigest(bytes(self.data[:PAGE - 8])))
+
+    def seal_slots(self):
+        seed = self.get(88, "Q")
+        for start in (SLOT_A, SLOT_B):
+            self.put(start + PAGE - 8, "Q", xxhash.xxh3_64_intdigest(bytes(self.data[start:start + PAGE - 8]), seed))
+        return self
+
+    def seal(self):
+        return self.seal_identity().seal_slots()
+
+    def write(self, path=None):
+        """Into the same inode, if the file is there."""
+        with open(path or self.path, "r+b" if os.path.exists(path or self.path) else "wb") as file:
+            file.write(self.data)
+            file.truncate()
+        return path or self.path
+
+
+class InspectorCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="bfinspect-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name="f.bf"):
+        return os.path.join(self.folder, name)
+
+    def bf(self, *arguments, stdin=b""):
+        subprocess.run([BF, *arguments], input=stdin, check=True, capture_output=True, timeout=PATIENCE)
+
+    def make(self, *arguments, name="f.bf", keys=()):
+        path = self.path(name)
+        self.bf("create", path, *(arguments or ("--capacity", "1000")))
+        if keys:
+            self.bf("add", path, stdin=b"".join(b"%s\n" % str(key).encode() for key in keys))
+        return path
+
+    def run_inspector(self, *arguments, environment=None, program=BFINSPECT, **more):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "NO_COLOR"))}
+        clean.update({"LC_ALL": "C", **(environment or {})})
+        more.setdefault("stdout", subprocess.PIPE)
+        return subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=clean,
+                              timeout=PATIENCE, **more)
+
+    def text(self, path, *arguments, code=0, **more):
+        done = self.run_inspector(path, *arguments, **more)
+        self.assertEqual(done.returncode, code, done)
+        self.assertEqual(done.stderr, b"")
+        return done.stdout.decode()
+
+    def json(self, path, *arguments, code=0, **more):
+        """The object, of which every key is there, and which is nothing but printable ASCII."""
+        done = self.run_inspector("--json", *arguments, "--", path, **more)
+        self.assertEqual(done.returncode, code, done)
+        self.assertRegex(done.stdout, rb"\A[\x20-\x7e\n]*\n\Z")
+
+        def refuse(constant):
+            self.fail(constant + " is no JSON")
+
+        found = json.loads(done.stdout, parse_constant=refuse)
+        self.assertEqual(set(found), KEYS)
+        self.assertEqual(found["healthy"], code == 0)
+        if code != 3:
+            self.assertEqual(found["valid"], code != 2)
+            self.assertEqual(found["valid"], found["problems"] == [])
+            self.assertEqual(done.stderr, b"")
+        return found
+
+    def codes(self, path, **more):
+        """The codes of all broken rules of a file that is no good filter file, the same in both outputs."""
+        codes = [problem["code"] for problem in self.json(path, code=2, **more)["problems"]]
+        page = self.text(path, code=2, **more)
+        for code in codes:
+            self.assertIn(code, page)
+        return codes
+
+    def writer(self, path):
+        """A live writer, `bf add` with a pipe that is held open, until the test ends."""
+        process = subprocess.Popen([BF, "add", path], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        self.wait_for(lambda: self.state(path) == "in use")
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+    def state(self, path):
+        return json.loads(self.run_inspector("--json", path).stdout)["state"]
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "never happened")
+            time.sleep(0.02)

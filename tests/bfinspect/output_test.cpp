@@ -1,0 +1,85 @@
+// What bfinspect says of who has a file open: never "nobody" where somebody may be there whom it can not see.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "json_output.hpp"
+#include "text_output.hpp"
+
+using namespace bfinspect;
+
+namespace {
+
+Facts clean_filter(Openers openers) {
+  Facts facts;
+  facts.report.path = "f.bf";
+  facts.report.state = bfstore::FileState::kClean;
+  facts.report.identity.emplace();
+  facts.kind = FileKind::kRegular;
+  facts.openers = std::move(openers);
+  facts.verdict = Verdict::kHealthy;
+  return facts;
+}
+
+bool page_says(const Facts& facts, const std::string& words) {
+  return page_of(facts, Style{}).find(words) != std::string::npos;
+}
+
+nlohmann::json json_says(const Facts& facts) { return nlohmann::json::parse(json_of(facts)); }
+
+}  // namespace
+
+TEST_CASE("nobody is said where every process was looked at") {
+  const Facts facts = clean_filter(Openers{});
+  CHECK(page_says(facts, "\n  nobody\n"));
+  CHECK(json_says(facts)["open_by"] == nlohmann::json::array());
+  CHECK(json_says(facts)["open_by_complete"] == true);
+}
+
+TEST_CASE("nobody is not said while processes were not looked at") {
+  const Facts facts = clean_filter(Openers{{}, 3, false});
+  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
+  CHECK(page_says(facts, "3 processes could not be looked at"));
+  CHECK(json_says(facts)["open_by"].is_null());
+  CHECK(json_says(facts)["open_by_complete"] == false);
+  CHECK(json_says(facts)["processes_not_looked_at"] == 3);
+  CHECK(page_says(clean_filter(Openers{{}, 1, false}), "1 process could not be looked at"));
+}
+
+TEST_CASE("nobody is not said while processes may be hidden") {
+  const Facts facts = clean_filter(Openers{{}, 0, true});
+  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
+  CHECK(page_says(facts, "can not be seen"));
+  CHECK(json_says(facts)["open_by"].is_null());
+}
+
+TEST_CASE("a writer whose lock is held and who is not seen is said to be there") {
+  Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, false});
+  facts.report.state = bfstore::FileState::kInUse;
+  CHECK(page_says(facts, "7  reader  reading"));
+  CHECK(page_says(facts, "a writer holds its lock, but can not be seen"));
+  CHECK(json_says(facts)["open_by"].size() == 1);
+  CHECK(json_says(facts)["open_by_complete"] == false);
+  facts.openers->seen.clear();
+  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
+  CHECK(json_says(facts)["open_by"].is_null());
+  facts.openers->seen.push_back({8, "writer", true});
+  CHECK_FALSE(page_says(facts, "can not be seen"));
+  CHECK(json_says(facts)["open_by_complete"] == true);
+}
+
+TEST_CASE("a process of which the mode is unknown is listed without one") {
+  const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, false});
+  CHECK(page_says(facts, "7  some\\nname  mode unknown"));
+  CHECK(json_says(facts)["open_by"][0]["mode"].is_null());
+}
+
+TEST_CASE("where nothing is known of openers, null and unknown are said") {
+  Facts facts = clean_filter(Openers{});
+  facts.openers.reset();
+  CHECK(page_says(facts, "Open by"));
+  CHECK_FALSE(page_says(facts, "nobody"));
+  CHECK(json_says(facts)["open_by"].is_null());
+  CHECK(json_says(facts)["processes_not_looked_at"].is_null());
+}

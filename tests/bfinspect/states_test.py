@@ -1,0 +1,280 @@
+"""bfinspect on files that somebody has open, left behind or broke off with: the state, what to do, and who is there."""
+import contextlib
+import ctypes
+import fcntl
+import mmap
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
+                       Bytes, InspectorCase, boot_id)
+
+F_OFD_SETLK = 37
+
+
+@contextlib.contextmanager
+def mapped(path, flags, protection, sharing):
+    """The file's first page in memory and no descriptor (Python's own mmap keeps one)."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    descriptor = os.open(path, flags)
+    address = libc.mmap(None, 4096, protection, sharing, descriptor, 0)
+    os.close(descriptor)
+    try:
+        yield
+    finally:
+        libc.munmap(address, 4096)
+
+
+def maps_shows(path):
+    facts = os.stat(path)
+    with open("/proc/self/maps") as maps:
+        return f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x} {facts.st_ino} " in maps.read()
+
+
+class States(InspectorCase):
+    def dirty(self, boot=None, name="f.bf", **more):
+        """A file that says it is dirty since this boot, in this very file."""
+        path = self.make(name=name, keys=range(5))
+        facts = os.stat(path)
+        return Bytes(path).slots(DIRTY, boot=boot or boot_id(), device=facts.st_dev, inode=facts.st_ino, **more)
+
+    def test_a_live_writer_is_in_use_and_healthy(self):
+        path = self.make(keys=range(5))
+        writer = self.writer(path)
+        found = self.json(path)
+        self.assertEqual((found["state"], found["valid"], found["keys_added"]), ("in use", True, 5))
+        self.assertEqual([(by["pid"], by["command"], by["mode"]) for by in found["open_by"]], [(writer.pid, "bf", "writing")])
+        page = self.text(path)
+        self.assertIn("in use", page.splitlines()[0])
+        self.assertRegex(page, rf"(?m)^  {writer.pid}  bf  writing$")
+
+    def test_two_live_writers_are_both_named(self):
+        path = self.make()
+        writers = [self.writer(path), self.writer(path)]
+        self.wait_for(lambda: len(self.json(path)["open_by"]) == 2)
+        self.assertEqual([by["pid"] for by in self.json(path)["open_by"]], sorted(writer.pid for writer in writers))
+
+    def test_a_writer_that_ends_leaves_a_clean_file(self):
+        path = self.make()
+        writer = self.writer(path)
+        writer.communicate(b"a key\n", timeout=60)
+        found = self.json(path)
+        self.assertEqual((found["state"], found["keys_added"]), ("clean", 1))
+
+    def test_a_killed_writer_leaves_a_file_that_can_be_adopted_and_is_healthy(self):
+        path = self.make()
+        writer = self.writer(path)
+        writer.kill()
+        writer.wait()
+        for _ in range(2):  # the first look must not have adopted it
+            self.assertEqual(self.json(path)["state"], "adoptable")
+        self.assertIn("killed", self.text(path))
+
+    def test_a_copy_made_in_use_is_unclean(self):
+        path = self.make()
+        self.writer(path)
+        copy = shutil.copyfile(path, self.path("copy"))
+        self.assertEqual(self.json(copy, code=1)["state"], "unclean")
+        self.assertEqual(self.json(path)["state"], "in use")
+
+    def test_a_crafted_dirty_file_of_this_boot_is_adoptable(self):
+        self.assertEqual(self.json(self.dirty().seal().write())["state"], "adoptable")
+
+    def test_a_dirty_file_of_another_boot_is_unclean_and_the_way_out_is_named(self):
+        path = self.dirty(boot=b"another boot....").seal().write()
+        found = self.json(path, code=1)
+        self.assertEqual((found["state"], found["marks"]), ("unclean", []))
+        page = self.text(path, code=1)
+        self.assertIn("unclean", page.splitlines()[0])
+        self.assertIn("any key may be missing", " ".join(page.split()))
+        self.assertIn("bf build", page)
+
+    def test_marks_are_shown_as_exact_numbers_of_64_bits(self):
+        marks = [(2**64 - 1, 2**64 - 2), (0, 2**53 + 1)]
+        path = self.dirty(boot=b"another boot....", marks=marks).seal().write()
+        found = self.json(path, code=1)
+        self.assertEqual(found["marks"], [{"owner": str(owner), "mark": str(mark)} for owner, mark in marks])
+        page = self.text(path, code=1)
+        for owner, mark in marks:
+            self.assertIn(f"{mark:,} of owner {owner:,}", " ".join(page.split()))
+        self.assertIn("up to the marks", " ".join(page.split()))
+
+    def test_a_file_whose_writer_died_while_syncing_is_unclean(self):
+        path = self.dirty().live(SYNCING).seal().write()
+        self.assertEqual(self.json(path, code=1)["state"], "unclean")
+        self.assertIn("middle of a sync", " ".join(self.text(path, code=1).split()))
+
+    def test_one_torn_slot_is_unclean_and_shown_as_invalid(self):
+        raw = self.dirty().seal()
+        raw.data[SLOT_A + 100] ^= 1
+        found = self.json(raw.write(), code=1)
+        self.assertEqual((found["state"], [slot["valid"] for slot in found["slots"]]), ("unclean", [False, True]))
+        self.assertRegex(self.text(raw.path, code=1), r"slot A +invalid")
+
+    def test_a_torn_newer_slot_makes_a_clean_file_unclean(self):
+        raw = Bytes(self.make(keys=range(5)))
+        newer = SLOT_A if raw.get(SLOT_A, "Q") > raw.get(SLOT_B, "Q") else SLOT_B
+        raw.data[newer + 200] ^= 0x40
+        self.assertEqual(self.json(raw.write(), code=1)["state"], "unclean")
+
+    def test_poisoned_and_recovering_files_need_attention_and_say_what_to_do(self):
+        for name, raw in (("poisoned", self.dirty().live(POISONED)),
+                          ("recovering", Bytes(self.make(name="a")).live(LIVE_RECOVERING)),
+                          ("recovering", Bytes(self.make(name="b")).slots(RECOVERING)),
+                          ("unclean", Bytes(self.make(name="c")).live(SUPERSEDED))):
+            path = raw.seal().write()
+            self.assertEqual(self.json(path, code=1)["state"], name)
+            page = self.text(path, code=1)
+            self.assertIn(name, page.splitlines()[0])
+            self.assertIn("bf build", page)
+
+    def test_a_poisoned_file_with_a_live_writer_still_needs_attention(self):
+        path = self.make()
+        self.writer(path)
+        with open(path, "r+b") as file:
+            file.seek(3 * 4096)
+            word, = struct.unpack("<Q", file.read(8))
+            file.seek(3 * 4096)
+            file.write(struct.pack("<Q", word | POISONED))
+        self.assertEqual(self.json(path, code=1)["state"], "poisoned")
+
+    def test_an_overfull_file_in_use_needs_attention(self):
+        path = self.make("--capacity", "100", keys=range(1000))
+        self.writer(path)
+        found = self.json(path, code=1)
+        self.assertEqual((found["state"], found["overfull"]), ("in use", True))
+
+    @staticmethod
+    def lock(file, byte):
+        fcntl.fcntl(file, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0))
+
+    def test_no_lock_of_the_file_makes_it_wait_or_fail(self):
+        clean = self.make(name="clean")
+        with open(clean, "r+b") as file:
+            for byte in (0, 1, 2):
+                self.lock(file, byte)
+            self.assertEqual(self.json(clean)["state"], "clean")
+        for byte, state in ((0, "adoptable"), (1, "in use"), (2, "adoptable")):
+            dirty = self.dirty(name=f"dirty{byte}").seal().write()
+            with open(dirty, "r+b") as file:
+                self.lock(file, byte)
+                self.assertEqual(self.json(dirty)["state"], state)
+
+    def test_the_file_is_never_opened_for_writing(self):
+        close_write, close_nowrite, changed = 0x8, 0x10, 0x2 | 0x4  # of inotify(7)
+        libc = ctypes.CDLL(None, use_errno=True)
+        for path, code in ((self.make(keys=range(5), name="clean"), 0),
+                           (self.dirty(name="killed").seal().write(), 0),
+                           (self.dirty(name="unclean", boot=b"another boot....").seal().write(), 1)):
+            watcher = libc.inotify_init1(os.O_NONBLOCK)
+            self.addCleanup(os.close, watcher)
+            self.assertGreaterEqual(libc.inotify_add_watch(watcher, os.fsencode(path), close_write | close_nowrite | changed), 0)
+            self.json(path, code=code)
+            events = os.read(watcher, 4096)
+            masks = {mask for _, mask, _, _ in struct.iter_unpack("iIII", events)}  # a watched file has no name in them
+            self.assertEqual(masks, {close_nowrite})
+
+
+class OpenBy(InspectorCase):
+    def openers(self, path, **more):
+        return {by["pid"]: (by["command"], by["mode"]) for by in self.json(path, **more)["open_by"] or []}
+
+    def test_a_reader_is_named_with_its_command(self):
+        path = self.make()
+        with open("/proc/self/comm") as file:
+            command = file.read().rstrip("\n")
+        with open(path, "rb"):
+            self.assertEqual(self.openers(path), {os.getpid(): (command, "reading")})
+            self.assertRegex(self.text(path), rf"(?m)^  {os.getpid()}  {re.escape(command)}  reading$")
+
+    def test_one_descriptor_for_writing_makes_a_writer(self):
+        path = self.make()
+        with open(path, "rb"), open(path, "r+b"), open(path, "rb"):
+            self.assertEqual([mode for _, mode in self.openers(path).values()], ["writing"])
+        with open(path, "ab"):
+            self.assertEqual([mode for _, mode in self.openers(path).values()], ["writing"])
+
+    def test_a_mapping_whose_descriptor_is_closed_counts(self):
+        path = self.make()
+        read, both = mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE
+        for flags, protection, sharing, mode in ((os.O_RDONLY, read, mmap.MAP_SHARED, "reading"),
+                                                 (os.O_RDWR, both, mmap.MAP_SHARED, "writing"),
+                                                 (os.O_RDONLY, both, mmap.MAP_PRIVATE, "reading")):
+            with mapped(path, flags, protection, sharing):
+                if not maps_shows(path):
+                    self.skipTest("this filesystem shows another device in maps")
+                self.assertEqual([found for _, found in self.openers(path).values()], [mode])
+        self.assertEqual(self.openers(path), {})
+
+    def test_a_descriptor_that_only_holds_the_name_is_not_open(self):
+        path = self.make()
+        descriptor = os.open(path, os.O_PATH)
+        self.addCleanup(os.close, descriptor)
+        self.assertEqual(self.openers(path), {})
+
+    def test_another_name_of_the_file_is_the_same_file(self):
+        path = self.make()
+        os.link(path, self.path("other"))
+        with open(self.path("other"), "rb"):
+            self.assertEqual(set(self.openers(path)), {os.getpid()})
+
+    def test_processes_that_end_meanwhile_do_no_harm(self):
+        # Once, reading /proc/PID/maps of a process that had just ended (ESRCH) was an exception, and exit 3.
+        path = self.make()
+        children = ("import os, random, time\nwhile True:\n  for _ in range(20):\n    if os.fork() == 0:\n"
+                    "      time.sleep(random.random() / 200)\n      os._exit(0)\n  for _ in range(20): os.wait()")
+        for _ in range(2):
+            self.addCleanup(self.end, subprocess.Popen([sys.executable, "-S", "-c", children]))
+        for _ in range(100):
+            self.json(path)
+
+    def test_a_command_with_escape_sequences_does_not_reach_the_terminal(self):
+        path = self.make()
+        command = b"\x1b[31m\xff\nx\xe2\x80\xae"
+        child = subprocess.Popen(
+            [sys.executable, "-c",
+             "import ctypes, sys; file = open(sys.argv[1], 'rb'); ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[2]));"
+             "print('ready', flush=True); sys.stdin.read()", path, command.hex()],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(self.end, child)
+        self.assertEqual(child.stdout.readline(), b"ready\n")
+        for locale, shown in (("C.UTF-8", "\\x1b[31m\\xff\\nx\\u{202e}"), ("C", "\\x1b[31m\\xff\\nx\\u{202e}")):
+            self.assertIn(f"{child.pid}  {shown}  reading", self.text(path, environment={"LC_ALL": locale}))
+        by, = self.json(path)["open_by"]
+        self.assertEqual((by["command"], bytes.fromhex(by["command_bytes"])), (None, command))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody else")
+    def test_processes_of_others_are_counted_and_never_called_nobody(self):
+        path = self.make("--capacity", "10", "--mode", "0644")
+        os.chmod(self.folder, 0o755)
+        program = shutil.copy(BFINSPECT, self.path("bfinspect"))
+        os.chmod(program, 0o755)
+        with open(path, "rb"):  # by root, whom nobody can not look at
+            found = self.json(path, program=program, user=65534, group=65534, extra_groups=[])
+            page = self.text(path, program=program, user=65534, group=65534, extra_groups=[])
+        self.assertEqual((found["open_by"], found["open_by_complete"]), (None, False))
+        self.assertGreaterEqual(found["processes_not_looked_at"], 1)
+        self.assertRegex(page, r"\d+ process(es)? could not be looked at; root may see more")
+        self.assertNotRegex(page, r"(?m)^  nobody$")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    def test_processes_outside_a_container_are_never_called_nobody(self):
+        path = self.make()
+        inside = ["unshare", "--pid", "--fork", "--mount-proc", BFINSPECT, "--json", path]
+        done = subprocess.run(inside, capture_output=True, timeout=60)
+        if done.returncode != 0:
+            self.skipTest("no new PID namespace: " + done.stderr.decode())
+        self.assertIn(b'"open_by": null', done.stdout)
+        self.assertIn(b'"open_by_complete": false', done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,28 @@
+"""What capi/bfstore.h declares, read from its text: constants, codes, functions."""
+import re
+
+
+def _text(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+
+
+def constants(path):
+    """Every #define of a number: {"BFS_EINVAL": -1, "BFS_OPEN_READ": 1, ...}."""
+    pattern = r"^#define\s+(BFS_\w+)\s+\(?(-?\d+)u?\)?\s*$"
+    found = re.findall(pattern, without_comments(_text(path)), flags=re.M)
+    return {name: int(value) for name, value in found}
+
+
+def codes(path):
+    """BFS_OK and every BFS_E code."""
+    return {name: value for name, value in constants(path).items() if name == "BFS_OK" or re.match(r"BFS_E[A-Z]", name)}
+
+
+def functions(path):
+    """The name of every declared function."""
+    return re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", without_comments(_text(path)))

@@ -1,0 +1,295 @@
+/* A client of capi/bfstore.h in strict C99: calls every function with checks of what it promises.
+ * Argument: a directory for its files. Prints "C99 client: N checks passed". */
+#include "bfstore.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int checks_passed;
+
+#define CHECK(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                \
+    }                                                                         \
+    ++checks_passed;                                                          \
+  } while (0)
+
+#define KEYS 1000
+
+static char path[600], other_path[600];
+
+static bfs_options options_for(uint64_t capacity, double fpr) {
+  bfs_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_bytes = sizeof options;
+  options.capacity = capacity;
+  options.fpr = fpr;
+  return options;
+}
+
+static bfs_error fresh_error(void) {
+  bfs_error error;
+  memset(&error, 0, sizeof error);
+  error.struct_bytes = sizeof error;
+  return error;
+}
+
+static bfs_statistics facts(const bfs_filter* filter, uint32_t flags) {
+  bfs_statistics stats;
+  memset(&stats, 0, sizeof stats);
+  stats.struct_bytes = sizeof stats;
+  CHECK(bfs_stats(filter, flags, &stats) == BFS_OK);
+  return stats;
+}
+
+/* splitmix64's finalizer: stands for an owner's own hash. */
+static uint64_t well_mixed(uint64_t x) {
+  x = (x + 0x9E3779B97F4A7C15u) ^ (x >> 7);
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+static void version_and_texts(void) {
+  CHECK(strcmp(bfs_version(), EXPECTED_VERSION) == 0);
+  CHECK(strlen(bfs_strerror(BFS_OK)) > 0);
+  CHECK(strcmp(bfs_strerror(BFS_EUNCLEAN), bfs_strerror(BFS_EPOISONED)) != 0);
+  CHECK(strlen(bfs_strerror(-12345)) > 0);
+}
+
+static void create_add_ask_close(void) {
+  const bfs_options options = options_for(KEYS, 0.01);
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+  bfs_filter* second = (bfs_filter*)&options; /* to see it set to NULL */
+  uint64_t digest = 0;
+  uint64_t empty_digest = 0;
+
+  CHECK(bfs_create(path, &options, &filter, &error) == BFS_OK);
+  CHECK(filter != NULL);
+  CHECK(bfs_contains(filter, "a", 1) == 0);
+  CHECK(bfs_add(filter, "a", 1) == 1);
+  CHECK(bfs_add(filter, "a", 1) == 0);
+  CHECK(bfs_contains(filter, "a", 1) == 1);
+  CHECK(bfs_contains(filter, NULL, 0) == 0);
+  CHECK(bfs_add(filter, NULL, 0) == 1); /* the empty key */
+  CHECK(bfs_contains(filter, "", 0) == 1);
+
+  CHECK(bfs_digest(filter, "b", 1, &digest) == BFS_OK);
+  CHECK(bfs_digest(filter, NULL, 0, &empty_digest) == BFS_OK);
+  CHECK(digest != empty_digest);
+  CHECK(bfs_contains_digest(filter, empty_digest) == 1);
+  CHECK(bfs_contains_digest(filter, digest) == 0);
+  CHECK(bfs_add_digest(filter, digest) == 1);
+  CHECK(bfs_contains(filter, "b", 1) == 1);
+
+  CHECK(bfs_create(path, &options, &second, &error) == BFS_EEXIST);
+  CHECK(second == NULL);
+  CHECK(error.code == BFS_EEXIST);
+  CHECK(strstr(error.message, path) != NULL);
+  CHECK(bfs_create(path, &options, &second, NULL) == BFS_EEXIST);
+
+  CHECK(facts(filter, 0).keys_added == 3);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(NULL) == BFS_OK);
+}
+
+static void open_in_each_mode(void) {
+  bfs_error error = fresh_error();
+  bfs_filter* reader = NULL;
+  bfs_filter* writer = NULL;
+  bfs_filter* exclusive = NULL;
+
+  CHECK(bfs_open(path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_contains(reader, "a", 1) == 1);
+  CHECK(bfs_add(reader, "c", 1) == BFS_EREADONLY);
+  CHECK(bfs_contains(reader, "c", 1) == 0);
+  CHECK(bfs_open(path, BFS_OPEN_WRITE, &writer, &error) == BFS_OK);
+  CHECK(bfs_add(writer, "c", 1) == 1);
+  CHECK(bfs_contains(reader, "c", 1) == 1); /* seen at once */
+  CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_EBUSY);
+  CHECK(exclusive == NULL && error.code == BFS_EBUSY);
+  CHECK(bfs_sync(writer, 7, 100) == BFS_OK);
+  CHECK(bfs_sync(writer, 7, 99) == BFS_OK); /* marks never go back */
+  CHECK(bfs_mark(writer, 7) == 100);
+  CHECK(bfs_mark(writer, 8) == 0);
+  CHECK(bfs_close(writer) == BFS_OK);
+  CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_OK);
+  CHECK(bfs_add(exclusive, "d", 1) == 1);
+  CHECK(bfs_close(exclusive) == BFS_OK);
+  CHECK(facts(reader, 0).keys_added == 5);
+  CHECK(bfs_close(reader) == BFS_OK);
+  errno = 4711; /* no function touches it */
+  CHECK(bfs_open("/nonexistent/filter.bf", BFS_OPEN_READ, &reader, &error) == BFS_ENOENT);
+  CHECK(errno == 4711 && error.os_errno == ENOENT);
+  CHECK(bfs_open(path, 0, &reader, &error) == BFS_EINVAL);
+  CHECK(bfs_open(path, BFS_OPEN_READ | BFS_OPEN_WRITE, &reader, &error) == BFS_EINVAL);
+}
+
+static void many_keys(void) {
+  static char text[KEYS][12];
+  static const void* keys[KEYS];
+  static size_t lengths[KEYS];
+  static int32_t offsets32[KEYS + 1];
+  static int64_t offsets64[KEYS + 1];
+  static uint64_t digests[KEYS];
+  static uint8_t answers[KEYS];
+  const bfs_options options = options_for(5 * KEYS, 1e-4);
+  bfs_filter* filter = NULL;
+  uint64_t added = 0;
+  int i;
+
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  for (i = 0; i < KEYS; ++i) {
+    sprintf(text[i], "many%07d", i); /* 11 bytes and a NUL */
+    keys[i] = text[i];
+    lengths[i] = 11;
+    offsets32[i] = 12 * i;
+    offsets64[i] = 12 * i;
+    digests[i] = well_mixed((uint64_t)i);
+  }
+  offsets32[KEYS] = 12 * KEYS;
+  offsets64[KEYS] = 12 * KEYS;
+
+  /* 11 bytes a key */
+  CHECK(bfs_contains_many(filter, keys, lengths, KEYS, answers) == 0);
+  added = (uint64_t)bfs_add_many(filter, keys, lengths, KEYS);
+  CHECK(added > KEYS - 20 && added <= KEYS);
+  CHECK(bfs_contains_many(filter, keys, lengths, KEYS, answers) == KEYS);
+  CHECK(answers[0] == 1 && answers[KEYS - 1] == 1);
+  CHECK(bfs_add_many(filter, keys, lengths, KEYS) == 0);
+  /* the same with their NULs: 12 bytes a key, as an array and as columns */
+  CHECK(bfs_contains_fixed(filter, text, 12, KEYS, answers) < 20);
+  CHECK(bfs_add_fixed(filter, text, 12, KEYS) > KEYS - 20);
+  CHECK(bfs_contains_fixed(filter, text, 12, KEYS, answers) == KEYS);
+  CHECK(bfs_contains_column32(filter, text, offsets32, KEYS, answers) == KEYS);
+  CHECK(bfs_contains_column64(filter, text, offsets64, KEYS, answers) == KEYS);
+  CHECK(bfs_add_column32(filter, text, offsets32, KEYS) == 0);
+  CHECK(bfs_add_column64(filter, text, offsets64, KEYS) == 0);
+  /* digests */
+  CHECK(bfs_contains_digests(filter, digests, KEYS, answers) < 20);
+  CHECK(bfs_add_digests(filter, digests, KEYS) > KEYS - 20);
+  CHECK(bfs_contains_digests(filter, digests, KEYS, answers) == KEYS);
+  /* offsets that go back: nothing is added, every answer is "maybe" */
+  offsets32[5] = offsets32[4] - 1;
+  offsets64[5] = offsets64[4] - 1;
+  added = facts(filter, 0).keys_added;
+  CHECK(bfs_add_column32(filter, text, offsets32, KEYS) == BFS_EINVAL);
+  CHECK(bfs_add_column64(filter, text, offsets64, KEYS) == BFS_EINVAL);
+  CHECK(facts(filter, 0).keys_added == added);
+  memset(answers, 0, sizeof answers);
+  CHECK(bfs_contains_column32(filter, text, offsets32, KEYS, answers) == BFS_EINVAL);
+  CHECK(memchr(answers, 0, sizeof answers) == NULL);
+  memset(answers, 0, sizeof answers);
+  CHECK(bfs_contains_column64(filter, text, offsets64, KEYS, answers) == BFS_EINVAL);
+  CHECK(memchr(answers, 0, sizeof answers) == NULL);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+}
+
+static void publish_and_replace(void) {
+  bfs_options options = options_for(KEYS, 0.001);
+  bfs_filter* filter = NULL;
+  bfs_filter* reader = NULL;
+
+  options.flags = BFS_OPTION_UNPUBLISHED;
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "early", 5) == 1);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_ENOENT);
+  CHECK(bfs_publish(filter, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_contains(reader, "early", 5) == 1);
+  CHECK(bfs_add(filter, "late", 4) == BFS_EREADONLY);
+  CHECK(bfs_close(filter) == BFS_OK);
+
+  options.flags = BFS_OPTION_REPLACE;
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_contains(filter, "early", 5) == 0);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(reader) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+}
+
+static void buffers(void) {
+  bfs_options options = options_for(100, 0.01);
+  bfs_filter* filter = NULL;
+  bfs_filter* wrapped = NULL;
+  uint64_t bytes = 0;
+  unsigned char* block = NULL;
+  unsigned char* buffer = NULL;
+  FILE* file = NULL;
+
+  options.note = "in a buffer";
+  options.note_bytes = 11;
+  CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
+  block = malloc((size_t)bytes + 64);
+  CHECK(block != NULL);
+  buffer = block + (64 - (uintptr_t)block % 64) % 64;
+  CHECK(bfs_format(buffer, bytes - 1, &options, &filter, NULL) == BFS_EINVAL);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "kept", 4) == 1);
+  CHECK(bfs_sync(filter, 0, 1) == BFS_EINVAL);
+  CHECK(bfs_mark(filter, 0) == 0);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &wrapped, NULL) == BFS_OK);
+  CHECK(bfs_contains(wrapped, "kept", 4) == 1 && bfs_contains(wrapped, "other", 5) == 0);
+  CHECK(bfs_close(wrapped) == BFS_OK);
+
+  file = fopen(other_path, "wb");
+  CHECK(file != NULL);
+  CHECK(fwrite("0123456789012345678901234567890123456789012345678901234567890123", 1, 64, file) == 64);
+  CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
+  CHECK(bfs_open_range(other_path, 64, 0, &filter, NULL) == BFS_OK);
+  CHECK(bfs_contains(filter, "kept", 4) == 1 && bfs_contains(filter, "other", 5) == 0);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open_range(other_path, 0, 0, &filter, NULL) == BFS_EMAGIC);
+  CHECK(remove(other_path) == 0);
+  free(block);
+}
+
+static void statistics(void) {
+  bfs_options options = options_for(KEYS, 0.01);
+  bfs_filter* filter = NULL;
+  bfs_statistics stats;
+  int i;
+
+  options.layout = BFS_LAYOUT_CLASSIC;
+  options.hash = BFS_HASH_EXTERNAL;
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  for (i = 1; i <= KEYS; ++i) CHECK(bfs_add_digest(filter, well_mixed((uint64_t)i)) >= 0);
+  CHECK(bfs_add(filter, "key", 3) == BFS_EDIGESTONLY);
+  CHECK(bfs_contains(filter, "key", 3) == BFS_EDIGESTONLY);
+  stats = facts(filter, 0);
+  CHECK(stats.has_fill == 0 && stats.set_bits == 0);
+  stats = facts(filter, BFS_STATS_FILL);
+  CHECK(stats.layout == BFS_LAYOUT_CLASSIC && stats.hash == BFS_HASH_EXTERNAL);
+  CHECK(stats.capacity == KEYS && stats.fpr > 0 && stats.fpr <= 0.01);
+  CHECK(stats.health == BFS_OK && stats.has_fill == 1);
+  CHECK(stats.body_bytes == 8 * ((stats.num_bits + 63) / 64));
+  CHECK(stats.set_bits > 0 && stats.set_bits <= (uint64_t)KEYS * stats.num_probes);
+  CHECK(fabs(stats.fill_ratio - (double)stats.set_bits / (double)stats.num_bits) < 1e-12);
+  CHECK(fabs(stats.estimated_keys - KEYS) < 0.1 * KEYS);
+  CHECK(stats.estimated_fpr > 0.005 && stats.estimated_fpr < 0.015);
+  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2 || strlen(argv[1]) > 500) return 3;
+  sprintf(path, "%s/c99.bf", argv[1]);
+  sprintf(other_path, "%s/c99-other.bf", argv[1]);
+  version_and_texts();
+  create_add_ask_close();
+  open_in_each_mode();
+  many_keys();
+  publish_and_replace();
+  buffers();
+  statistics();
+  printf("C99 client: %d checks passed\n", checks_passed);
+  return 0;
+}

@@ -1,0 +1,255 @@
+// A client of capi/bfstore.h in C++11, as a binding would use it: calls every function, from several threads too, with
+// checks of what it promises. Argument: a directory for its files. Prints "C++ client: N checks passed".
+#include "bfstore.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+int checks_passed = 0;
+
+void check(bool condition, const char* text, int line) {
+  if (!condition) {
+    std::fprintf(stderr, "client_cpp.cpp:%d: failed: %s\n", line, text);
+    std::exit(1);
+  }
+  ++checks_passed;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+struct Close {
+  void operator()(bfs_filter* filter) const { CHECK(bfs_close(filter) == BFS_OK); }
+};
+using Handle = std::unique_ptr<bfs_filter, Close>;
+
+// The layouts that programs were compiled against: a change here breaks them.
+static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
+static_assert(sizeof(bfs_options) == 96, "");
+static_assert(sizeof(bfs_statistics) == 112, "");
+static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
+static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
+static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
+
+bfs_options options_for(std::uint64_t capacity, double fpr) {
+  bfs_options options = bfs_options();
+  options.struct_bytes = sizeof options;
+  options.capacity = capacity;
+  options.fpr = fpr;
+  return options;
+}
+
+Handle create(const std::string& path, const bfs_options& options) {
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK);
+  return Handle(filter);
+}
+
+Handle open(const std::string& path, std::uint32_t flags) {
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
+  return Handle(filter);
+}
+
+bfs_statistics facts(const Handle& filter, std::uint32_t flags = 0) {
+  bfs_statistics stats = bfs_statistics();
+  stats.struct_bytes = sizeof stats;
+  CHECK(bfs_stats(filter.get(), flags, &stats) == BFS_OK);
+  return stats;
+}
+
+// Keys of different lengths, the empty one and one with NULs included, in every shape in which batches take them.
+struct Keys {
+  explicit Keys(const std::string& prefix) {
+    strings = {"", std::string("\0\0", 2)};
+    for (int i = 0; i < 3000; ++i) strings.push_back(prefix + std::to_string(i * 7919));
+    offsets32.push_back(0);
+    for (const std::string& key : strings) {
+      pointers.push_back(key.data());
+      lengths.push_back(key.size());
+      column += key;
+      offsets32.push_back(static_cast<std::int32_t>(column.size()));
+    }
+    offsets64.assign(offsets32.begin(), offsets32.end());
+  }
+  std::size_t count() const { return strings.size(); }
+
+  std::vector<std::string> strings;
+  std::vector<const void*> pointers;
+  std::vector<std::size_t> lengths;
+  std::string column;
+  std::vector<std::int32_t> offsets32;
+  std::vector<std::int64_t> offsets64;
+};
+
+std::int64_t as_number(std::size_t count) { return static_cast<std::int64_t>(count); }
+
+void texts_and_errors(const std::string& folder) {
+  CHECK(std::string(bfs_version()) == EXPECTED_VERSION);
+  CHECK(std::string(bfs_strerror(BFS_ESIZING)) != bfs_strerror(BFS_EINVAL));
+  bfs_error error = bfs_error();
+  error.struct_bytes = sizeof error;
+  bfs_filter* filter = nullptr;
+  bfs_options options = options_for(1000, 1e-12);  // below the blocked layout's floor
+  CHECK(bfs_create((folder + "/never.bf").c_str(), &options, &filter, &error) == BFS_ESIZING);
+  CHECK(filter == nullptr && error.code == BFS_ESIZING && std::strstr(error.message, "classic") != nullptr);
+  CHECK(!std::ifstream(folder + "/never.bf"));
+  options.layout = BFS_LAYOUT_CLASSIC;
+  Handle classic = create(folder + "/classic.bf", options);
+  CHECK(facts(classic).layout == BFS_LAYOUT_CLASSIC);
+}
+
+void batches_agree_with_single_keys(const std::string& folder) {
+  const Keys present("present"), absent("absent");
+  const std::size_t count = present.count();
+  std::vector<std::uint8_t> answers(count), expected(count);
+  std::vector<std::uint64_t> digests(count);
+  bfs_options options = options_for(count, 0.02);
+  options.flags = BFS_OPTION_SEED;
+  options.seed = 42;
+
+  // One filter for each way of adding; afterwards all have the same bits, so the same answers.
+  std::vector<Handle> filters;
+  for (int i = 0; i < 5; ++i) filters.push_back(create(folder + "/way" + std::to_string(i) + ".bf", options));
+  std::int64_t added = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    added += bfs_add(filters[0].get(), present.pointers[i], present.lengths[i]);
+    CHECK(bfs_digest(filters[0].get(), present.pointers[i], present.lengths[i], &digests[i]) == BFS_OK);
+  }
+  CHECK(added > as_number(count) * 9 / 10);
+  CHECK(bfs_add_many(filters[1].get(), present.pointers.data(), present.lengths.data(), count) == added);
+  CHECK(bfs_add_column32(filters[2].get(), present.column.data(), present.offsets32.data(), count) == added);
+  CHECK(bfs_add_column64(filters[3].get(), present.column.data(), present.offsets64.data(), count) == added);
+  CHECK(bfs_add_digests(filters[4].get(), digests.data(), count) == added);
+
+  std::int64_t maybes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t answer = bfs_contains(filters[0].get(), absent.pointers[i], absent.lengths[i]);
+    expected[i] = static_cast<std::uint8_t>(answer);
+    maybes += answer;
+  }
+  CHECK(maybes > 2 && maybes < as_number(count) / 10);  // the two keys that both have, and false positives
+  for (const Handle& filter : filters) {
+    CHECK(facts(filter, BFS_STATS_FILL).set_bits == facts(filters[0], BFS_STATS_FILL).set_bits);
+    CHECK(bfs_contains_many(filter.get(), absent.pointers.data(), absent.lengths.data(), count, answers.data()) ==
+          maybes);
+    CHECK(answers == expected);
+    CHECK(bfs_contains_column32(filter.get(), absent.column.data(), absent.offsets32.data(), count, answers.data()) ==
+          maybes);
+    CHECK(answers == expected);
+    CHECK(bfs_contains_column64(filter.get(), absent.column.data(), absent.offsets64.data(), count, answers.data()) ==
+          maybes);
+    CHECK(answers == expected);
+    CHECK(bfs_contains_digests(filter.get(), digests.data(), count, answers.data()) == as_number(count));
+    CHECK(bfs_contains_digest(filter.get(), digests[count / 2]) == 1);
+  }
+}
+
+void keys_of_equal_width(const std::string& folder) {
+  std::vector<std::uint64_t> numbers(5000), others(5000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = i;
+    others[i] = i + (std::uint64_t{1} << 32);
+  }
+  std::vector<std::uint8_t> answers(numbers.size());
+  Handle filter = create(folder + "/fixed.bf", options_for(numbers.size(), 0.001));
+  CHECK(bfs_add_fixed(filter.get(), numbers.data(), 8, numbers.size()) > 4950);
+  CHECK(bfs_contains_fixed(filter.get(), numbers.data(), 8, numbers.size(), answers.data()) == 5000);
+  CHECK(bfs_contains_fixed(filter.get(), others.data(), 8, others.size(), answers.data()) < 50);
+  CHECK(bfs_contains(filter.get(), &numbers[77], 8) == 1);
+  CHECK(bfs_contains_fixed(filter.get(), nullptr, 8, 0, answers.data()) == 0);
+}
+
+void threads_share_a_handle(const std::string& folder) {
+  constexpr int kThreads = 4;
+  constexpr std::uint64_t kEach = 20000;
+  const std::string path = folder + "/threads.bf";
+  {
+    Handle filter = create(path, options_for(kThreads * kEach, 0.01));
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&filter, t] {
+        for (std::uint64_t i = t * kEach; i < (t + 1) * kEach; ++i) {
+          if (bfs_add(filter.get(), &i, sizeof i) < 0 || bfs_contains(filter.get(), &i, sizeof i) != 1) std::abort();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(bfs_sync(filter.get(), 1, kThreads * kEach) == BFS_OK);
+    CHECK(bfs_mark(filter.get(), 1) == kThreads * kEach);
+  }
+  Handle again = open(path, BFS_OPEN_READ);
+  for (std::uint64_t i = 0; i < kThreads * kEach; ++i) {
+    if (bfs_contains(again.get(), &i, sizeof i) != 1) CHECK(!"a wrong no");
+  }
+  CHECK(bfs_mark(again.get(), 1) == kThreads * kEach);
+  const std::uint64_t added = facts(again).keys_added;
+  CHECK(added > kThreads * kEach * 95 / 100 && added <= kThreads * kEach);
+}
+
+void a_file_like_another(const std::string& folder) {
+  const std::string first = folder + "/first.bf", second = folder + "/second.bf";
+  Handle one = create(first, options_for(500, 0.003));
+  bfs_options options = options_for(0, 0);
+  options.like = first.c_str();
+  options.flags = BFS_OPTION_UNPUBLISHED;
+  Handle two = create(second, options);
+  std::uint64_t digest_one = 0, digest_two = 1;
+  CHECK(bfs_digest(one.get(), "key", 3, &digest_one) == BFS_OK &&
+        bfs_digest(two.get(), "key", 3, &digest_two) == BFS_OK);
+  CHECK(digest_one == digest_two);
+  CHECK(facts(one).num_bits == facts(two).num_bits && facts(one).num_probes == facts(two).num_probes);
+  CHECK(bfs_add_digest(two.get(), digest_one) == 1 && bfs_contains(two.get(), "key", 3) == 1);
+  CHECK(!std::ifstream(second));
+  CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
+  CHECK(!!std::ifstream(second));
+}
+
+void in_the_clients_own_memory(const std::string& folder) {
+  bfs_options options = options_for(0, 0);
+  options.num_bits = 4096;
+  options.num_probes = 6;
+  options.flags = BFS_OPTION_BARE;
+  std::uint64_t bytes = 0;
+  CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes == 512 + 8);
+  alignas(64) unsigned char buffer[1024];
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_format(buffer + 1, bytes, &options, &filter, nullptr) == BFS_EINVAL);  // not aligned
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add(filter, "bare", 4) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_WRITE | BFS_WRAP_BARE, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "bare", 4) == 1 && bfs_add(filter, "more", 4) == 1 && bfs_close(filter) == BFS_OK);
+
+  options.flags = 0;
+  CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add(filter, "embedded", 8) == 1 && bfs_close(filter) == BFS_OK);
+  const std::string path = folder + "/holder.bin";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(buffer), static_cast<std::streamsize>(bytes));
+  CHECK(bfs_open_range(path.c_str(), 0, bytes, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "embedded", 8) == 1 && bfs_contains(filter, "other", 5) == 0);
+  CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter) == BFS_OK);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 3;
+  const std::string folder = argv[1];
+  texts_and_errors(folder);
+  batches_agree_with_single_keys(folder);
+  keys_of_equal_width(folder);
+  threads_share_a_handle(folder);
+  a_file_like_another(folder);
+  in_the_clients_own_memory(folder);
+  std::printf("C++ client: %d checks passed\n", checks_passed);
+  return 0;
+}

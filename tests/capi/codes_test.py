@@ -1,0 +1,56 @@
+"""Every BFS_E code of capi/bfstore.h has a text of its own, and the C++ enum has the same codes under the same names.
+
+Arguments: the shared library, capi/bfstore.h, the program built from dump_codes.cpp, include/bfstore/error.hpp.
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_ctypes as bfs
+import bfstore_header
+
+ERROR_HPP, DUMP, HEADER = sys.argv.pop(4), sys.argv.pop(3), sys.argv.pop(2)
+LIBRARY = bfs.load(sys.argv.pop(1))
+
+
+class Codes(unittest.TestCase):
+    codes = bfstore_header.codes(HEADER)
+
+    def test_every_code_has_a_text_of_its_own(self):
+        texts = {name: LIBRARY.bfs_strerror(code).decode("ascii") for name, code in self.codes.items()}
+        self.assertEqual(len(set(texts.values())), len(texts), "two codes share a text")
+        unknown = LIBRARY.bfs_strerror(-9999).decode("ascii")
+        for name, text in texts.items():
+            with self.subTest(name):
+                self.assertNotEqual(text, unknown)
+                self.assertRegex(text, r"^\w.{6,118}[^.\s]$", "one sentence without a full stop, for use after a colon")
+
+    def test_numbers_that_are_no_code_have_a_general_text(self):
+        numbers = set(range(-200, 3)) - set(self.codes.values())
+        texts = {LIBRARY.bfs_strerror(number) for number in [*numbers, 2**31 - 1, -2**31]}
+        self.assertEqual(len(texts), 1)
+        self.assertTrue(texts.pop())
+
+    def test_no_number_is_used_twice_and_the_numbers_are_the_ones_that_were_published(self):
+        self.assertEqual(len(set(self.codes.values())), len(self.codes))
+        self.assertEqual(self.codes["BFS_OK"], 0)
+        self.assertTrue(all(value < 0 for name, value in self.codes.items() if name != "BFS_OK"))
+
+    def test_the_c_plus_plus_table_has_the_same_codes_names_and_texts(self):
+        lines = subprocess.run([DUMP], check=True, capture_output=True, text=True).stdout.splitlines()
+        rows = [line.split("\t") for line in lines]
+        self.assertEqual({name: int(number) for number, name, _ in rows}, self.codes)
+        for number, name, text in rows:
+            self.assertEqual(text, LIBRARY.bfs_strerror(int(number)).decode("ascii"), name)
+
+    def test_the_c_plus_plus_enum_has_a_member_for_every_code(self):
+        with open(ERROR_HPP, encoding="utf-8") as file:
+            members = re.findall(r"\bk\w+\s*=\s*(-?\d+),", file.read())
+        self.assertEqual(sorted(map(int, members)), sorted(self.codes.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+"""The programs of capi/examples run, and print what they are there to show.
+
+Arguments: the shared library, capi/examples/, then the programs built from its C files.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIBRARY, FOLDER = sys.argv[1:3]
+PROGRAMS = {os.path.basename(path).removeprefix("example_"): path for path in sys.argv[3:]}
+del sys.argv[1:]
+QUICKSTART = "ada: maybe present\ndonald: certainly absent\nbarbara: maybe present\nniklaus: certainly absent\n"
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-examples-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_program(self, *command, status=0):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "BFSTORE_LIBRARY": LIBRARY})
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_every_example_is_tried_here(self):
+        sources = {name.partition(".")[0] for name in os.listdir(FOLDER) if name.endswith(".c")}
+        self.assertEqual(sources, set(PROGRAMS))
+        self.assertEqual([name for name in os.listdir(FOLDER) if name.endswith(".py")], ["quickstart.py"])
+
+    def test_quickstart_in_c(self):
+        self.assertEqual(self.run_program(PROGRAMS["quickstart"]), QUICKSTART)
+        self.assertEqual(os.listdir(self.folder), ["seen.bf"])
+        self.assertIn("seen.bf", self.run_program(PROGRAMS["quickstart"], status=1), "the file is there already")
+
+    def test_quickstart_in_python(self):
+        script = os.path.join(FOLDER, "quickstart.py")
+        self.assertEqual(self.run_program(sys.executable, "-B", script), QUICKSTART)
+        self.assertEqual(os.listdir(self.folder), ["seen.bf"])
+        self.assertIn("seen.bf", self.run_program(sys.executable, "-B", script, status=1))
+
+    def test_batch(self):
+        self.assertEqual(self.run_program(PROGRAMS["batch"], "some.bf"),
+                         "ids: 200000 asked, 100000 of 100000 present ones found, "
+                         "at most 1 % of the others are false positives\nstrings: 4 of 4 may be present\n")
+        self.assertEqual(os.listdir(self.folder), ["some.bf"])
+
+    def test_embedded(self):
+        self.assertEqual(self.run_program(PROGRAMS["embedded"]), "banana: maybe present\ndurian: certainly absent\n")
+        with open(os.path.join(self.folder, "table.sst"), "rb") as file:
+            self.assertEqual(file.read(13), b"my own format")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""capi/bfstore.h compiles alone and without a warning, as C99, C11 and every C++ since C++11, by gcc and by clang.
+
+Arguments: capi/bfstore.h.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_header
+
+HEADER = sys.argv.pop(1)
+WARNINGS = ["-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
+C = ["-x", "c", "-Wstrict-prototypes", "-Wc++-compat"]
+CPP = ["-x", "c++", "-Wold-style-cast"]
+
+
+def found(*names):
+    return next((name for name in names if shutil.which(name)), None)
+
+
+class Header(unittest.TestCase):
+    def check(self, compiler, language, standard):
+        with tempfile.TemporaryDirectory(prefix="bfstore-header-") as folder:
+            source = os.path.join(folder, "twice")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write('#include "bfstore.h"\n#include "bfstore.h"\nint main(void) { return BFS_OK; }\n')
+            command = [compiler, *language, f"-std={standard}", *WARNINGS, "-I" + os.path.dirname(HEADER)]
+            command += ["-fsyntax-only", source]
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), " ".join(command))
+
+    def test_gcc(self):
+        self.try_all(found("gcc", "cc"), found("g++", "c++"))
+
+    def test_clang(self):
+        clang, clangpp = found("clang-14", "clang"), found("clang++-14", "clang++")
+        if not clang or not clangpp:
+            self.skipTest("no clang here")
+        self.try_all(clang, clangpp)
+
+    def try_all(self, c, cpp):
+        for standard in ("c99", "c11", "gnu17"):
+            with self.subTest(compiler=c, standard=standard):
+                self.check(c, C, standard)
+        for standard in ("c++11", "c++17", "c++20"):
+            with self.subTest(compiler=cpp, standard=standard):
+                self.check(cpp, CPP, standard)
+
+    def test_it_includes_nothing_but_the_standard_integers_and_sizes(self):
+        with open(HEADER, encoding="utf-8") as file:
+            includes = [line.split()[1] for line in file if line.startswith("#include")]
+        self.assertEqual(includes, ["<stddef.h>", "<stdint.h>"])
+
+    def test_every_declaration_is_marked_for_export(self):
+        with open(HEADER, encoding="utf-8") as file:
+            text = bfstore_header.without_comments(file.read())
+        for name in bfstore_header.functions(HEADER):
+            self.assertEqual(text.count(f"{name}("), 1, name)
+        self.assertEqual(text.count("BFS_API ") - text.count("#define BFS_API "), len(bfstore_header.functions(HEADER)))
+
+
+if __name__ == "__main__":
+    unittest.main()

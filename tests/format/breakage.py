@@ -1,0 +1,197 @@
+"""Every way of breaking one field of a good file, and the code with which FORMAT.md's checklist refuses it: the tables
+of broken_fields_test.py. A change takes the bytes (a bytearray) and breaks them in place.
+"""
+import struct
+
+import reader
+
+NAN, INFINITY = float("nan"), float("inf")
+NOTE = b"the note"  # of every file that is broken
+PAGE = 4096
+
+
+def put(data, offset, layout, value):
+    struct.pack_into("<" + layout, data, offset, value)
+
+
+def number(data, offset, size):
+    return int.from_bytes(data[offset:offset + size], "little")
+
+
+def seal_identity(data):
+    end = number(data, 12, 4)
+    if 136 <= end <= len(data):
+        put(data, end - 8, "Q", reader.xxh3(bytes(data[:end - 8]), 0))
+
+
+def seal_slots(data):
+    for start in (PAGE, 2 * PAGE):
+        put(data, start + 4088, "Q", reader.xxh3(bytes(data[start:start + 4088]), number(data, 88, 8)))
+
+
+def record(kind, flags, value, length=None, padding=b"\0"):
+    length = len(value) if length is None else length
+    return struct.pack("<HHI", kind, flags, length) + value + padding * (-len(value) % 8)
+
+
+def stretched(data, header_bytes, body_offset):
+    """An embedded filter whose record has another length and whose body begins elsewhere."""
+    end, start = number(data, 12, 4), number(data, 72, 8)
+    record = data[:end - 8].ljust(max(header_bytes, body_offset), b"\0")
+    put(record, 12, "I", header_bytes)
+    put(record, 72, "Q", body_offset)
+    seal_identity(record)
+    return record + data[start:]
+
+
+def with_records(data, records, records_bytes=None):
+    """The parameter records replaced, the rest of the record's spare bytes zero."""
+    end = number(data, 12, 4) - 8
+    data[128:end] = (records + bytes(end - 128))[:end - 128]
+    put(data, 112, "I", len(records) if records_bytes is None else records_bytes)
+
+
+def field(offset, layout, value):
+    return lambda data: put(data, offset, layout, value)
+
+
+def fill(offset, content):
+    return lambda data: data.__setitem__(slice(offset, offset + len(content)), content)
+
+
+def records(*arguments):
+    return lambda data: with_records(data, *arguments)
+
+
+def both(*changes):
+    def change(data):
+        for one in changes:
+            one(data)
+    return change
+
+
+# name: (change to the identity, the code of both). None: both accept it.
+IDENTITY = {
+    "magic, first byte": (field(0, "B", 0x88), "BFS_EMAGIC"),
+    "magic, last byte": (field(7, "B", 0x0D), "BFS_EMAGIC"),
+    "magic of a file that went through text mode": (fill(0, b"\x89BFS\n\x1a\n\0"), "BFS_EMAGIC"),
+    "version_major 0": (field(8, "H", 0), "BFS_EVERSION"),
+    "version_major 2": (field(8, "H", 2), "BFS_EVERSION"),
+    "version_minor 1": (field(10, "H", 1), None),
+    "version_minor 65535": (field(10, "H", 65535), None),
+    "form 0": (field(28, "H", 0), "BFS_EFORM"),
+    "form 3": (field(28, "H", 3), "BFS_EFORM"),
+    "header_bytes 0": (field(12, "I", 0), "BFS_EHEADERSIZE"),
+    "header_bytes 128": (field(12, "I", 128), "BFS_EHEADERSIZE"),
+    "header_bytes no multiple of 64": (field(12, "I", 200), "BFS_EHEADERSIZE"),
+    "header_bytes beyond the largest": (field(12, "I", 65536 + 64), "BFS_EHEADERSIZE"),
+    "header_bytes 2^32 - 64": (field(12, "I", 2**32 - 64), "BFS_EHEADERSIZE"),
+    "compat, all bits": (field(16, "I", 2**32 - 1), None),
+    "incompat, bit 0": (field(24, "I", 1), "BFS_EFEATURE"),
+    "incompat, bit 31": (field(24, "I", 1 << 31), "BFS_EFEATURE"),
+    "reserved_a": (field(30, "H", 1), "BFS_ERESERVED"),
+    "reserved_a of a later minor version": (both(field(30, "H", 1), field(10, "H", 1)), None),
+    "reserved_b": (field(116, "I", 1 << 31), "BFS_ERESERVED"),
+    "reserved_b of a later minor version": (both(field(116, "I", 1), field(10, "H", 1)), None),
+    "reserved_c": (field(120, "Q", 1 << 63), "BFS_ERESERVED"),
+    "layout 0": (field(32, "H", 0), "BFS_ELAYOUT"),
+    "layout 3": (field(32, "H", 3), "BFS_ELAYOUT"),
+    "hash 0": (field(34, "H", 0), "BFS_EHASH"),
+    "hash 3": (field(34, "H", 3), "BFS_EHASH"),
+    "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
+    "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
+    "num_probes 2^32 - 1": (field(36, "I", 2**32 - 1), "BFS_EPROBES"),
+    "num_bits 0": (field(40, "Q", 0), "BFS_EBITS"),
+    "num_bits beyond 2^48": (field(40, "Q", 2**48 + 512), "BFS_EBITS"),
+    "num_bits 2^64 - 512": (field(40, "Q", 2**64 - 512), "BFS_EBITS"),
+    "num_bits 2^48 with the body of a small one": (field(40, "Q", 2**48), "BFS_EBODY"),
+    "capacity 0": (field(48, "Q", 0), "BFS_ECAPACITY"),
+    "capacity 2^63 - 1": (field(48, "Q", 2**63 - 1), None),
+    "capacity 2^63": (field(48, "Q", 2**63), "BFS_ECAPACITY"),
+    "fpr 0": (field(56, "d", 0.0), "BFS_ECAPACITY"),
+    "fpr -0.5": (field(56, "d", -0.5), "BFS_ECAPACITY"),
+    "fpr 1": (field(56, "d", 1.0), None),
+    "fpr a little above 1": (field(56, "d", 1.0000000000000002), "BFS_ECAPACITY"),
+    "fpr NaN": (field(56, "d", NAN), "BFS_ECAPACITY"),
+    "fpr infinite": (field(56, "d", INFINITY), "BFS_ECAPACITY"),
+    "seed changed": (field(64, "Q", 99), "BFS_ECANARY"),
+    "canary": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1 << 63), "BFS_ECANARY"),
+    "body_offset 0": (field(72, "Q", 0), "BFS_EBODY"),
+    "body_offset one byte on": (lambda d: put(d, 72, "Q", number(d, 72, 8) + 1), "BFS_EBODY"),
+    "body_offset so far on that the end overflows": (field(72, "Q", 2**64 - PAGE), "BFS_EBODY"),
+    "body_offset 2^63": (field(72, "Q", 2**63), "BFS_EBODY"),
+    "body_bytes 8 more": (lambda d: put(d, 80, "Q", number(d, 80, 8) + 8), "BFS_EBODY"),
+    "body_bytes 8 less": (lambda d: put(d, 80, "Q", number(d, 80, 8) - 8), "BFS_EBODY"),
+    "body_bytes so many that the end overflows": (field(80, "Q", 2**64 - 16384), "BFS_EBODY"),
+    "no records": (records(b""), None),
+    "a record of an unknown type": (records(record(7, 0, b"later")), None),
+    "the note behind a record of an unknown type": (records(record(7, 0, b"later") + record(1, 0, NOTE)), None),
+    "a critical record of an unknown type": (records(record(7, 1, b"later")), "BFS_ERECORD"),
+    "a critical record of an unknown type, later minor version": (both(records(record(7, 1, b"")), field(10, "H", 1)),
+                                                                 "BFS_ERECORD"),
+    "a record of type 0": (records(record(0, 0, b"")), None),
+    "a record with an unknown flag": (records(record(7, 2, b"later")), "BFS_ERECORD"),
+    "the note marked critical": (records(record(1, 1, NOTE)), "BFS_ERECORD"),
+    "two notes": (records(record(1, 0, NOTE) * 2), "BFS_ERECORD"),
+    "an empty note": (records(record(1, 0, b"")), None),
+    "a record longer than what is left": (records(record(1, 0, NOTE, 9)), "BFS_ERECORD"),
+    "a record of 2^32 - 1 bytes": (records(record(1, 0, NOTE, 2**32 - 1)), "BFS_ERECORD"),
+    "a record whose padding is not zero": (records(record(1, 0, b"odd", padding=b"x")), "BFS_ERECORD"),
+    "records_bytes beyond the record": (field(112, "I", 65536), "BFS_ERECORD"),
+    "records_bytes 2^32 - 8": (field(112, "I", 2**32 - 8), "BFS_ERECORD"),
+}
+FILE_ONLY = {
+    "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),
+    "header_bytes of an embedded record": (field(12, "I", 192), "BFS_EHEADERSIZE"),
+    "header_bytes 8192": (field(12, "I", 8192), "BFS_EHEADERSIZE"),
+    "body_offset within the live page": (field(72, "Q", 12288), "BFS_EBODY"),
+    "body_offset no multiple of a page": (field(72, "Q", 16384 + 64), "BFS_EBODY"),
+    "body_offset one page on, the end outside the file": (field(72, "Q", 16384 + PAGE), "BFS_EBODY"),
+    "a note of 1024 bytes": (records(record(1, 0, b"n" * 1024)), None),
+    "a note of 1025 bytes": (records(record(1, 0, b"n" * 1025)), "BFS_ERECORD"),
+    "records up to the checksum": (records(record(7, 0, bytes(4096 - 136 - 8))), None),
+    "records_bytes one record's head too many": (field(112, "I", 4096 - 136 + 8), "BFS_ERECORD"),
+    "a reserved byte behind the records": (field(128 + 16, "B", 1), "BFS_ERESERVED"),
+    "the reserved byte before the checksum": (field(4087, "B", 1), "BFS_ERESERVED"),
+    "reserved bytes of a later minor version": (both(field(4087, "B", 1), field(10, "H", 1)), None),
+}
+EMBEDDED_ONLY = {
+    "form 1, a file": (field(28, "H", 1), "BFS_EFORM"),
+    "body_offset within the record": (lambda d: put(d, 72, "Q", number(d, 12, 4) - 64), "BFS_EBODY"),
+    "body_offset 64 bytes on, the end outside": (lambda d: put(d, 72, "Q", number(d, 12, 4) + 64), "BFS_EBODY"),
+    "header_bytes beyond the range": (field(12, "I", 65536), "BFS_EHEADERSIZE"),
+    "the reserved byte before the checksum": (lambda d: put(d, number(d, 12, 4) - 9, "B", 1), "BFS_ERESERVED"),
+}
+
+
+def slots(*changes):
+    """Changes to both slots, or to slot A and slot B, sealed again."""
+    def change(data):
+        for start, one in zip((PAGE, 2 * PAGE), changes * (3 - len(changes))):
+            page = data[start:start + PAGE]
+            one(page)
+            data[start:start + PAGE] = page
+        seal_slots(data)
+    return change
+
+
+def live_word(function):
+    return lambda data: put(data, 3 * PAGE, "Q", function(number(data, 3 * PAGE, 8)))
+
+
+# Changes behind the identity.
+STATE = {
+    "both slots' checksums": (both(field(PAGE + 4088, "B", 1), field(2 * PAGE + 4088, "B", 1)), "BFS_ESLOTS"),
+    "both slots zero": (fill(PAGE, bytes(2 * PAGE)), "BFS_ESLOTS"),
+    "both slots in state 0": (slots(field(8, "I", 0)), "BFS_ESLOTS"),
+    "both slots in state 4": (slots(field(8, "I", 4)), "BFS_ESLOTS"),
+    "the slots of another file": (both(lambda d: put(d, 95, "B", d[95] ^ 1), seal_identity), "BFS_ESLOTS"),
+    "live word 0": (live_word(lambda word: 0), "BFS_ELIVEWORD"),
+    "live word all ones": (live_word(lambda word: 2**64 - 1), "BFS_ELIVEWORD"),
+    "live word, bit 0 clear": (live_word(lambda word: word & ~1), "BFS_ELIVEWORD"),
+    "live word of another file": (live_word(lambda word: word ^ 2), "BFS_ELIVEWORD"),
+    "live word, no slice": (live_word(lambda word: word & (1 << 48) - 1), "BFS_ELIVEWORD"),
+    "live word, bit 36": (live_word(lambda word: word | 1 << 36), "BFS_ELIVEWORD"),
+    "live word, bit 47": (live_word(lambda word: word | 1 << 47), "BFS_ELIVEWORD"),
+    "live word, two slices": (live_word(lambda word: word ^ 3 << 48), "BFS_ELIVEWORD"),
+}

@@ -1,0 +1,297 @@
+"""Each field of the format broken in turn, with its checksum made right again so that its own rule is what fails: the
+independent reader (tests/reader.py) and the library refuse with the same code, the one that FORMAT.md gives.
+
+Arguments: the shared library, capi/bfstore.h.
+"""
+import ctypes
+import os
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_ctypes as bfs
+import bfstore_header
+import reader
+from breakage import (EMBEDDED_ONLY, FILE_ONLY, IDENTITY, NOTE, PAGE, STATE, both, field, fill, number, put, record,
+                      seal_identity, seal_slots, stretched, with_records)
+
+HEADER = sys.argv.pop(2)
+LIBRARY = bfs.load(sys.argv.pop(1))
+NAME_OF_CODE = {value: name for name, value in bfstore_header.codes(HEADER).items()}
+
+
+class BrokenFields(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-broken-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.fsencode(folder.name) + b"/filter.bf"
+
+    def make_file(self, layout="blocked", **given):
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+        given = {"num_bits": 512 * 64, "num_probes": 5, "seed": 1, "note": NOTE, **given}
+        handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(layout=layout, **given))
+        LIBRARY.bfs_add(handle, b"a key", 5)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        with open(self.path, "rb") as file:
+            return bytearray(file.read())
+
+    def make_embedded(self, layout="blocked"):
+        options = bfs.options(num_bits=512 * 64, num_probes=5, seed=1, note=NOTE, layout=layout)
+        size = ctypes.c_uint64()
+        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        self.keep, address = bfs.aligned_buffer(size.value)
+        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        LIBRARY.bfs_add(handle, b"a key", 5)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        return bytearray(ctypes.string_at(address, size.value))
+
+    def save(self, data):
+        with open(self.path, "wb") as file:
+            file.write(data)
+
+    def library_says(self, function, *arguments):
+        """The name of the code, or None and the handle closed again."""
+        try:
+            handle = bfs.call(function, *arguments)
+        except bfs.CodeError as error:
+            self.assertTrue(error.message, "no message came with the code")
+            return NAME_OF_CODE[error.code]
+        self.assertGreater(LIBRARY.bfs_contains(handle, b"a key", 5), 0, "a wrong no")
+        LIBRARY.bfs_close(handle)
+        return None
+
+    def reader_says(self, function, *arguments):
+        try:
+            read = function(*arguments)
+        except reader.Refused as refused:
+            return refused.code
+        self.assertTrue(read.contains(b"a key"))
+        return None
+
+    def check_file(self, data, code, write_code=None):
+        self.save(data)
+        self.assertEqual(self.reader_says(reader.open_file, self.path), code, "reader.py")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ), code, "bfs_open to read")
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(), data, "a reader wrote to the file")
+        for flags in (bfs.WRITE, bfs.EXCLUSIVE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), write_code or code, "to write")
+            if code or write_code:
+                with open(self.path, "rb") as file:
+                    self.assertEqual(file.read(), data, "a refused file was written to")
+
+    def check_embedded(self, data, code):
+        self.assertEqual(self.reader_says(reader.embedded, bytes(data)), code, "reader.py")
+        keep, address = bfs.aligned_buffer(len(data))
+        ctypes.memmove(address, bytes(data), len(data))
+        for flags in (bfs.READ, bfs.WRITE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_wrap, address, len(data), flags), code, "bfs_wrap")
+        self.assertEqual(ctypes.string_at(address, len(data)), bytes(data), "bfs_wrap wrote to the buffer")
+        del keep
+        self.save(b"\xee" * 64 + data)
+        self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_range, self.path, 64, 0), code, "bfs_open_range")
+
+    def check_identities(self, base, rules, check):
+        for name, (change, code) in rules.items():
+            with self.subTest(name):
+                data = bytearray(base)
+                change(data)
+                self.assertNotEqual(data, base)
+                seal_identity(data)
+                check(data, code)
+
+    def test_the_unbroken_forms_are_accepted(self):
+        for layout in bfs.LAYOUTS:
+            self.check_embedded(self.make_embedded(layout), None)
+            self.check_file(self.make_file(layout), None)
+
+    def test_each_field_of_a_file_s_identity(self):
+        for layout in bfs.LAYOUTS:
+            self.check_identities(self.make_file(layout), {**IDENTITY, **FILE_ONLY}, self.check_file)
+
+    def test_each_field_of_an_embedded_identity(self):
+        for layout in bfs.LAYOUTS:
+            self.check_identities(self.make_embedded(layout), {**IDENTITY, **EMBEDDED_ONLY}, self.check_embedded)
+
+    def test_an_embedded_record_of_every_possible_length(self):
+        base = self.make_embedded()
+        for header_bytes, body_offset, code in (
+                (256, 256, None), (4096, 4096, None), (65536, 65536, None), (65536 + 64, 65536 + 64, "BFS_EHEADERSIZE"),
+                (256 + 8, 320, "BFS_EHEADERSIZE"), (256, 320, None), (256, 256 + 8, "BFS_EBODY")):
+            with self.subTest(header_bytes=header_bytes, body_offset=body_offset):
+                self.check_embedded(stretched(base, header_bytes, body_offset), code)
+
+    def test_records_that_end_within_their_last_8_bytes(self):
+        for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
+            base = bytearray(base)
+            with_records(base, record(7, 0, b""), 9)  # the one byte too many is zero, as reserved bytes are
+            seal_identity(base)
+            check(base, "BFS_ERECORD")
+
+    def test_num_bits_of_a_blocked_filter_that_are_no_whole_blocks(self):
+        for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
+            put(base, 40, "Q", 512 * 64 - 64)
+            put(base, 80, "Q", 64 * 64 - 8)
+            seal_identity(base)
+            check(base, "BFS_EBITS")
+
+    def test_num_bits_of_a_classic_filter_that_end_in_the_body_s_last_word_or_before_it(self):
+        base = self.make_file("classic", num_bits=512 * 64)
+        for bits, code in ((512 * 64 - 64, "BFS_EBODY"), (512 * 64 + 1, "BFS_EBODY")):
+            with self.subTest(bits=bits):
+                put(base, 40, "Q", bits)
+                seal_identity(base)
+                self.check_file(base, code)
+
+    def test_a_wrong_checksum_of_the_identity(self):
+        for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
+            for offset in (10, 16, 64, 88, 103, 128, number(base, 12, 4) - 8, number(base, 12, 4) - 1):
+                with self.subTest(offset=offset):
+                    data = bytearray(base)
+                    data[offset] ^= 0x10
+                    check(data, "BFS_ECHECKSUM")
+
+    def test_a_feature_without_which_a_file_may_be_read_and_not_written(self):
+        for bit in (0, 31):
+            data = self.make_file()
+            put(data, 20, "I", 1 << bit)
+            seal_identity(data)
+            self.check_file(data, None, "BFS_EFEATURE")
+
+    def test_the_canary_of_an_external_hash_is_zero(self):
+        data = self.make_file(hash="external", seed=None)
+        put(data, 104, "Q", 1)
+        seal_identity(data)
+        self.check_file(data, "BFS_ECANARY")
+
+    def test_state_slots_and_live_word(self):
+        base = self.make_file()
+        for name, (change, code) in STATE.items():
+            with self.subTest(name):
+                data = bytearray(base)
+                change(data)
+                self.assertNotEqual(data, base)
+                self.check_file(data, code)
+
+    def test_reserved_bytes_behind_the_identity(self):
+        """FORMAT.md, Conventions: a reader that knows the minor version refuses what is not zero."""
+        base = self.make_file()
+        for page, offsets in ((1, (12, 48, 63, 320, 4087)), (2, (12, 63, 4087)), (3, (8, 63, 2112, 4095))):
+            for offset in offsets:
+                with self.subTest(page=page, offset=offset):
+                    data = bytearray(base)
+                    data[PAGE * page + offset] = 1
+                    seal_slots(data)
+                    self.check_file(data, "BFS_ERESERVED")
+
+    def test_a_file_that_is_not_clean_by_both_slots_is_unclean(self):
+        """Nor is it one to adopt: a clean slot has no boot id, and a file with one valid slot is never adopted."""
+        base = self.make_file()
+        newest = PAGE if number(base, PAGE, 8) > number(base, 2 * PAGE, 8) else 2 * PAGE
+        older = 3 * PAGE - newest
+        skip = both(lambda d: put(d, newest, "Q", number(d, newest, 8) + 1), seal_slots)
+        equal = both(lambda d: put(d, newest, "Q", number(d, older, 8)), seal_slots)
+        foreign = both(field(newest + 8, "I", 2), fill(newest + 16, b"another boot's i"), seal_slots)
+        nobody = both(field(newest + 8, "I", 2), fill(newest + 16, bytes(16)), seal_slots)
+        for name, change in (("the older slot torn", field(older + 4000, "B", 1)),
+                             ("the newer slot torn", field(newest + 70, "B", 1)),
+                             ("sequences that differ by two", skip), ("equal sequences", equal),
+                             ("dirty in another boot", foreign), ("dirty in an unknown boot", nobody)):
+            with self.subTest(name):
+                data = bytearray(base)
+                change(data)
+                self.assertNotEqual(data, base)
+                self.save(data)
+                self.assertIs(reader.open_file(self.path).clean, False)
+                for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+                    self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), "BFS_EUNCLEAN")
+
+    def test_a_file_whose_recovery_was_begun(self):
+        base = self.make_file()
+        newest = PAGE if number(base, PAGE, 8) > number(base, 2 * PAGE, 8) else 2 * PAGE
+        put(base, newest + 8, "I", 3)
+        seal_slots(base)
+        self.save(base)
+        read = reader.open_file(self.path)
+        self.assertEqual((read.state, read.clean), (3, False))
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ), "BFS_ERECOVERING")
+
+    def test_a_file_whose_sync_failed(self):
+        """The live word still says so after everybody has closed. A reader that opens it all the same answers maybe."""
+        base = self.make_file()
+        put(base, 3 * PAGE, "Q", number(base, 3 * PAGE, 8) | 1 << 32)
+        self.save(base)
+        self.assertTrue(reader.open_file(self.path).contains(b"never added"))
+        for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), "BFS_EPOISONED")
+
+    def test_a_file_cut_short(self):
+        base = self.make_file()
+        for size, code in ((0, "BFS_ETOOSHORT"), (8, "BFS_ETOOSHORT"), (16383, "BFS_ETOOSHORT"), (16384, "BFS_EBODY"),
+                           (len(base) - 1, "BFS_EBODY")):
+            with self.subTest(size=size):
+                self.check_file(base[:size], code)
+
+    def test_what_follows_the_body_does_not_matter(self):
+        self.check_file(self.make_file() + b"anything", None)
+
+    def test_an_embedded_filter_cut_short(self):
+        base = self.make_embedded()
+        for size, code in ((0, "BFS_ETOOSHORT"), (191, "BFS_ETOOSHORT"), (len(base) - 1, "BFS_EBODY")):
+            with self.subTest(size=size):
+                self.check_embedded(base[:size], code)
+
+    def test_what_is_no_regular_file(self):
+        self.make_file()
+        link, pipe = self.path + b".link", self.path + b".pipe"
+        os.symlink(self.path, link)
+        os.mkfifo(pipe)
+        for path, code in ((link, "BFS_ESYMLINK"), (pipe, "BFS_ENOTREGULAR"), (b"/dev/null", "BFS_ENOTREGULAR"),
+                           (os.path.dirname(self.path), "BFS_ENOTREGULAR")):
+            with self.subTest(path=path):
+                self.assertEqual(self.reader_says(reader.open_file, path), code)
+                for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+                    self.assertEqual(self.library_says(LIBRARY.bfs_open, path, flags), code)
+
+    def check_bare(self, data, code):
+        self.assertEqual(self.reader_says(reader.bare, bytes(data)), code, "reader.py")
+        keep, address = bfs.aligned_buffer(len(data))
+        ctypes.memmove(address, bytes(data), len(data))
+        for flags in (bfs.READ, bfs.WRITE):
+            says = self.library_says(LIBRARY.bfs_wrap, address, len(data), flags | bfs.WRAP_BARE)
+            self.assertEqual(says, code, "bfs_wrap")
+        del keep
+
+    def test_each_field_of_a_bare_filter(self):
+        options = bfs.options(num_bits=512, num_probes=4, flags=bfs.OPTION_BARE)
+        keep, address = bfs.aligned_buffer(72)
+        handle = bfs.call(LIBRARY.bfs_format, address, 72, options)
+        LIBRARY.bfs_add(handle, b"a key", 5)
+        LIBRARY.bfs_close(handle)
+        base = ctypes.string_at(address, 72)
+        self.check_bare(base, None)
+        body = base[:64]
+        for name, body, head, code in (
+                ("marker", body, b"\xbe\1\1\4", "BFS_EMAGIC"), ("layout 0", body, b"\xbf\0\1\4", "BFS_ELAYOUT"),
+                ("layout 3", body, b"\xbf\3\1\4", "BFS_ELAYOUT"), ("hash 0", body, b"\xbf\1\0\4", "BFS_EHASH"),
+                ("hash 3", body, b"\xbf\1\3\4", "BFS_EHASH"), ("k 0", body, b"\xbf\1\1\0", "BFS_EPROBES"),
+                ("k 65", body, b"\xbf\1\1\x41", "BFS_EPROBES"), ("no body", b"", b"\xbf\1\1\4", "BFS_ETOOSHORT"),
+                ("half a block", body[:32], b"\xbf\1\1\4", "BFS_EBITS"),
+                ("no whole word", body[:60], b"\xbf\2\1\4", "BFS_EBITS")):
+            with self.subTest(name):
+                summed = head + struct.pack("<Q", len(body))
+                check = reader.xxh3(summed, reader.canary(head[2], 0)) % 2**32
+                self.check_bare(body + head + struct.pack("<I", check), code)
+        for size in (0, 7, 15):
+            self.check_bare(base[-size:] if size else b"", "BFS_ETOOSHORT")
+        self.check_bare(base[:-1] + bytes([base[-1] ^ 1]), "BFS_ECHECKSUM")
+        self.check_bare(base[:64] + base, "BFS_ECHECKSUM")  # a block too many
+        del keep
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+// Prints what src/format's headers say of the bytes, for format_doc_test.py to compare with FORMAT.md:
+//   field TABLE NAME OFFSET BYTES     (BYTES 0: of any length; OFFSET -8: counted from the end)
+//   number KIND NAME VALUE
+#include <cstdio>
+
+#include "format/bare.hpp"
+#include "format/identity.hpp"
+#include "format/state.hpp"
+
+namespace {
+
+using namespace bfstore;
+
+template <class Fields>
+void print_table(const char* table, const Fields& fields) {
+  for (const format::Field& field : fields)
+    std::printf("field %s %s %zu %zu\n", table, field.name, field.offset, field.bytes);
+}
+
+void print_number(const char* kind, const char* name, unsigned long long value) {
+  std::printf("number %s %s %llu\n", kind, name, value);
+}
+
+template <class Enum>
+void print_enum(const char* kind, const char* name, Enum value) {
+  print_number(kind, name, static_cast<unsigned long long>(value));
+}
+
+void print_tables() {
+  print_table("identity", format::kIdentityFields);
+  std::printf("field identity records %zu 0\n", format::kRecordsOffset);
+  std::printf("field identity checksum -%zu %zu\n", format::kChecksumBytes, format::kChecksumBytes);
+  print_table("record", format::kRecordFields);
+  std::printf("field record value %zu 0\n", format::kRecordValueOffset);
+  print_table("slot", format::kSlotFields);
+  print_table("live", format::kLiveFields);
+  print_table("trailer", format::kTrailerFields);
+}
+
+void print_enums() {
+  print_enum("form", "file", format::Form::kFile);
+  print_enum("form", "embedded", format::Form::kEmbedded);
+  print_enum("layout", "blocked", Layout::kBlocked);
+  print_enum("layout", "classic", Layout::kClassic);
+  print_enum("hash", "XXH3-64", Hash::kXxh3);
+  print_enum("hash", "external", Hash::kExternal);
+  print_enum("state", "clean", format::SlotState::kClean);
+  print_enum("state", "dirty", format::SlotState::kDirty);
+  print_enum("state", "recovering", format::SlotState::kRecovering);
+  print_number("type", "note", format::kRecordNote);
+  print_number("live", "poisoned", format::kLivePoisoned);
+  print_number("live", "superseded", format::kLiveSuperseded);
+  print_number("live", "recovering", format::kLiveRecovering);
+  print_number("live", "syncing", format::kLiveSyncing);
+}
+
+void print_constants() {
+  for (const unsigned byte : format::kMagic) print_number("magic", "byte", byte);
+  print_number("constant", "trailer_marker", format::kTrailerMarker);
+  print_number("constant", "trailer_bytes", format::kTrailerBytes);
+  print_number("constant", "version_major", format::kVersionMajor);
+  print_number("constant", "version_minor", format::kVersionMinor);
+  print_number("constant", "page_bytes", format::kPageBytes);
+  print_number("constant", "file_header_bytes", format::kFileHeaderBytes);
+  print_number("constant", "big_body_bytes", format::kBigBodyBytes);
+  print_number("constant", "big_body_offset", format::body_offset_in_file(format::kBigBodyBytes));
+  print_number("constant", "small_body_offset", format::body_offset_in_file(format::kBigBodyBytes - 1));
+  print_number("constant", "least_embedded_header", format::kLeastEmbeddedHeader);
+  print_number("constant", "most_embedded_header", format::kMostEmbeddedHeader);
+  print_number("constant", "slot_offset", format::kSlotOffset);
+  print_number("constant", "live_page_offset", format::kLivePageOffset);
+  print_number("constant", "lanes", format::kNumLanes);
+  print_number("constant", "stripes", format::kNumStripes);
+  print_number("constant", "stripe_bytes", format::kStripeBytes);
+  print_number("constant", "most_probes", kMaxProbes);
+  print_number("constant", "most_bits", kMaxBits);
+  print_number("constant", "block_bits", kBlockBits);
+  print_number("constant", "most_note_bytes", kMaxNoteBytes);
+}
+
+}  // namespace
+
+int main() {
+  print_tables();
+  print_enums();
+  print_constants();
+}

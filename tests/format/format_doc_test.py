@@ -1,0 +1,154 @@
+"""FORMAT.md's byte tables and persisted numbers are the code's: name by name, offset by offset, in both directions.
+
+Arguments: the program built from dump_layout.cpp, FORMAT.md, capi/bfstore.h.
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_header
+
+HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
+SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "slot": "State slots", "live": "Live page",
+                    "trailer": "Bare form"}
+ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 16, "stripe": 64, "records": 0, "bytes": 0}
+
+
+def bytes_of_type(text):
+    element, count = re.fullmatch(r"(\w+)(?:\[(\d+)\])?", text).groups()
+    return ELEMENT_BYTES[element] * int(count or 1)
+
+
+class Document:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            pieces = re.split(r"^#+ (.*)$", file.read(), flags=re.M)
+        self.sections = dict(zip(pieces[1::2], pieces[2::2]))
+
+    def rows(self, section):
+        lines = [line for line in self.sections[section].splitlines() if line.startswith("|")]
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+    def fields(self, section):
+        """[(name, offset, bytes, rule)], the reserved ones too."""
+        return [(name, int(offset), bytes_of_type(kind), rule) for offset, kind, name, rule in self.rows(section)]
+
+    def rule(self, section, field):
+        return next(rule for name, _, _, rule in self.fields(section) if name == field)
+
+    def words(self, section):
+        return " ".join(self.sections[section].split())
+
+
+class Code:
+    def __init__(self, program):
+        self.tables, self.numbers = {}, {}
+        for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
+            kind, table, name, *values = line.split()
+            if kind == "field":
+                self.tables.setdefault(table, {})[name] = tuple(map(int, values))
+            elif table == "magic":
+                self.numbers.setdefault(table, []).append(int(values[0]))
+            else:
+                self.numbers.setdefault(table, {})[name] = int(values[0])
+
+
+class FormatDocument(unittest.TestCase):
+    document, code = Document(DOCUMENT), Code(DUMP)
+    constants = code.numbers["constant"]
+
+    def test_every_field_of_the_document_is_the_code_s_and_the_other_way_round(self):
+        self.assertEqual(self.code.tables.keys(), SECTION_OF_TABLE.keys())
+        for table, section in SECTION_OF_TABLE.items():
+            with self.subTest(section):
+                told = self.document.fields(section)
+                named = {name: (offset, size) for name, offset, size, _ in told if name != "reserved"}
+                self.assertEqual(len(named), sum(name != "reserved" for name, *_ in told), "a name stands twice")
+                self.assertEqual({rule for name, _, _, rule in told if name.startswith("reserved")} - {"0"}, set())
+                self.assertEqual(named, self.code.tables[table])
+
+    def test_the_tables_leave_no_gap_and_do_not_overlap(self):
+        for table, size in (("identity", 128), ("record", 8), ("slot", 4096), ("live", 4096),
+                            ("trailer", self.constants["trailer_bytes"])):
+            with self.subTest(table):
+                end = 0
+                for name, offset, length, _ in self.document.fields(SECTION_OF_TABLE[table]):
+                    if length and offset >= 0:
+                        self.assertEqual(offset, end, f"{name} does not begin where the field before it ends")
+                        end = offset + length
+                self.assertEqual(end, size)
+        self.assertEqual(self.code.tables["identity"]["records"][0], 128)
+        self.assertEqual(self.code.tables["record"]["value"][0], 8)
+
+    def test_persisted_numbers(self):
+        for kind, section, field in (("form", "Identity", "form"), ("layout", "Identity", "layout"),
+                                     ("hash", "Identity", "hash"), ("state", "State slots", "state"),
+                                     ("type", "Parameter records", "type")):
+            with self.subTest(kind):
+                told = {word: int(value) for value, word in
+                        re.findall(r"(?:^|, )(\d+) ([\w-]+)", self.document.rule(section, field))}
+                self.assertEqual(told, self.code.numbers[kind])
+
+    def test_the_bits_of_the_live_word(self):
+        told = re.findall(r"(\d+)(?: is)? \*(\w+)\*", self.document.words("Live page"))
+        self.assertEqual({name: 1 << int(bit) for bit, name in told}, self.code.numbers["live"])
+
+    def test_the_c_header_has_the_same_layouts_and_hashes(self):
+        constants = bfstore_header.constants(HEADER)
+        numbers = self.code.numbers
+        layouts = {name[11:].lower(): value for name, value in constants.items() if name.startswith("BFS_LAYOUT_")}
+        self.assertEqual(layouts, numbers["layout"])
+        self.assertEqual([constants["BFS_HASH_XXH3"], constants["BFS_HASH_EXTERNAL"]],
+                         [numbers["hash"]["XXH3-64"], numbers["hash"]["external"]])
+        self.assertEqual(sum(name.startswith("BFS_HASH_") for name in constants), len(numbers["hash"]))
+
+    def test_magic_and_marker(self):
+        self.assertEqual(list(bytes.fromhex(self.document.rule("Identity", "magic"))), self.code.numbers["magic"])
+        self.assertEqual(int(self.document.rule("Bare form", "marker"), 16), self.constants["trailer_marker"])
+
+    def told(self, pattern, section, field=None):
+        """The numbers that `pattern` finds in a section's text or in a field's rule; 2^48 - 1 is a number too."""
+        text = self.document.rule(section, field) if field else self.document.words(section)
+        found = re.search(pattern, text)
+        self.assertIsNotNone(found, f"{section}, {field}: nothing like '{pattern}'")
+        return [eval(group.replace("^", "**"), {"__builtins__": {}}) for group in found.groups()]
+
+    def test_the_numbers_in_the_text(self):
+        number = r"(\d+(?:\^\d+)?)"
+        for names, pattern, section, field in (
+                (["page_bytes"], f"A page is {number} bytes", "Conventions", None),
+                (["version_major"], f"^{number};", "Identity", "version_major"),
+                (["version_minor"], f"^{number};", "Identity", "version_minor"),
+                (["page_bytes", "least_embedded_header", "most_embedded_header"],
+                 f"{number} in a file; in an embedded filter a multiple of 64 from {number} to {number}",
+                 "Identity", "header_bytes"),
+                (["most_probes"], f"k: 1 to {number}", "Identity", "num_probes"),
+                (["most_bits", "block_bits"], f"m: 1 to {number}; blocked: a multiple of {number}",
+                 "Identity", "num_bits"),
+                (["file_header_bytes"], f"a multiple of 4096, at least {number}; embedded", "Identity", "body_offset"),
+                (["small_body_offset"], f"begins at byte {number} if it is shorter than 2 MiB", "A file", None),
+                (["big_body_offset"], f"else at byte {number}", "A file", None),
+                (["most_note_bytes"], f"at most {number}, not critical", "Parameter records", None),
+                (["file_header_bytes", "least_embedded_header"],
+                 fr"at least {number} bytes long \(embedded: {number}\)", "A reader's checklist", None),
+                (["most_probes"], f"k: 1 to {number}", "Bare form", "num_probes")):
+            with self.subTest(pattern=pattern):
+                self.assertEqual(self.told(pattern, section, field), [self.constants[name] for name in names])
+        self.assertEqual(self.constants["big_body_bytes"], 2 << 20)
+        self.assertEqual(self.told(r"lane\[(\d+)\]", "State slots"), [self.constants["lanes"]])
+        self.assertEqual(self.told(r"stripe\[(\d+)\].* (\d+) counters of (\d+) bytes", "Live page"),
+                         [self.constants["stripes"], self.constants["stripes"], self.constants["stripe_bytes"]])
+        self.assertEqual([self.constants["slot_offset"], self.constants["live_page_offset"]], [4096, 3 * 4096])
+
+    def test_the_checklist_s_codes_are_the_header_s_in_the_same_order(self):
+        told = [code for _, code in self.document.rows("A reader's checklist")]
+        codes = bfstore_header.codes(HEADER)
+        in_order = sorted((-value, name) for name, value in codes.items() if value <= -40)
+        self.assertEqual(told, [name for _, name in in_order])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,274 @@
+"""The independent reader (tests/reader.py, written from FORMAT.md alone) and the library give the same answers about
+the same files: both layouts, many k, seeds, hashes, sizes and notes; file, embedded and bare form.
+
+Arguments: the shared library.
+"""
+import ctypes
+import os
+import random
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_ctypes as bfs
+import reader
+
+LIBRARY = bfs.load(sys.argv.pop(1))
+ABSENT = 20000
+ALL_ONES = 2**64 - 1
+
+# layout, m, k, hash, seed, note: every k and size that is a corner, each at least once with both hashes and layouts.
+SHAPES = [
+    ("blocked", 512, 1, "xxh3", 0, None),
+    ("blocked", 512, 4, "xxh3", ALL_ONES, b""),
+    ("blocked", 1024, 64, "xxh3", 7, b"\x00\xff any bytes"),
+    ("blocked", 1536, 8, "external", None, b"tiny"),
+    ("blocked", 512 * 1001, 6, "xxh3", 0x0123456789ABCDEF, bytes(range(256)) * 4),
+    ("blocked", 512 * 1001, 2, "external", None, None),
+    ("blocked", 512 * 4096, 13, "xxh3", None, b"seven b"),
+    ("blocked", 512 * 4096 * 8 - 512, 7, "xxh3", 2, b"one line short of 2 MiB"),
+    ("blocked", 512 * 4096 * 8, 7, "xxh3", 3, b"exactly 2 MiB"),
+    ("blocked", 512 * 50021, 10, "external", None, b"over 2 MiB"),
+    ("classic", 1, 1, "xxh3", 0, None),
+    ("classic", 63, 3, "xxh3", 1, b"\n"),
+    ("classic", 64, 2, "external", None, None),
+    ("classic", 65, 5, "xxh3", ALL_ONES, None),
+    ("classic", 1001, 64, "xxh3", 9, b"k at its limit"),
+    ("classic", 99991, 7, "xxh3", None, b"m is a prime"),
+    ("classic", 1000003, 11, "external", None, b"external"),
+    ("classic", 2**20, 16, "xxh3", 2**63, b"m is a power of two"),
+    ("classic", 20000003, 9, "xxh3", 5, b"over 2 MiB"),
+    ("classic", 20000003, 1, "external", None, b"over 2 MiB, one probe"),
+]
+BARE_SHAPES = [
+    ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
+    ("classic", 64, 2, "xxh3"), ("classic", 6400, 7, "external"), ("classic", 64 * 1009, 5, "xxh3"),
+]
+
+
+def options_of(shape, **more):
+    layout, m, k, hash_name, seed, note = shape
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, **more)
+
+
+def keys_for(shape, prefix, count):
+    """Keys (or digests, for the external hash) that are the same in every run."""
+    if shape[3] == "external":
+        source = random.Random(f"{prefix} {shape}")
+        return [source.getrandbits(64) for _ in range(count)]
+    corners = [b"", b"\x00", b"a\x00b"] + [b"L" * length for length in (3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1000)]
+    if prefix == "absent":
+        corners = [prefix.encode() + corner for corner in corners]
+    return (corners + [b"%s %d" % (prefix.encode(), i) for i in range(count)])[:count]
+
+
+def add_all(handle, shape, keys):
+    if shape[3] == "external":
+        return LIBRARY.bfs_add_digests(handle, (ctypes.c_uint64 * len(keys))(*keys), len(keys))
+    lengths = (ctypes.c_size_t * len(keys))(*map(len, keys))
+    return LIBRARY.bfs_add_many(handle, (ctypes.c_char_p * len(keys))(*keys), lengths, len(keys))
+
+
+class ReaderAgrees(unittest.TestCase):
+    false_positives = 0
+    noes = 0
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-reader-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.fsencode(folder.name) + b"/filter.bf"
+
+    def ask_both(self, handle, read, shape, present):
+        """One by one and as a batch: the library's answers are the reader's, for present and for absent keys."""
+        external = shape[3] == "external"
+        absent = keys_for(shape, "absent", ABSENT)
+        sample = random.Random(1).sample(present, min(len(present), 3000))
+        expected = [int(read.contains_digest(x) if external else read.contains(x)) for x in sample + absent]
+        self.assertEqual(sum(expected[:len(sample)]), len(sample), "the reader misses a key that was added")
+        self.assertEqual(self.one_by_one(handle, sample + absent, external), expected)
+        self.assertEqual(self.as_batch(handle, sample + absent, external), expected)
+        ReaderAgrees.false_positives += sum(expected[len(sample):])
+        ReaderAgrees.noes += expected.count(0)
+
+    def one_by_one(self, handle, keys, external):
+        if external:
+            return [LIBRARY.bfs_contains_digest(handle, x) for x in keys]
+        return [LIBRARY.bfs_contains(handle, x, len(x)) for x in keys]
+
+    def as_batch(self, handle, keys, external):
+        count, answers = len(keys), (ctypes.c_uint8 * len(keys))(*([7] * len(keys)))
+        if external:
+            maybes = LIBRARY.bfs_contains_digests(handle, (ctypes.c_uint64 * count)(*keys), count, answers)
+        else:
+            offsets, end = [0], 0
+            for key in keys:
+                end += len(key)
+                offsets.append(end)
+            column = (ctypes.c_int64 * len(offsets))(*offsets)
+            maybes = LIBRARY.bfs_contains_column64(handle, b"".join(keys), column, count, answers)
+        self.assertEqual(maybes, sum(answers))
+        return list(answers)
+
+    def same_facts(self, handle, read):
+        stats = bfs.statistics(LIBRARY, handle)
+        self.assertEqual((stats.num_bits, stats.num_probes, stats.layout, stats.hash, stats.seed, stats.body_bytes),
+                         (read.m, read.k, read.layout, read.hash, read.seed, len(read.body)))
+        self.assertEqual((stats.capacity, stats.fpr), (read.n or 0, read.p or 0.0))
+        return stats
+
+    def same_digests(self, handle, read):
+        digest = ctypes.c_uint64()
+        for length in [*range(301), 1000, 5000]:
+            key = random.Random(length).randbytes(length)
+            code = LIBRARY.bfs_digest(handle, key, length, ctypes.byref(digest))
+            if read.hash == 1:
+                self.assertEqual((code, digest.value), (0, read.digest(key)), f"key of {length} bytes")
+            else:
+                self.assertEqual(code, -11)  # BFS_EDIGESTONLY
+                self.assertRaisesRegex(reader.Refused, "^BFS_EDIGESTONLY$", read.digest, key)
+
+    def keys_to_fill(self, shape):
+        """Up to half of the bits set, so that there are noes and false positives, at most 400,000 keys."""
+        return keys_for(shape, "present", max(1, min(int(0.69 * shape[1] / shape[2]), 400000)))
+
+    def test_files_of_every_shape_are_read_alike(self):
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                self.one_file(shape)
+        self.assertGreater(ReaderAgrees.false_positives, 10000)
+        self.assertGreater(ReaderAgrees.noes, 10000)
+
+    def one_file(self, shape):
+        keys = self.keys_to_fill(shape)
+        handle = bfs.call(LIBRARY.bfs_create, self.path, options_of(shape))
+        fresh = add_all(handle, shape, keys)
+        self.assertGreater(fresh, 0)
+        for owner, mark in ((0, 5), (ALL_ONES, ALL_ONES), (3, 1), (0, 4)):
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
+        read = reader.open_file(self.path)
+        self.assertEqual((read.state, read.clean), (2, False), "a file that is open for writing is dirty")
+        self.ask_both(handle, read, shape, keys)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+        read = reader.open_file(self.path)
+        self.assertEqual((read.state, read.clean), (1, True), "closed by its last writer")
+        self.assertEqual((read.layout, read.m, read.k), (bfs.LAYOUTS[shape[0]], *shape[1:3]))
+        self.assertEqual(read.note or b"", shape[5] or b"")
+        self.assertEqual(read.marks, {0: 5, 3: 1, ALL_ONES: ALL_ONES})
+        if shape[4] is not None:
+            self.assertEqual(read.seed, shape[4])
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        stats = self.same_facts(handle, read)
+        self.assertEqual((stats.keys_added, fresh), (read.keys_added, read.keys_added))
+        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 3, ALL_ONES)], [5, 0, 1, ALL_ONES])
+        self.same_digests(handle, read)
+        self.ask_both(handle, read, shape, keys)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        os.unlink(self.path)
+
+    def test_a_body_of_2_MiB_begins_at_2_MiB_and_a_shorter_one_right_behind_the_header(self):
+        for lines, start in ((1, 16384), (32767, 16384), (32768, 2097152), (32769, 2097152)):
+            with self.subTest(lines=lines):
+                options = bfs.options(num_bits=512 * lines, num_probes=6)
+                LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, options))
+                read = reader.open_file(self.path)
+                self.assertEqual(read.start, start)
+                self.assertGreaterEqual(os.stat(self.path).st_size, start + 64 * lines)
+                os.unlink(self.path)
+
+    def test_every_way_of_sizing_makes_a_file_that_the_reader_can_read(self):
+        for given in ({"capacity": 10000}, {"capacity": 10000, "fpr": 0.001}, {"capacity": 10000, "bits_per_key": 12.5},
+                      {"capacity": 10000, "max_bytes": 65536}, {"num_bits": 70001, "num_probes": 5, "capacity": 900}):
+            for layout in bfs.LAYOUTS:
+                with self.subTest(layout=layout, given=given):
+                    handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(layout=layout, **given))
+                    read = reader.open_file(self.path)
+                    self.same_facts(handle, read)
+                    self.assertEqual(read.n, given["capacity"])
+                    self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                    os.unlink(self.path)
+
+    def test_the_live_word_makes_both_say_maybe_while_the_file_is_in_doubt(self):
+        # poisoned, superseded, recovering: maybe. syncing alone: the usual answers.
+        for bit, maybe in ((32, True), (33, True), (34, True), (35, False)):
+            with self.subTest(bit=bit):
+                handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3))
+                self.assertFalse(reader.open_file(self.path).contains(b"nobody"))
+                self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), 0)
+                self.patch(12288, struct.pack("<Q", reader.open_file(self.path).live_word | 1 << bit))
+                self.assertEqual(reader.open_file(self.path).contains(b"nobody"), maybe)
+                self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), int(maybe))
+                self.assertEqual(self.as_batch(handle, [b"%d" % i for i in range(600)], False), [int(maybe)] * 600)
+                LIBRARY.bfs_close(handle)
+                os.unlink(self.path)
+
+    def test_keys_added_is_the_sum_of_all_32_counters(self):
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3)))
+        for stripe in range(32):
+            self.patch(12288 + 64 + 64 * stripe, struct.pack("<Q", 1 << stripe))
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, 2**32 - 1)
+        self.assertEqual(reader.open_file(self.path).keys_added, 2**32 - 1)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def patch(self, offset, data):
+        with open(self.path, "r+b") as file:
+            file.seek(offset)
+            file.write(data)
+
+    def test_embedded_filters_are_read_alike_in_a_buffer_and_in_a_range_of_a_file(self):
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                self.one_embedded(shape)
+
+    def one_embedded(self, shape):
+        size, options, keys = ctypes.c_uint64(), options_of(shape), self.keys_to_fill(shape)
+        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        keep, address = bfs.aligned_buffer(size.value)
+        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        self.assertGreater(add_all(handle, shape, keys), 0)
+        data = ctypes.string_at(address, size.value)
+        read = reader.embedded(data)
+        self.assertEqual(size.value, read.start + len(read.body), "no byte more than the format says")
+        self.assertEqual(read.note or b"", shape[5] or b"")
+        self.same_facts(handle, read)
+        self.same_digests(handle, read)
+        self.ask_both(handle, read, shape, keys)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.embedded_in_a_file(data, shape, keys)
+        del keep
+
+    def embedded_in_a_file(self, data, shape, keys):
+        for before, behind, max_bytes in ((0, 0, 0), (64, 1, len(data)), (4096 + 192, 5000, 0)):
+            with open(self.path, "wb") as file:
+                file.write(b"\xee" * before + data + b"\xee" * behind)
+            handle = bfs.call(LIBRARY.bfs_open_range, self.path, before, max_bytes)
+            self.ask_both(handle, reader.open_range(self.path, before, max_bytes), shape, keys)
+            self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def test_bare_filters_are_read_alike(self):
+        for shape in BARE_SHAPES:
+            with self.subTest(shape=shape):
+                self.one_bare((*shape, None, None))
+
+    def one_bare(self, shape):
+        size, options, keys = ctypes.c_uint64(), options_of(shape, flags=bfs.OPTION_BARE), self.keys_to_fill(shape)
+        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        self.assertEqual(size.value, shape[1] // 8 + 8)
+        keep, address = bfs.aligned_buffer(size.value)
+        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        self.assertGreater(add_all(handle, shape, keys), 0)
+        read = reader.bare(ctypes.string_at(address, size.value))
+        self.assertEqual((read.seed, read.m, read.k), (0, *shape[1:3]))
+        for opened in (handle, bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ | bfs.WRAP_BARE)):
+            self.same_facts(opened, read)
+            self.same_digests(opened, read)
+            self.ask_both(opened, read, shape, keys)
+            self.assertEqual(LIBRARY.bfs_close(opened), 0)
+        del keep
+
+
+if __name__ == "__main__":
+    unittest.main()

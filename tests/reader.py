@@ -1,0 +1,134 @@
+"""An independent reader of bfstore's file format, written from src/format/FORMAT.md alone: no code of the library's.
+
+    open_file(path) | open_range(path, offset, max_bytes) | embedded(bytes) | bare(bytes)  ->  Filter
+
+Bad bytes raise Refused, whose code is the name that the checklist gives ("BFS_EMAGIC"). Needs python3-xxhash.
+"""
+import os
+import stat
+import struct
+
+from xxhash import xxh3_64_intdigest as xxh3
+
+MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34  # poisoned, superseded, recovering
+
+
+class Refused(Exception):
+    code = property(str)
+
+
+def check(rules):
+    for holds, code in rules:
+        if not holds:
+            raise Refused(code)
+
+
+def number(data):
+    return int.from_bytes(data, "little")
+
+
+def canary(hash_number, seed):
+    c = 0
+    for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number == 1 else ():
+        c = (c << 9 | c >> 55) % 2**64 ^ xxh3(bytes(j % 251 for j in range(length)), seed)
+    return c
+
+
+class Filter:
+    note, marks, keys_added, state, clean, live_word = None, {}, 0, None, None, 0
+
+    def digest(self, key):
+        check([(self.hash == 1, "BFS_EDIGESTONLY")])
+        return xxh3(key, self.seed)
+
+    def probes(self, digest):
+        x = digest * (self.m // 512) if self.layout == 1 else digest | 1
+        line, h = x >> 64, x % 2**64 >> 32
+        for _ in range(self.k):
+            yield 512 * line + (h >> 23) if self.layout == 1 else x * self.m >> 64
+            h, x = h * 0x9E3779B9 % 2**32, x * 0xF1357AEA2E62A9C5 % 2**64
+
+    def contains_digest(self, digest):
+        return bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in self.probes(digest))
+
+    def contains(self, key):
+        return self.contains_digest(self.digest(key))
+
+
+def identity(data, form, limit):
+    """The identity record that `data` begins with; what it tells of must end within `limit` bytes."""
+    check([(limit >= (16384 if form == 1 else 192), "BFS_ETOOSHORT")])
+    f = Filter()
+    (magic, major, minor, size, _, _, incompat, its_form, a, f.layout, f.hash, f.k, f.m, f.n, f.p, f.seed, f.start,
+     f.body_bytes, f.file_id, its_canary, records, b, c) = struct.unpack_from("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", data)
+    align, least = (4096, 16384) if form == 1 else (64, size)
+    check([(magic == b"\x89BFS\r\n\x1a\n", "BFS_EMAGIC"), (major == 1, "BFS_EVERSION"), (its_form == form, "BFS_EFORM"),
+           (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
+           (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
+           (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
+           (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 and (f.layout == 2 or f.m % 512 == 0), "BFS_EBITS"),
+           (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
+           (f.body_bytes == (f.m // 8 if f.layout == 1 else 8 * -(-f.m // 64)), "BFS_EBODY"),
+           (f.start % align == 0 and least <= f.start <= limit - f.body_bytes, "BFS_EBODY"),
+           (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
+    left = data[128:128 + records]
+    while left:
+        kind, flags, length = struct.unpack_from("<HHI", left)
+        end = 8 + -(-length // 8) * 8
+        known = kind == 1 and flags == 0 and length <= 1024 and f.note is None
+        check([(end <= len(left) and not any(left[8 + length:end]), "BFS_ERECORD"),
+               (known or kind != 1 and flags == 0, "BFS_ERECORD")])
+        f.note, left = left[8:8 + length] if known else f.note, left[end:]
+    check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY")])
+    return f, minor
+
+
+def state(f, minor, a, b, live):
+    """The two state slots and the live page."""
+    slots = sorted((number(s[:8]), number(s[8:12]), s) for s in (a, b)
+                   if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3))
+    check([(minor or not any(any(s[12:16] + s[48:64] + s[320:4088]) for _, _, s in slots), "BFS_ERESERVED"),
+           (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
+    sequence, f.state, newest = slots[-1]
+    f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
+    f.marks = {owner: mark for owner, mark in struct.iter_unpack("<QQ", newest[64:320]) if mark}
+    f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
+    f.live_word = number(live[:8])
+    mine = number(f.file_id[:4]) | 1
+    check([(f.live_word & ~(0xF << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
+
+
+def open_file(path):
+    check([(not os.path.islink(path), "BFS_ESYMLINK"), (stat.S_ISREG(os.lstat(path).st_mode), "BFS_ENOTREGULAR")])
+    with open(path, "rb") as file:
+        header = file.read(16384)
+        f, minor = identity(header, 1, os.fstat(file.fileno()).st_size)
+        state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
+        file.seek(f.start)
+        f.body = file.read(f.body_bytes)
+    return f
+
+
+def embedded(data):
+    f = identity(data, 2, len(data))[0]
+    f.body = data[f.start:f.start + f.body_bytes]
+    return f
+
+
+def open_range(path, offset, max_bytes=0):
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return embedded(file.read(max_bytes or -1))
+
+
+def bare(data):
+    check([(len(data) >= 16, "BFS_ETOOSHORT")])
+    f = Filter()
+    f.body, (marker, f.layout, f.hash, f.k, its_check) = data[:-8], struct.unpack("<BBBBI", data[-8:])
+    f.m, f.n, f.p, f.seed = 8 * len(f.body), None, None, 0
+    mine = xxh3(data[-8:-4] + struct.pack("<Q", len(f.body)), canary(f.hash, 0)) % 2**32
+    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
+           (1 <= f.k <= 64, "BFS_EPROBES"), (f.m <= 2**48 and f.m % (512 if f.layout == 1 else 64) == 0, "BFS_EBITS"),
+           (its_check == mine, "BFS_ECHECKSUM")])
+    return f

@@ -1,0 +1,251 @@
+// The layout room: where bits lie, every k, batches beside single calls. The oracle is model.hpp, which follows
+// FORMAT.md.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "layout/layout.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "golden.hpp"
+#include "layout/words.hpp"
+#include "model.hpp"
+#include "sizing/sizing.hpp"
+#include "support.hpp"
+
+using namespace rooms;
+using layout::functions_for;
+using layout::geometry_of;
+
+namespace {
+
+// Some m of each layout, from the least on.
+std::vector<std::uint64_t> some_sizes(Layout layout) {
+  if (layout == Layout::kBlocked) return {512, 1024, 1536, 51200, 512 * 4099};
+  return {1, 2, 3, 63, 64, 65, 127, 1000, 51200, 2097169};
+}
+
+// A filter's body, and its functions with the geometry put in.
+struct Body {
+  Body(Layout layout, std::uint64_t m, std::uint32_t k)
+      : table(functions_for(layout)), geometry(geometry_of(layout, m, k)), memory(sizing::body_bytes(layout, m)) {}
+
+  bool add(std::uint64_t digest) { return table.add(memory.words(), geometry, digest); }
+  bool contains(std::uint64_t digest) { return table.contains(memory.words(), geometry, digest); }
+  std::size_t add_batch(std::span<const std::uint64_t> digests) {
+    return table.add_batch(memory.words(), geometry, digests.data(), digests.size());
+  }
+  std::size_t contains_batch(std::span<const std::uint64_t> digests, std::uint8_t* answers) {
+    return table.contains_batch(memory.words(), geometry, digests.data(), digests.size(), answers);
+  }
+  // Numbers of the set bits: bit i is bit i % 8, least significant first, of byte i / 8.
+  std::set<std::uint64_t> bits() {
+    std::set<std::uint64_t> set;
+    const auto bytes = memory.bytes();
+    for (std::uint64_t i = 0; i < 8 * bytes.size(); ++i) {
+      if ((std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8) & 1U) != 0) set.insert(i);
+    }
+    return set;
+  }
+
+  const layout::Functions& table;
+  layout::Geometry geometry;
+  Buffer memory;
+};
+
+// Address space for m bits, of which only the touched pages are memory.
+class Sparse {
+ public:
+  explicit Sparse(std::uint64_t m)
+      : bytes_(m / 8),
+        at_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  Sparse(const Sparse&) = delete;
+  Sparse& operator=(const Sparse&) = delete;
+  ~Sparse() {
+    if (ok()) munmap(at_, bytes_);
+  }
+  [[nodiscard]] bool ok() const { return at_ != MAP_FAILED; }
+  [[nodiscard]] std::uint64_t* words() const { return static_cast<std::uint64_t*>(at_); }
+
+ private:
+  std::uint64_t bytes_;
+  void* at_;
+};
+
+template <class Check>
+void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
+  for (const Layout layout : kBothLayouts) {
+    for (const std::uint64_t m : some_sizes(layout)) {
+      for (const std::uint32_t k : probes) {
+        CAPTURE(layout);
+        CAPTURE(m);
+        CAPTURE(k);
+        check(layout, m, k);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("adding a digest sets the golden bits and no other") {
+  for (const GoldenProbes& golden : kGoldenProbes) {
+    if (golden.num_bits > 1U << 24) continue;
+    CAPTURE(golden.layout);
+    CAPTURE(golden.num_bits);
+    CAPTURE(golden.digest);
+    for (std::uint32_t k = 1; k <= golden.bits.size(); ++k) {
+      Body body(golden.layout, golden.num_bits, k);
+      CHECK(body.add(golden.digest));
+      CHECK(body.bits() == std::set<std::uint64_t>(golden.bits.begin(), golden.bits.begin() + k));
+    }
+  }
+}
+
+TEST_CASE("at 2^48 bits the golden bits are where they must be") {
+  const Sparse sparse(kMaxBits);
+  if (!sparse.ok()) {
+    std::puts("SKIP: no 32 TiB of address space here");
+    return;
+  }
+  for (const GoldenProbes& golden : kGoldenProbes) {
+    if (golden.num_bits != kMaxBits) continue;
+    CAPTURE(golden.layout);
+    CAPTURE(golden.digest);
+    const layout::Functions& table = functions_for(golden.layout);
+    const layout::Geometry geometry = geometry_of(golden.layout, kMaxBits, 8);
+    for (const std::uint64_t bit : golden.bits) sparse.words()[bit / 64] = 0;
+    CHECK_FALSE(table.contains(sparse.words(), geometry, golden.digest));
+    CHECK(table.add(sparse.words(), geometry, golden.digest));
+    CHECK(table.contains(sparse.words(), geometry, golden.digest));
+    for (const std::uint64_t bit : golden.bits) CHECK(layout::test_bit(sparse.words(), bit));
+  }
+}
+
+TEST_CASE("with every k from 1 to 64 add and contains answer as the model does") {
+  for (const Layout layout : kBothLayouts) {
+    for (const std::uint64_t m : some_sizes(layout)) {
+      for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
+        Body body(layout, m, k);
+        Model model(layout, m, k);
+        const std::uint64_t adds = std::min<std::uint64_t>(200, 1 + m / k / 2);
+        bool same = true;
+        for (std::uint64_t i = 0; i < adds; ++i) {
+          same = same && body.contains(mix(i)) == model.contains(mix(i));
+          same = same && body.add(mix(i)) == model.add(mix(i));
+          same = same && body.contains(mix(i)) && !body.add(mix(i));
+        }
+        for (std::uint64_t i = 1000; i < 1500; ++i) same = same && body.contains(mix(i)) == model.contains(mix(i));
+        CAPTURE(layout);
+        CAPTURE(m);
+        CAPTURE(k);
+        REQUIRE(same);
+        if (m < 100000) REQUIRE(body.bits() == model.bits());
+      }
+    }
+  }
+}
+
+TEST_CASE("digests at the edges of 64 bits stay inside the body") {
+  for_each_shape({1, 2, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
+    Body body(layout, m, k);
+    for (unsigned shift = 0; shift < 64; ++shift) {
+      const std::uint64_t bit = std::uint64_t{1} << shift;
+      for (const std::uint64_t digest : {bit, bit - 1, ~bit, ~(bit - 1)}) {
+        const auto probes = model_probes(layout, m, k, digest);
+        REQUIRE(*std::max_element(probes.begin(), probes.end()) < m);
+        static_cast<void>(body.add(digest));
+        REQUIRE(body.contains(digest));
+        for (const std::uint64_t probe : probes) REQUIRE(layout::test_bit(body.memory.words(), probe));
+      }
+    }
+    REQUIRE((body.bits().empty() || *body.bits().rbegin() < m));
+  });
+}
+
+TEST_CASE("without any one of its bits a digest is absent") {
+  for (const Layout layout : kBothLayouts) {
+    const std::uint64_t m = 51200;
+    for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
+      Body body(layout, m, k);
+      for (std::uint64_t i = 0; i < 5; ++i) {
+        std::fill_n(body.memory.words(), m / 64, 0);
+        static_cast<void>(body.add(mix(i)));
+        for (const std::uint64_t bit : model_probes(layout, m, k, mix(i))) {
+          body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
+          REQUIRE_FALSE(body.contains(mix(i)));
+          std::uint8_t answer = 9;
+          REQUIRE(body.contains_batch(std::array{mix(i)}, &answer) == 0);
+          REQUIRE(answer == 0);
+          body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
+        }
+        REQUIRE(body.contains(mix(i)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a batch of any size from 0 to 200 answers and adds as single calls do") {
+  for_each_shape({1, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
+    for (std::uint64_t count = 0; count <= 200; ++count) {
+      Body one(layout, m, k);
+      Body all(layout, m, k);
+      const auto digests = mixed(1000 * count, count);
+      for (std::uint64_t i = 0; i < count / 2; ++i) {  // some are there before
+        static_cast<void>(one.add(digests[2 * i]));
+        static_cast<void>(all.add(digests[2 * i]));
+      }
+      std::vector<std::uint8_t> answers(count + 3, 0xa5);
+      const std::size_t maybes = all.contains_batch(digests, answers.data());
+      bool same = std::count(answers.begin(), answers.end() - 3, 1) == static_cast<std::ptrdiff_t>(maybes);
+      for (std::uint64_t i = 0; i < count; ++i) same = same && answers[i] == (one.contains(digests[i]) ? 1 : 0);
+      same = same && std::all_of(answers.end() - 3, answers.end(), [](std::uint8_t byte) { return byte == 0xa5; });
+      std::size_t changed = 0;
+      for (const std::uint64_t digest : digests) changed += one.add(digest) ? 1U : 0U;
+      same = same && all.add_batch(digests) == changed;
+      same = same && std::ranges::equal(one.memory.bytes(), all.memory.bytes());
+      REQUIRE(same);
+    }
+  });
+}
+
+TEST_CASE("a large batch answers and adds as single calls do, keys that repeat in it included") {
+  for_each_shape({1, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
+    Body one(layout, m, k);
+    Body all(layout, m, k);
+    const std::uint64_t count = 30011;
+    std::vector<std::uint64_t> digests(count);
+    for (std::uint64_t i = 0; i < count; ++i) digests[i] = mix(mix(i) % (count / 2));
+    std::size_t changed = 0;
+    for (std::uint64_t i = 0; i < 1009; ++i) changed += one.add(digests[i]) ? 1U : 0U;
+    CHECK(all.add_batch(std::span(digests).first(1009)) == changed);
+    std::vector<std::uint8_t> answers(count);
+    const std::size_t maybes = all.contains_batch(digests, answers.data());
+    CHECK(std::count(answers.begin(), answers.end(), 1) == static_cast<std::ptrdiff_t>(maybes));
+    std::uint64_t different = 0;
+    for (std::uint64_t i = 0; i < count; ++i) different += answers[i] != (one.contains(digests[i]) ? 1 : 0) ? 1U : 0U;
+    CHECK(different == 0);
+    changed = 0;
+    for (const std::uint64_t digest : digests) changed += one.add(digest) ? 1U : 0U;
+    CHECK(all.add_batch(digests) == changed);
+    CHECK(std::ranges::equal(one.memory.bytes(), all.memory.bytes()));
+  });
+}
+
+TEST_CASE("adding again writes nothing: it works on memory that can only be read") {
+  const std::uint64_t m = 1 << 20;
+  for (const Layout layout : kBothLayouts) {
+    const layout::Functions& table = functions_for(layout);
+    const layout::Geometry geometry = geometry_of(layout, m, 9);
+    const Sparse pages(m);
+    REQUIRE(pages.ok());
+    const auto digests = mixed(0, 5000);
+    static_cast<void>(table.add_batch(pages.words(), geometry, digests.data(), digests.size()));
+    REQUIRE(mprotect(pages.words(), m / 8, PROT_READ) == 0);
+    CHECK(table.add_batch(pages.words(), geometry, digests.data(), digests.size()) == 0);
+    for (const std::uint64_t digest : digests) REQUIRE_FALSE(table.add(pages.words(), geometry, digest));
+  }
+}

@@ -1,0 +1,162 @@
+// What the tests of the rooms share: distinct digests, buffers, temporary directories, and small words around doctest.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <bfstore/bfstore.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifndef KEY_SCALE
+#define KEY_SCALE 1
+#endif
+
+namespace bfstore {
+
+inline std::ostream& operator<<(std::ostream& out, Code code) {
+  const char* name = code_name(code);
+  return out << (name != nullptr ? name : "no such code");
+}
+
+inline std::ostream& operator<<(std::ostream& out, Layout layout) {
+  return out << (layout == Layout::kBlocked ? "blocked" : "classic");
+}
+
+}  // namespace bfstore
+
+namespace rooms {
+
+using namespace bfstore;
+
+inline constexpr std::array kBothLayouts{Layout::kBlocked, Layout::kClassic};
+
+// Big tests divide their keys by this: sanitizers are slow.
+inline constexpr std::uint64_t kKeyScale = KEY_SCALE;
+
+// A bijection of 64-bit numbers (SplitMix64's output for a counter: Steele, Lea & Flood, "Fast splittable pseudorandom
+// number generators", 2014): as digests, distinct counters can never repeat.
+constexpr std::uint64_t mix(std::uint64_t counter) noexcept {
+  std::uint64_t x = counter * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+inline std::vector<std::uint64_t> mixed(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> digests(count);
+  for (std::uint64_t i = 0; i < count; ++i) digests[i] = mix(first + i);
+  return digests;
+}
+
+// The value, or the test ends with the error's message.
+template <class T>
+T must(Result<T> result) {
+  if (!result) FAIL(result.error().message);
+  return std::move(result).value();
+}
+
+inline void must(const Error& error) {
+  if (!error.ok()) FAIL(error.message);
+}
+
+// The error's message holds each of the words.
+inline void check_refused(const Error& error, Code code, std::initializer_list<const char*> words) {
+  CHECK(error.code == code);
+  for (const char* word : words) {
+    CHECK_MESSAGE(error.message.find(word) != std::string::npos, "'", error.message, "' does not say '", word, "'");
+  }
+}
+
+template <class T>
+void check_refused(const Result<T>& result, Code code, std::initializer_list<const char*> words) {
+  REQUIRE_FALSE(result.ok());
+  check_refused(result.error(), code, words);
+}
+
+// Zeroed memory of exactly so many bytes, aligned to 64.
+class Buffer {
+ public:
+  explicit Buffer(std::uint64_t bytes) : lines_((bytes + 63) / 64), bytes_(bytes) {}
+  [[nodiscard]] std::span<std::byte> bytes() noexcept { return {lines_.data()->bytes.data(), bytes_}; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {lines_.data()->bytes.data(), bytes_}; }
+  [[nodiscard]] std::uint64_t* words() noexcept { return reinterpret_cast<std::uint64_t*>(lines_.data()); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes{};
+  };
+  std::vector<Line> lines_;
+  std::uint64_t bytes_;
+};
+
+// A new directory, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "bfstore-rooms-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::size_t entries() const {
+    const std::filesystem::directory_iterator begin(path_);
+    return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A filter of digests in memory, and the memory.
+struct InMemory {
+  Buffer buffer;
+  Filter filter;
+
+  static InMemory make(const Options& options) {
+    Buffer buffer(must(Filter::required_bytes(options)));
+    Filter filter = must(Filter::format(buffer.bytes(), options));
+    return {std::move(buffer), std::move(filter)};
+  }
+};
+
+// Adds the digests mix(first) ... mix(first + count - 1).
+inline void add_mixed(Filter& filter, std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t kPiece = 1 << 14;
+  for (std::uint64_t done = 0; done < count; done += kPiece) {
+    REQUIRE(filter.add_digests(mixed(first + done, std::min(kPiece, count - done))).ok());
+  }
+}
+
+// How many of the digests mix(first) ... mix(first + count - 1) the filter says may be there.
+inline std::uint64_t count_maybes(const Filter& filter, std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t kPiece = 1 << 12;
+  std::array<std::uint64_t, kPiece> digests;
+  std::array<std::uint8_t, kPiece> answers;
+  std::uint64_t maybes = 0;
+  for (std::uint64_t done = 0; done < count; done += kPiece) {
+    const std::uint64_t size = std::min(kPiece, count - done);
+    for (std::uint64_t i = 0; i < size; ++i) digests[i] = mix(first + done + i);
+    const Count count_of_piece = filter.contains_digests(std::span(digests).first(size), answers);
+    REQUIRE(count_of_piece.ok());
+    maybes += count_of_piece.keys();
+  }
+  return maybes;
+}
+
+}  // namespace rooms

@@ -1,0 +1,224 @@
+// A dirty file without a writer: who may use it, who may not, and that looking at it changes nothing.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using format::Slot;
+
+namespace {
+
+// A file that a killed process left, 200 keys of writer 1 in it.
+struct LeftBehind {
+  LeftBehind() {
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+  }
+  TempDir dir;
+  std::string path = dir.file();
+};
+
+// What reading, writing and looking say about a file that must not be used.
+void check_unclean(const std::string& path) {
+  CHECK(state_of(path) == FileState::kUnclean);
+  const std::string before = read_bytes(path);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+    const auto refused = Filter::open(path, mode);
+    CHECK(code_of(refused) == Code::kUnclean);
+  }
+  CHECK(read_bytes(path) == before);
+  CHECK(state_of(path) == FileState::kUnclean);
+}
+
+std::array<std::int64_t, 2> time_of_change(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  return {facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
+}
+
+// Opens for reading, asks, closes; 0 if all is as it must be. For children, so without doctest.
+int adopt_quietly(const std::string& path) {
+  auto reader = Filter::open(path, OpenMode::kRead);
+  if (!reader) return 10;
+  if (maybes(*reader, 1, 0, kSome) != kSome) return 11;
+  if (maybes(*reader, kNobody, 0, 100) > 50) return 12;
+  if (reader->add(key_of(2, 0)).code() != Code::kReadOnly) return 13;
+  return reader->close().ok() ? 0 : 14;
+}
+
+}  // namespace
+
+TEST_CASE("a reader adopts what a killed writer left, and writes nothing") {
+  LeftBehind left;
+  CHECK(state_of(left.path) == FileState::kAdoptable);
+  const std::string before = read_bytes(left.path);
+  const auto changed = time_of_change(left.path);
+  CHECK(adopt_quietly(left.path) == 0);
+  CHECK(read_bytes(left.path) == before);
+  CHECK(time_of_change(left.path) == changed);
+  CHECK(state_of(left.path) == FileState::kAdoptable);
+}
+
+TEST_CASE("a reader that may not write the file adopts it, too") {
+  LeftBehind left;
+  REQUIRE(chmod(left.dir.path().c_str(), 0755) == 0);
+  REQUIRE(chmod(left.path.c_str(), 0444) == 0);
+  const std::string before = read_bytes(left.path);
+  const auto changed = time_of_change(left.path);
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 20;
+          if (access(left.path.c_str(), W_OK) == 0) return 21;
+          const int adopted = adopt_quietly(left.path);
+          if (adopted != 0) return adopted;
+          return Filter::open(left.path, OpenMode::kWrite).error().code == Code::kAccess ? 0 : 22;
+        }) == 0);
+  CHECK(read_bytes(left.path) == before);
+  CHECK(time_of_change(left.path) == changed);
+}
+
+TEST_CASE("a writer adopts what a killed writer left, goes on with it, and closes it clean") {
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    LeftBehind left;
+    Filter writer = opened(Filter::open(left.path, mode));
+    CHECK(state_of(left.path) == FileState::kInUse);
+    CHECK(maybes(writer, 1, 0, kSome) == kSome);
+    add_keys(writer, 2, 0, kSome);
+    CHECK(writer.close().ok());
+    CHECK(state_of(left.path) == FileState::kClean);
+    const Filter reader = opened(Filter::open(left.path, OpenMode::kRead));
+    CHECK(maybes(reader, 1, 0, kSome) + maybes(reader, 2, 0, kSome) == 2 * kSome);
+  }
+}
+
+TEST_CASE("readers that adopted a file see what a writer that adopts it later adds") {
+  LeftBehind left;
+  const Filter reader = opened(Filter::open(left.path, OpenMode::kRead));
+  Filter writer = opened(Filter::open(left.path, OpenMode::kWrite));
+  add_keys(writer, 2, 0, kSome);
+  CHECK(maybes(reader, 2, 0, kSome) == kSome);
+  CHECK(answers_no(reader));
+}
+
+TEST_CASE("a file that was dirty in another boot is unclean") {
+  LeftBehind left;
+  edit_slots(left.path, [](Slot& slot) { slot.boot_id[5] ^= 1; });
+  check_unclean(left.path);
+}
+
+TEST_CASE("a file that was dirty in an unknown boot is unclean") {
+  LeftBehind left;
+  edit_slots(left.path, [](Slot& slot) { slot.boot_id = {}; });
+  check_unclean(left.path);
+}
+
+TEST_CASE("a copy that was made while the file was in use is unclean") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  copy_file(dir.file(), dir.file("copy.bf"));
+  check_unclean(dir.file("copy.bf"));
+  CHECK(writer.close().ok());
+  check_unclean(dir.file("copy.bf"));
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+}
+
+TEST_CASE("a file that was dirty on another device is unclean") {
+  LeftBehind left;
+  edit_slots(left.path, [](Slot& slot) { ++slot.device; });
+  check_unclean(left.path);
+}
+
+TEST_CASE("a file whose writer died in a sync is unclean") {
+  LeftBehind left;
+  set_live_word(left.path, look_at(left.path).live_word | format::kLiveSyncing);
+  check_unclean(left.path);
+}
+
+TEST_CASE("a dirty file with a torn state slot is unclean") {
+  for (const std::size_t which : {0U, 1U}) {
+    LeftBehind left;
+    write_bytes(left.path, format::kSlotOffset + which * format::kPageBytes + 2048, "torn");
+    check_unclean(left.path);
+  }
+}
+
+TEST_CASE("a clean file with a torn state slot is unclean") {
+  for (const std::size_t which : {0U, 1U}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    write_bytes(dir.file(), format::kSlotOffset + which * format::kPageBytes + 2048, "torn");
+    check_unclean(dir.file());
+  }
+}
+
+TEST_CASE("a file with two valid slots that do not follow each other is unclean") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const std::uint64_t newest = look_at(dir.file()).newest().sequence;
+  edit_slots(dir.file(), [&](Slot& slot) { slot.sequence += slot.sequence == newest ? 1 : 0; });
+  check_unclean(dir.file());
+}
+
+TEST_CASE("a clean file that still carries the flag of the sync that made it clean is clean") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  CHECK(state_of(dir.file()) == FileState::kClean);
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  CHECK((look_at(dir.file()).live_word & format::kLiveSyncing) == 0);
+  CHECK(writer.sync(1, 1).ok());
+  CHECK(writer.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("poisoned, recovering and superseded files are refused with their own codes") {
+  const std::array<std::pair<std::uint64_t, Code>, 3> cases{{{format::kLivePoisoned, Code::kPoisoned},
+                                                             {format::kLiveRecovering, Code::kRecovering},
+                                                             {format::kLiveSuperseded, Code::kUnclean}}};
+  for (const auto& [flag, code] : cases) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    set_live_word(dir.file(), look_at(dir.file()).live_word | flag);
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+      CHECK(open_code(dir.file(), mode) == code);
+    }
+  }
+}
+
+TEST_CASE("joining beside a live writer needs no adoption, but a sync that died there is refused") {
+  TempDir dir;
+  const Filter stays = created(dir.file());
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+}
+
+TEST_CASE("the error for an unclean file names the path and the marks up to which its keys are durable") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  {
+    Remote writer(dir.file());
+    CHECK(writer.call("open write") == "BFS_OK");
+    CHECK(writer.call("sync 7 4711") == "BFS_OK");
+    CHECK(writer.call("sync 8 12") == "BFS_OK");
+    writer.kill();
+  }
+  edit_slots(dir.file(), [](Slot& slot) { slot.boot_id[0] ^= 1; });
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
+    const auto refused = Filter::open(dir.file(), mode);
+    REQUIRE(code_of(refused) == Code::kUnclean);
+    const std::string& message = refused.error().message;
+    CAPTURE(message);
+    CHECK(message.find(dir.file()) != std::string::npos);
+    CHECK(message.find("owner 7 up to mark 4711") != std::string::npos);
+    CHECK(message.find("owner 8 up to mark 12") != std::string::npos);
+  }
+}

@@ -1,0 +1,299 @@
+// A new file is complete under its name or not there; what was there before is touched only when it is to be replaced.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using Names = std::vector<std::string>;
+
+namespace {
+
+Options with(bool replace, bool unpublished) {
+  Options options = small_options();
+  options.replace = replace;
+  options.unpublished = unpublished;
+  return options;
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  return facts.st_mode & 07777U;
+}
+
+// The same on filesystems with unnamed files and without.
+template <class Body>
+void on_either_filesystem(Body body) {
+  for (const bool no_unnamed : {false, true}) {
+    const faults::Scope scope;
+    faults::no_unnamed_files = no_unnamed;
+    CAPTURE(no_unnamed);
+    body();
+  }
+}
+
+// Starts creating and kills it somewhere between nothing and a little after the end.
+void create_and_kill(const std::string& path, const std::string& how, std::mt19937_64& random) {
+  using Clock = std::chrono::steady_clock;
+  static Clock::duration whole = [&] {
+    TempDir dir;
+    const auto begin = Clock::now();
+    CHECK(wait_for(start_worker({"create", dir.file(), "new"})) == 0);
+    return Clock::now() - begin;
+  }();
+  const pid_t worker = start_worker({"create", path, how});
+  std::uniform_int_distribution<Clock::rep> when(0, whole.count());
+  std::this_thread::sleep_for(Clock::duration(when(random)));
+  ::kill(worker, SIGKILL);
+  const int ended = wait_for(worker);
+  CHECK((ended == 0 || ended == 1000 + SIGKILL));
+}
+
+}  // namespace
+
+TEST_CASE("a process that is killed while it creates a file leaves nothing, or a file that opens") {
+  std::mt19937_64 random(option("seed", 1));
+  for (std::uint64_t i = 0; i < option("creations", 40); ++i) {
+    TempDir dir;
+    create_and_kill(dir.file(), "new", random);
+    if (dir.names().empty()) continue;
+    REQUIRE(dir.names() == Names{"filter.bf"});
+    const Code code = open_code(dir.file(), OpenMode::kRead);
+    // Killed in the sync of its close: nobody can know that nothing was being added.
+    CHECK((code == Code::kOk || code == Code::kUnclean));
+    CHECK(inspect(dir.file(), false)->valid());
+  }
+}
+
+TEST_CASE("a process that is killed while it replaces a file leaves the old one or the new one") {
+  std::mt19937_64 random(option("seed", 2));
+  for (std::uint64_t i = 0; i < option("creations", 40) / 2; ++i) {
+    TempDir dir;
+    {
+      Filter old = created(dir.file());
+      add_keys(old, 1, 0, kSome);
+    }
+    create_and_kill(dir.file(), "replace", random);
+    const auto report = inspect(dir.file(), false);
+    REQUIRE(report.ok());
+    CHECK(report->valid());
+    if (report->identity->capacity != 4000) continue;
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  }
+}
+
+TEST_CASE("a file that is there already is not touched unless it is to be replaced") {
+  on_either_filesystem([] {
+    TempDir dir;
+    {
+      Filter old = created(dir.file());
+      add_keys(old, 1, 0, kSome);
+    }
+    const std::string before = read_bytes(dir.file());
+    const auto refused = Filter::create(dir.file(), small_options());
+    REQUIRE(code_of(refused) == Code::kExists);
+    CHECK(refused.error().message.find(dir.file()) != std::string::npos);
+    CHECK(read_bytes(dir.file()) == before);
+    CHECK(dir.names() == Names{"filter.bf"});
+  });
+}
+
+TEST_CASE("folders and symbolic links are in the way, and are never replaced") {
+  on_either_filesystem([] {
+    TempDir dir;
+    REQUIRE(mkdir(dir.file("folder").c_str(), 0700) == 0);
+    REQUIRE(symlink("nowhere", dir.file("link").c_str()) == 0);
+    for (const std::string name : {"folder", "link"}) {
+      CHECK(code_of(Filter::create(dir.file(name), with(false, false))) == Code::kExists);
+    }
+    CHECK(code_of(Filter::create(dir.file("folder"), with(true, false))) == Code::kNotRegular);
+    CHECK(code_of(Filter::create(dir.file("link"), with(true, false))) == Code::kSymlink);
+    CHECK(dir.names() == Names{"folder", "link"});
+  });
+}
+
+TEST_CASE("a replaced file's readers go on with the old one, and the new one is there at once") {
+  on_either_filesystem([] {
+    TempDir dir;
+    {
+      Filter old = created(dir.file());
+      add_keys(old, 1, 0, kSome);
+    }
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    Filter fresh = created(dir.file(), with(true, false));
+    add_keys(fresh, 2, 0, kSome);
+    CHECK(maybes(reader, 1, 0, kSome) == kSome);
+    CHECK(answers_no(reader));
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 2, 0, kSome) == kSome);
+    CHECK(fresh.close().ok());
+    CHECK(dir.names() == Names{"filter.bf"});
+  });
+}
+
+TEST_CASE("a file that a writer has open is not replaced") {
+  on_either_filesystem([] {
+    for (const char* mode : {"open write", "open exclusive"}) {
+      TempDir dir;
+      CHECK(created(dir.file()).close().ok());
+      Remote writer(dir.file());
+      CHECK(writer.call(mode) == "BFS_OK");
+      const auto refused = Filter::create(dir.file(), with(true, false));
+      REQUIRE(code_of(refused) == Code::kBusy);
+      CHECK(refused.error().message.find(dir.file()) != std::string::npos);
+      CHECK(dir.names() == Names{"filter.bf"});
+      CHECK(writer.call("add 1 0 200") == "200");
+      CHECK(writer.call("close") == "BFS_OK");
+      CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+      CHECK(Filter::create(dir.file(), with(true, false)).ok());
+    }
+  });
+}
+
+TEST_CASE("replacing where nothing is makes a new file") {
+  on_either_filesystem([] {
+    TempDir dir;
+    CHECK(created(dir.file(), with(true, false)).close().ok());
+    CHECK(dir.names() == Names{"filter.bf"});
+    CHECK(state_of(dir.file()) == FileState::kClean);
+  });
+}
+
+TEST_CASE("an unpublished filter has no name until it is published, and then is complete and clean") {
+  TempDir dir;
+  Filter filter = created(dir.file(), with(false, true));
+  add_keys(filter, 1, 0, kSome);
+  CHECK(filter.sync(5, 50).ok());
+  add_keys(filter, 2, 0, kSome);
+  CHECK(dir.names().empty());
+  CHECK(filter.publish().ok());
+  CHECK(dir.names() == Names{"filter.bf"});
+  CHECK(state_of(dir.file()) == FileState::kClean);
+  CHECK(filter.add("more").code() == Code::kReadOnly);
+  CHECK(filter.sync().code == Code::kReadOnly);
+  CHECK(filter.publish().code == Code::kInvalid);
+  CHECK(maybes(filter, 1, 0, kSome) == kSome);
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(maybes(reader, 1, 0, kSome) + maybes(reader, 2, 0, kSome) == 2 * kSome);
+  CHECK(reader.mark(5) == 50);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kExclusive)).close().ok());
+}
+
+TEST_CASE("a filter that is never published leaves nothing behind") {
+  on_either_filesystem([] {
+    TempDir dir;
+    {
+      Filter filter = created(dir.file(), with(false, true));
+      add_keys(filter, 1, 0, kSome);
+      if (dir.names().empty()) CHECK(filter.close().ok());
+    }
+    CHECK(dir.names().empty());
+  });
+}
+
+TEST_CASE("publishing on a taken name is refused, the other file stays, and the filter can go on") {
+  on_either_filesystem([] {
+    TempDir dir;
+    Filter filter = created(dir.file(), with(false, true));
+    add_keys(filter, 1, 0, kSome);
+    std::ofstream(dir.file()) << "somebody else's";
+    CHECK(filter.publish().code == Code::kExists);
+    CHECK(read_bytes(dir.file()) == "somebody else's");
+    add_keys(filter, 2, 0, kSome);
+    CHECK(filter.publish().code == Code::kExists);
+    REQUIRE(unlink(dir.file().c_str()) == 0);
+    CHECK(filter.publish().ok());
+    CHECK(dir.names() == Names{"filter.bf"});
+    CHECK(state_of(dir.file()) == FileState::kClean);
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    CHECK(maybes(reader, 1, 0, kSome) + maybes(reader, 2, 0, kSome) == 2 * kSome);
+  });
+}
+
+TEST_CASE("publishing in the place of a file waits for nobody: busy while a writer has it, done when it closed") {
+  on_either_filesystem([] {
+    TempDir dir;
+    Filter old = created(dir.file());
+    Filter filter = created(dir.file(), with(true, true));
+    add_keys(filter, 1, 0, kSome);
+    CHECK(filter.publish().code == Code::kBusy);
+    add_keys(filter, 2, 0, kSome);
+    CHECK(old.close().ok());
+    CHECK(filter.publish().ok());
+    CHECK(dir.names() == Names{"filter.bf"});
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    CHECK(maybes(reader, 1, 0, kSome) + maybes(reader, 2, 0, kSome) == 2 * kSome);
+  });
+}
+
+TEST_CASE("a filter that has its name can not be published") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  CHECK(filter.publish().code == Code::kInvalid);
+  CHECK(filter.add("a key").ok());
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).publish().code == Code::kInvalid);
+}
+
+TEST_CASE("the mode is the one asked for, less the umask, and 0600 if none was asked for") {
+  const mode_t before = umask(027);
+  on_either_filesystem([] {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    CHECK(mode_of(dir.file()) == 0600);
+    Options options = small_options();
+    options.mode = 0666;
+    CHECK(created(dir.file("open.bf"), options).close().ok());
+    CHECK(mode_of(dir.file("open.bf")) == 0640);
+    options.mode = 04755;
+    CHECK(code_of(Filter::create(dir.file("bad.bf"), options)) == Code::kInvalid);
+  });
+  umask(before);
+}
+
+TEST_CASE("a file size limit fails the creation with no space, and leaves nothing behind") {
+  for (const bool no_unnamed : {false, true}) {
+    for (const rlim_t limit : {rlim_t{4096}, rlim_t{1} << 20}) {
+      TempDir dir;
+      CHECK(in_child([&] {
+              faults::no_unnamed_files = no_unnamed;
+              std::signal(SIGXFSZ, SIG_IGN);
+              const rlimit bytes{limit, limit};
+              if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 10;
+              Options options;
+              options.max_bytes = std::uint64_t{8} << 20;
+              options.capacity = 1'000'000;
+              const auto filter = Filter::create(dir.file(), options);
+              if (filter.ok()) return 11;
+              if (filter.error().os_errno != EFBIG) return 12;
+              return filter.error().code == Code::kNoSpace ? 0 : 13;
+            }) == 0);
+      CHECK(dir.names().empty());
+    }
+  }
+}
+
+TEST_CASE("a folder that is not there or not to be written to is an error that names the path") {
+  TempDir dir;
+  const auto missing = Filter::create(dir.file("no/such.bf"), small_options());
+  REQUIRE(code_of(missing) == Code::kNotFound);
+  CHECK(missing.error().message.find(dir.file("no/such.bf")) != std::string::npos);
+  REQUIRE(chmod(dir.path().c_str(), 0555) == 0);
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 10;
+          const auto refused = Filter::create(dir.file(), small_options());
+          return !refused.ok() && refused.error().code == Code::kAccess ? 0 : 11;
+        }) == 0);
+  REQUIRE(chmod(dir.path().c_str(), 0755) == 0);
+  CHECK(dir.names().empty());
+}

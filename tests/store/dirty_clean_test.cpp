@@ -1,0 +1,140 @@
+// What a file says of itself while it is in use: dirty from before open returns until after its last writer closed.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <optional>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+// Dirty, by this system, in this very file.
+void check_marked_dirty(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  const OnDisk now = look_at(path);
+  CHECK(now.slots.whole());
+  CHECK(now.says_dirty());
+  CHECK(now.newest().boot_id == boot_id_here());
+  CHECK(now.newest().device == facts.st_dev);
+  CHECK(now.newest().inode == facts.st_ino);
+  CHECK(state_of(path) == FileState::kInUse);
+}
+
+void check_clean(const std::string& path) {
+  CHECK(look_at(path).slots.clean());
+  CHECK(state_of(path) == FileState::kClean);
+}
+
+}  // namespace
+
+TEST_CASE("a new file says dirty until the handle that made it is closed") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  check_marked_dirty(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  check_marked_dirty(dir.file());
+  CHECK(filter.close().ok());
+  check_clean(dir.file());
+}
+
+TEST_CASE("opening for writing has marked the file dirty, with this boot and inode, when it returns") {
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    Filter filter = opened(Filter::open(dir.file(), mode));
+    check_marked_dirty(dir.file());
+    CHECK(filter.close().ok());
+    check_clean(dir.file());
+  }
+}
+
+TEST_CASE("a file whose handle is destroyed without close is clean, too") {
+  TempDir dir;
+  {
+    Filter filter = created(dir.file());
+    add_keys(filter, 1, 0, kSome);
+  }
+  check_clean(dir.file());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("the first of two writers to close leaves the file dirty, the second makes it clean") {
+  TempDir dir;
+  Filter first = created(dir.file());
+  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(first, 1, 0, kSome);
+  CHECK(first.close().ok());
+  check_marked_dirty(dir.file());
+  add_keys(second, 2, 0, kSome);
+  CHECK(second.close().ok());
+  check_clean(dir.file());
+}
+
+TEST_CASE("the first of two writing processes to close leaves the file dirty, the second makes it clean") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Remote first(dir.file());
+  Remote second(dir.file());
+  CHECK(first.call("open write") == "BFS_OK");
+  CHECK(second.call("open write") == "BFS_OK");
+  check_marked_dirty(dir.file());
+  CHECK(second.call("close") == "BFS_OK");
+  check_marked_dirty(dir.file());
+  CHECK(first.call("add 1 0 200") == "200");
+  CHECK(first.call("close") == "BFS_OK");
+  check_clean(dir.file());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("a reader that stays open does not keep the file dirty, and sees what a later writer adds") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  check_clean(dir.file());
+  {
+    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    check_marked_dirty(dir.file());
+    add_keys(writer, 1, 0, kSome);
+    CHECK(maybes(reader, 1, 0, kSome) == kSome);
+  }
+  check_clean(dir.file());
+}
+
+TEST_CASE("a writer that is killed beside a live one leaves the file in use, and the live one makes it clean") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter stays = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  leave_behind(dir.file());
+  check_marked_dirty(dir.file());
+  CHECK(maybes(stays, 1, 0, kSome) == kSome);
+  CHECK(stays.close().ok());
+  check_clean(dir.file());
+}
+
+TEST_CASE("a sync stores its state and leaves the file dirty") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  const std::uint64_t before = look_at(dir.file()).newest().sequence;
+  CHECK(filter.sync(3, 5).ok());
+  check_marked_dirty(dir.file());
+  CHECK(look_at(dir.file()).newest().sequence == before + 1);
+  CHECK((look_at(dir.file()).live_word & format::kLiveSyncing) == 0);
+}
+
+TEST_CASE("a forked child that lets go of its copy of a handle does not close the file under its parent") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Remote parent(dir.file());
+  CHECK(parent.call("open write") == "BFS_OK");
+  CHECK(parent.call("add 1 0 200") == "200");
+  CHECK(parent.call("child") == "done");
+  check_marked_dirty(dir.file());
+  CHECK(open_code(dir.file(), OpenMode::kExclusive) == Code::kBusy);
+  CHECK(parent.call("add 2 0 200") == "200");
+  CHECK(parent.call("close") == "BFS_OK");
+  check_clean(dir.file());
+}

@@ -1,0 +1,42 @@
+// What a power cut would leave of a file: a model of the page cache over a disk, fed by the syncs of one file.
+//
+// A sync writes every page that changed since the one before. A sync that fails writes nothing, and yet the pages count
+// as clean from then on, as on Linux: they are not written again until they change again, and the system may drop them
+// and read the old ones back at any time.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace store_test {
+
+class Disk {
+ public:
+  // All that the file holds now is on the disk.
+  explicit Disk(std::string path);
+
+  [[nodiscard]] bool is_its(int descriptor) const;
+  void synced();
+  void sync_failed();
+  // The body's pages could not be written; the process died before it could say so.
+  void sync_failed_for_body();
+
+  // What is on the disk for certain.
+  [[nodiscard]] const std::string& durable() const noexcept { return disk_; }
+  // The same with any of the sectors that changed since.
+  [[nodiscard]] std::string after_power_cut(std::mt19937_64& random) const;
+  // The system drops the pages that it takes for clean, and reads them again.
+  void reclaim();
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kSector = 512;
+
+  std::string path_;
+  std::string disk_;
+  std::string clean_;  // each page as it was at the last sync that was tried on it
+  std::uint64_t inode_ = 0;
+};
+
+}  // namespace store_test

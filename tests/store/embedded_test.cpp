@@ -1,0 +1,170 @@
+// Filters without a file of their own: in a caller's buffer, and in a range of some other file.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+// Pages of memory that can be made read-only, so that a write to them is a signal.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : bytes_(bytes), memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    REQUIRE(memory_ != MAP_FAILED);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { munmap(memory_, bytes_); }
+
+  [[nodiscard]] std::span<std::byte> first(std::size_t bytes, std::size_t from = 0) const {
+    return {static_cast<std::byte*>(memory_) + from, bytes};
+  }
+  [[nodiscard]] std::span<const std::byte> constant(std::size_t bytes, std::size_t from = 0) const {
+    return first(bytes, from);
+  }
+  void forbid_writing() const { REQUIRE(mprotect(memory_, bytes_, PROT_READ) == 0); }
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+Options bare_options() {
+  Options options = small_options();
+  options.bare = true;
+  return options;
+}
+
+// An embedded filter with 200 keys of writer 1.
+std::string embedded_bytes(const Options& options = small_options()) {
+  const std::uint64_t bytes = *Filter::required_bytes(options);
+  const Pages pages(bytes);
+  Filter filter = opened(Filter::format(pages.first(bytes), options));
+  add_keys(filter, 1, 0, kSome);
+  return {reinterpret_cast<const char*>(pages.first(bytes).data()), bytes};
+}
+
+void put_at(const std::string& path, std::uint64_t offset, const std::string& bytes, std::uint64_t behind) {
+  std::ofstream(path, std::ios::binary) << std::string(offset, 'x') << bytes << std::string(behind, 'y');
+}
+
+}  // namespace
+
+TEST_CASE("a range of a file is read at any multiple of 64") {
+  TempDir dir;
+  const std::string bytes = embedded_bytes();
+  for (const std::uint64_t offset : {0, 64, 192, 4032, 4096, 4160, 65536, 3 * 1048576 + 64}) {
+    CAPTURE(offset);
+    put_at(dir.file(), offset, bytes, 100);
+    for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{bytes.size()}, std::uint64_t{1} << 40}) {
+      Filter filter = opened(Filter::open_range(dir.file(), offset, most));
+      CHECK(maybes(filter, 1, 0, kSome) == kSome);
+      CHECK(answers_no(filter));
+      CHECK(filter.add("a key").code() == Code::kReadOnly);
+      CHECK(filter.sync().code == Code::kInvalid);
+      CHECK(filter.stats().keys_added == 0);
+      CHECK(filter.close().ok());
+    }
+  }
+}
+
+TEST_CASE("a range that is not aligned, behind the end, cut short or no filter is refused with words") {
+  TempDir dir;
+  const std::string bytes = embedded_bytes();
+  put_at(dir.file(), 128, bytes, 0);
+  const std::uint64_t end = 128 + bytes.size();
+  for (const std::uint64_t offset :
+       {std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{130}, end - end % 64 + 64, UINT64_MAX - 63}) {
+    CAPTURE(offset);
+    const auto refused = Filter::open_range(dir.file(), offset, 0);
+    REQUIRE(code_of(refused) == Code::kInvalid);
+    CHECK(refused.error().message.find(dir.file()) != std::string::npos);
+  }
+  CHECK(code_of(Filter::open_range(dir.file(), 0, 0)) == Code::kMagic);
+  CHECK(code_of(Filter::open_range(dir.file(), 128, bytes.size() - 1)) == Code::kBody);
+  CHECK(code_of(Filter::open_range(dir.file(), 128, 100)) == Code::kTooShort);
+  REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(end - 1)) == 0);
+  CHECK(code_of(Filter::open_range(dir.file(), 128, 0)) == Code::kBody);
+  CHECK(code_of(Filter::open_range(dir.file("missing"), 0, 0)) == Code::kNotFound);
+}
+
+TEST_CASE("a file's filter is no embedded one, and the other way round") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  CHECK(code_of(Filter::open_range(dir.file(), 0, 0)) == Code::kForm);
+  put_at(dir.file("embedded"), 0, embedded_bytes(), 20'000);
+  CHECK(open_code(dir.file("embedded"), OpenMode::kRead) == Code::kForm);
+}
+
+TEST_CASE("a filter that is wrapped for reading is never written to") {
+  for (const bool bare : {false, true}) {
+    const std::string bytes = embedded_bytes(bare ? bare_options() : small_options());
+    const Pages pages(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
+    pages.forbid_writing();
+    Filter filter = opened(Filter::wrap(pages.constant(bytes.size()), bare));
+    CHECK(maybes(filter, 1, 0, kSome) == kSome);
+    CHECK(answers_no(filter));
+    CHECK(filter.stats(true).fill->set_bits > 0);
+    CHECK(filter.add("a key").code() == Code::kReadOnly);
+    CHECK(filter.close().ok());
+  }
+}
+
+TEST_CASE("a filter that is wrapped for writing takes keys, and another wrap finds them") {
+  for (const bool bare : {false, true}) {
+    const std::string bytes = embedded_bytes(bare ? bare_options() : small_options());
+    const Pages pages(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
+    Filter filter = opened(Filter::wrap(pages.first(bytes.size()), bare));
+    add_keys(filter, 2, 0, kSome);
+    const Filter other = opened(Filter::wrap(pages.constant(bytes.size()), bare));
+    CHECK(maybes(other, 1, 0, kSome) + maybes(other, 2, 0, kSome) == 2 * kSome);
+    CHECK(filter.sync().code == Code::kInvalid);
+    CHECK(filter.publish().code == Code::kInvalid);
+  }
+}
+
+TEST_CASE("a buffer that is too small, misaligned or null is refused, and nothing is written to it") {
+  for (const Options& options : {small_options(), bare_options()}) {
+    const std::uint64_t bytes = *Filter::required_bytes(options);
+    const Pages pages(bytes + 64);
+    pages.forbid_writing();
+    CHECK(code_of(Filter::format(pages.first(bytes - 1), options)) == Code::kInvalid);
+    CHECK(code_of(Filter::format(pages.first(0), options)) == Code::kInvalid);
+    CHECK(code_of(Filter::format(pages.first(bytes, 1), options)) == Code::kInvalid);
+    CHECK(code_of(Filter::format(pages.first(bytes, 32), options)) == Code::kInvalid);
+    CHECK(code_of(Filter::format({}, options)) == Code::kInvalid);
+    CHECK(code_of(Filter::wrap(pages.constant(bytes, 8), options.bare)) == Code::kInvalid);
+    CHECK(code_of(Filter::wrap(std::span<const std::byte>(), options.bare)) == Code::kInvalid);
+  }
+}
+
+TEST_CASE("formatting writes exactly the bytes that were asked for") {
+  for (const Options& options : {small_options(), bare_options()}) {
+    const std::uint64_t bytes = *Filter::required_bytes(options);
+    const Pages pages(bytes + 4096);
+    std::ranges::fill(pages.first(bytes + 4096), std::byte{0xa5});
+    Filter filter = opened(Filter::format(pages.first(bytes + 4096), options));
+    add_keys(filter, 1, 0, kSome);
+    for (const std::byte byte : pages.first(4096, bytes)) REQUIRE(byte == std::byte{0xa5});
+  }
+}
+
+TEST_CASE("a buffer whose embedded filter was cut or damaged is refused") {
+  const std::string bytes = embedded_bytes();
+  const Pages pages(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
+  CHECK(code_of(Filter::wrap(pages.constant(bytes.size() - 1))) == Code::kBody);
+  CHECK(code_of(Filter::wrap(pages.constant(64))) == Code::kTooShort);
+  pages.first(bytes.size())[40] ^= std::byte{1};
+  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()))) == Code::kChecksum);
+  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()), true)) != Code::kOk);
+}

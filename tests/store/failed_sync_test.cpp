@@ -1,0 +1,359 @@
+// A sync that fails: the file is poisoned for good, in every handle and every process, and never a wrong no.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::array kErrnos{EIO, ENOSPC};
+
+// From now on the nth sync of a file fails, once; the others work, and are left out to save time. Tells whether it
+// came.
+std::shared_ptr<bool> fail_sync(int nth, int os_errno) {
+  auto came = std::make_shared<bool>(false);
+  faults::on_sync = [nth, os_errno, came](int) mutable {
+    if (--nth != 0) return 0;
+    *came = true;
+    return os_errno;
+  };
+  return came;
+}
+
+void no_faults() {
+  faults::on_sync = [](int) { return 0; };
+}
+
+// Refused, now and when the flag was lost with the page that it was in, even beside a writer that is still there.
+void check_ruined(const std::string& path) {
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
+  const std::uint64_t word = look_at(path).live_word;
+  set_live_word(path, word & ~(format::kLivePoisoned | format::kLiveSyncing));
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kUnclean);
+  set_live_word(path, word);
+}
+
+// Everything is maybe, and nothing is taken any more.
+void check_poisoned(Filter& filter) {
+  CHECK(filter.health() == Code::kPoisoned);
+  CHECK(maybes(filter, kNobody, 0, 100) == 100);
+  CHECK(maybes(filter, 1, 0, kSome) == kSome);
+}
+
+void check_refuses_writes(Filter& filter) {
+  CHECK(filter.add("more").code() == Code::kPoisoned);
+  CHECK(filter.add_digest(1).code() == Code::kPoisoned);
+  CHECK(filter.sync(1, 1000).code == Code::kPoisoned);
+  CHECK(filter.sync().code == Code::kPoisoned);
+  CHECK(filter.mark(1) < 1000);
+}
+
+// For each errno and each n, until the nth sync does not come.
+void for_each_failure(const std::function<bool(int nth, int os_errno)>& attempt, int least_failures) {
+  for (const int os_errno : kErrnos) {
+    int nth = 1;
+    while (attempt(nth, os_errno)) ++nth;
+    CHECK(nth > least_failures);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a sync that fails while a file is created leaves nothing behind") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        const auto came = fail_sync(nth, os_errno);
+        const auto filter = Filter::create(dir.file(), small_options());
+        if (!*came) return false;
+        REQUIRE_FALSE(filter.ok());
+        CHECK(filter.error().os_errno == os_errno);
+        CHECK(dir.names().empty());
+        return true;
+      },
+      1);
+}
+
+TEST_CASE("whichever half of a sync fails, the file is poisoned for good in every handle") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        no_faults();
+        Filter filter = created(dir.file());
+        add_keys(filter, 1, 0, kSome);
+        Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+        Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+        CHECK(filter.sync(1, 7).ok());
+        const auto came = fail_sync(nth, os_errno);
+        const Error failed = filter.sync(1, 8);
+        if (!*came) return false;
+        CHECK(failed.code == Code::kPoisoned);
+        CHECK(failed.os_errno == os_errno);
+        CHECK(failed.message.find(dir.file()) != std::string::npos);
+        no_faults();
+        check_ruined(dir.file());
+        for (Filter* each : {&filter, &other, &reader}) check_poisoned(*each);
+        check_refuses_writes(filter);
+        check_refuses_writes(other);
+        CHECK(filter.mark(1) <= (nth == 1 ? 7U : 8U));  // the keys may be on the disk, and the mark not
+        CHECK(filter.close().ok());                     // another writer is there: nothing is synced
+        CHECK(other.close().code == Code::kPoisoned);
+        check_ruined(dir.file());
+        CHECK(state_of(dir.file()) == FileState::kPoisoned);
+        CHECK(open_code(dir.file(), OpenMode::kExclusive) == Code::kPoisoned);
+        check_poisoned(reader);
+        return true;
+      },
+      2);
+}
+
+TEST_CASE("whichever sync of the last writer's close fails, the file is poisoned and not clean") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        no_faults();
+        Filter filter = created(dir.file());
+        add_keys(filter, 1, 0, kSome);
+        Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+        const auto came = fail_sync(nth, os_errno);
+        const Error failed = filter.close();
+        if (!*came) return false;
+        CHECK(failed.code == Code::kPoisoned);
+        CHECK(failed.os_errno == os_errno);
+        no_faults();
+        check_ruined(dir.file());
+        CHECK_FALSE(look_at(dir.file()).slots.clean());
+        check_poisoned(reader);
+        return true;
+      },
+      2);
+}
+
+TEST_CASE("a sync that fails in the destructor poisons, too") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  {
+    const Filter filter = created(dir.file());
+    fail_sync(1, EIO);
+  }
+  no_faults();
+  check_ruined(dir.file());
+}
+
+TEST_CASE("a writer that can not sync what it adopts poisons the file") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        no_faults();
+        CHECK(created(dir.file()).close().ok());
+        leave_behind(dir.file());
+        Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+        const auto came = fail_sync(nth, os_errno);
+        const auto refused = Filter::open(dir.file(), OpenMode::kWrite);
+        if (!*came) return false;
+        CHECK(code_of(refused) == Code::kPoisoned);
+        no_faults();
+        check_ruined(dir.file());
+        check_poisoned(reader);
+        return true;
+      },
+      1);
+}
+
+// A sync that failed was the only warning: the next one says that all is well, and what was lost stays lost.
+TEST_CASE("what a reader could not sync when it adopted it, no later writer or reader adopts") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  fail_sync(1, EIO);
+  CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
+  no_faults();
+  CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);
+}
+
+TEST_CASE("a sync that fails while an unpublished filter is published leaves no name, and the filter is poisoned") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        no_faults();
+        Options options = small_options();
+        options.unpublished = true;
+        Filter filter = created(dir.file(), options);
+        add_keys(filter, 1, 0, kSome);
+        const auto came = fail_sync(nth, os_errno);
+        const Error failed = filter.publish();
+        if (!*came) return false;
+        CHECK(failed.code == Code::kPoisoned);
+        no_faults();
+        CHECK(dir.names().empty());
+        check_poisoned(filter);
+        check_refuses_writes(filter);
+        CHECK(filter.publish().code == Code::kPoisoned);
+        CHECK(dir.names().empty());
+        return true;
+      },
+      2);
+}
+
+TEST_CASE("a sync that fails while a file is opened for writing makes no wrong no, whoever opens it next") {
+  for_each_failure(
+      [](int nth, int os_errno) {
+        const faults::Scope scope;
+        TempDir dir;
+        no_faults();
+        {
+          Filter filter = created(dir.file());
+          add_keys(filter, 1, 0, kSome);
+        }
+        Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+        const auto came = fail_sync(nth, os_errno);
+        const auto refused = Filter::open(dir.file(), OpenMode::kWrite);
+        if (!*came) return false;
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().os_errno == os_errno);
+        no_faults();
+        CHECK(maybes(reader, 1, 0, kSome) == kSome);
+        for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
+          auto next = Filter::open(dir.file(), mode);
+          if (next.ok()) CHECK(maybes(*next, 1, 0, kSome) == kSome);
+        }
+        return true;
+      },
+      1);
+}
+
+TEST_CASE("a process that dies between a failed sync and its flag leaves a file that nobody uses") {
+  for (const int nth : {1, 2}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    Filter dead = created(dir.file());
+    add_keys(dead, 1, 0, kSome);
+    Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    faults::on_sync = [count = nth](int) mutable -> int {
+      if (--count == 0) throw faults::Killed();
+      return 0;
+    };
+    CHECK_THROWS_AS(static_cast<void>(dead.sync(1, 1)), faults::Killed);
+    no_faults();
+    CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);  // beside the other writer
+    CHECK(other.sync(2, 1).code == Code::kPoisoned);
+    check_poisoned(other);
+    CHECK(other.close().ok());  // the dead one's handle is still open in this process
+    check_ruined(dir.file());
+  }
+}
+
+TEST_CASE("a process that dies in the sync of its close leaves a file that is unclean, or clean with every key") {
+  for (const int nth : {1, 2}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    {
+      Filter dead = created(dir.file());
+      add_keys(dead, 1, 0, kSome);
+      faults::on_sync = [count = nth](int) mutable -> int {
+        if (--count == 0) throw faults::Killed();
+        return 0;
+      };
+      CHECK_THROWS_AS(static_cast<void>(dead.close()), faults::Killed);
+      no_faults();
+    }
+    auto next = Filter::open(dir.file(), OpenMode::kRead);
+    if (next.ok()) {
+      CHECK(maybes(*next, 1, 0, kSome) == kSome);
+    } else {
+      CHECK(next.error().code == Code::kUnclean);
+    }
+  }
+}
+
+TEST_CASE("a failed sync reaches readers and writers in other processes") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  Filter filter = created(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  Remote reader(dir.file());
+  Remote writer(dir.file());
+  CHECK(reader.call("open read") == "BFS_OK");
+  CHECK(writer.call("open write") == "BFS_OK");
+  CHECK(reader.call("ask 999 0 100") == "0");
+  fail_sync(1, EIO);
+  CHECK(filter.sync().code == Code::kPoisoned);
+  CHECK(reader.call("ask 999 0 100") == "100");
+  CHECK(reader.call("health") == "BFS_EPOISONED");
+  CHECK(writer.call("ask 999 0 100") == "100");
+  CHECK(writer.call("add 2 0 1") == "BFS_EPOISONED");
+  CHECK(writer.call("sync 2 1") == "BFS_EPOISONED");
+  CHECK(filter.close().ok());
+  CHECK(writer.call("close") == "BFS_EPOISONED");
+  CHECK(reader.call("open read") == "BFS_EPOISONED");
+  CHECK(writer.call("open write") == "BFS_EPOISONED");
+  check_ruined(dir.file());
+}
+
+// The folder is synced when the file has its name already.
+TEST_CASE("a folder that can not be synced fails the creation, and no file is left there") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  faults::folder_sync_errno = EIO;
+  CHECK_FALSE(Filter::create(dir.file(), small_options()).ok());
+  CHECK(dir.names().empty());
+}
+
+TEST_CASE("a filter whose publishing fails at the folder is no clean file that is written to") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  Options options = small_options();
+  options.unpublished = true;
+  Filter filter = created(dir.file(), options);
+  faults::folder_sync_errno = EIO;
+  CHECK_FALSE(filter.publish().ok());
+  if (filter.add("one more").ok() && !dir.names().empty()) CHECK_FALSE(look_at(dir.file()).slots.clean());
+}
+
+TEST_CASE("a folder that can be written to and not read takes a new file") {
+  const faults::Scope scope;
+  TempDir dir;
+  faults::folder_open_errno = EACCES;
+  const auto filter = Filter::create(dir.file(), small_options());
+  CHECK(filter.ok() == (dir.names().size() == 1));
+}
+
+TEST_CASE("a filter that can not be given its name leaves nothing behind") {
+  for (const bool no_unnamed : {false, true}) {
+    for (const bool replace : {false, true}) {
+      const faults::Scope scope;
+      TempDir dir;
+      no_faults();
+      faults::no_unnamed_files = no_unnamed;
+      faults::naming_errno = EIO;
+      Options options = small_options();
+      options.replace = replace;
+      const auto filter = Filter::create(dir.file(), options);
+      REQUIRE_FALSE(filter.ok());
+      CHECK(filter.error().os_errno == EIO);
+      CHECK(dir.names().empty());
+    }
+  }
+}

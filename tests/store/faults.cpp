@@ -1,0 +1,108 @@
+#include "faults.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+
+namespace store_test::faults {
+
+std::function<int(int descriptor)> on_sync;
+int folder_sync_errno = 0;
+std::function<void(const LockCall&)> before_lock;
+std::function<void(const LockCall&)> after_lock;
+bool no_unnamed_files = false;
+int naming_errno = 0;
+int folder_open_errno = 0;
+
+Scope::~Scope() {
+  on_sync = nullptr;
+  folder_sync_errno = 0;
+  before_lock = nullptr;
+  after_lock = nullptr;
+  no_unnamed_files = false;
+  naming_errno = 0;
+  folder_open_errno = 0;
+}
+
+namespace {
+
+int fail_with(int os_errno) noexcept {
+  errno = os_errno;
+  return -1;
+}
+
+// The hook may lock files itself: that is not hooked.
+void call(std::function<void(const LockCall&)>& hook, const LockCall& made) {
+  if (!hook) return;
+  std::function<void(const LockCall&)> once;
+  once.swap(hook);
+  const int saved = errno;
+  once(made);
+  errno = saved;
+  if (!hook) once.swap(hook);
+}
+
+}  // namespace
+
+}  // namespace store_test::faults
+
+namespace faults = store_test::faults;
+
+extern "C" int fdatasync(int descriptor) {
+  if (!faults::on_sync) return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+  const int failed = faults::on_sync(descriptor);
+  return failed == 0 ? 0 : faults::fail_with(failed);
+}
+
+extern "C" int fsync(int descriptor) {
+  if (faults::folder_sync_errno != 0) return faults::fail_with(faults::folder_sync_errno);
+  if (faults::on_sync) return 0;
+  return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
+
+extern "C" int fcntl(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  void* argument = va_arg(arguments, void*);
+  va_end(arguments);
+  const bool locking = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+  if (!locking) return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
+  const auto* lock = static_cast<const struct flock*>(argument);
+  const faults::LockCall made{command, lock->l_type, static_cast<long>(lock->l_start)};
+  faults::call(faults::before_lock, made);
+  const int outcome = static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
+  if (outcome == 0) faults::call(faults::after_lock, made);
+  return outcome;
+}
+
+extern "C" int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const auto mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+  if (unnamed && faults::no_unnamed_files) return faults::fail_with(EOPNOTSUPP);
+  if (!unnamed && (flags & O_DIRECTORY) != 0 && faults::folder_open_errno != 0) {
+    return faults::fail_with(faults::folder_open_errno);
+  }
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+
+extern "C" int link(const char* from, const char* to) noexcept { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
+
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
+  if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+
+extern "C" int rename(const char* from, const char* to) noexcept { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }

@@ -1,0 +1,41 @@
+// System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
+// gets these functions in the place of libc's fdatasync, fsync, fcntl, open, linkat, rename and renameat2.
+#pragma once
+
+#include <functional>
+
+namespace store_test::faults {
+
+// Called in the place of fdatasync: the errno, or 0. It may throw Killed. Nothing: the real one.
+extern std::function<int(int descriptor)> on_sync;
+
+// The errno of every fsync (the library syncs folders alone by it); 0: it works, and is left out where on_sync is set.
+extern int folder_sync_errno;
+
+// Called before and after every lock command that works, with the command (F_OFD_SETLK, F_OFD_SETLKW or F_OFD_GETLK),
+// the kind of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.
+struct LockCall {
+  int command;
+  short kind;
+  long byte;
+};
+extern std::function<void(const LockCall&)> before_lock;
+extern std::function<void(const LockCall&)> after_lock;
+
+extern bool no_unnamed_files;  // as on filesystems without O_TMPFILE
+extern int naming_errno;       // of every linkat, rename and renameat2; 0: they work
+extern int folder_open_errno;  // of opening a folder for reading; 0: it works
+
+// The process died in this call: nothing behind it is done, and the kernel releases its locks.
+struct Killed {};
+
+// Everything works again. Every test ends with it, whatever happens.
+class Scope {
+ public:
+  Scope() = default;
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope();
+};
+
+}  // namespace store_test::faults

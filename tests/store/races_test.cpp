@@ -1,0 +1,189 @@
+// Two at once, at the worst moment: what one process does while another is in the middle of opening, replacing,
+// closing.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "faults.hpp"
+#include "store/session.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using faults::LockCall;
+
+namespace {
+
+// Once, when a lock of that byte is asked for or taken.
+std::function<void(const LockCall&)> once_at(int command, std::uint64_t byte, std::function<void()> deed) {
+  auto left = std::make_shared<bool>(true);
+  return [=](const LockCall& made) {
+    if (!*left || made.command != command || made.byte != static_cast<long>(byte)) return;
+    *left = false;
+    deed();
+  };
+}
+
+void make_unclean(const std::string& path) {
+  CHECK(created(path).close().ok());
+  leave_behind(path);
+  edit_slots(path, [](format::Slot& slot) { slot.boot_id[0] ^= 1; });
+}
+
+ino_t inode_of(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  return facts.st_ino;
+}
+
+Options replacing() {
+  Options options = small_options();
+  options.replace = true;
+  return options;
+}
+
+}  // namespace
+
+// Who opens for writing holds the writers' lock before it knows that the file may not be used: a reader that comes
+// then must not take it for a live writer.
+TEST_CASE("an unclean file is refused while another process is just being refused it for writing") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_unclean(dir.file());
+  std::optional<Code> seen;
+  std::optional<FileState> inspected;
+  faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] {
+    seen = open_code(dir.file(), OpenMode::kRead);
+    inspected = state_of(dir.file());
+  });
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
+  CHECK(seen == Code::kUnclean);
+  CHECK(inspected == FileState::kUnclean);
+}
+
+TEST_CASE("an unclean file is refused while it is being replaced") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_unclean(dir.file());
+  std::optional<Code> seen;
+  faults::after_lock = [&](const LockCall& made) {
+    if (made.command != F_OFD_SETLK || made.byte != store::kWriterLock || made.kind != F_WRLCK) return;
+    if (!seen) seen = open_code(dir.file(), OpenMode::kRead);
+  };
+  CHECK(created(dir.file(), replacing()).close().ok());
+  CHECK(seen == Code::kUnclean);
+}
+
+TEST_CASE("a file whose writer died in a sync is refused while another process is just being refused it") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  std::optional<Code> seen;
+  faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] { seen = open_code(dir.file(), OpenMode::kRead); });
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
+  CHECK(seen == Code::kUnclean);
+}
+
+TEST_CASE("a reader opens a file whose last writer closes between the two looks at it") {
+  const faults::Scope scope;
+  TempDir dir;
+  std::optional<Filter> writer = created(dir.file());
+  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { writer.reset(); });
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+  CHECK_FALSE(writer.has_value());
+}
+
+TEST_CASE("a reader opens a file whose writers change between the two looks at it") {
+  const faults::Scope scope;
+  TempDir dir;
+  std::optional<Filter> writer = created(dir.file());
+  std::optional<Filter> next;
+  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { writer.reset(); });
+  faults::after_lock =
+      once_at(F_OFD_GETLK, store::kWriterLock, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+  CHECK(next.has_value());
+}
+
+TEST_CASE("a writer that waits while the file is replaced opens the new one") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const ino_t old = inode_of(dir.file());
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  CHECK(inode_of(dir.file()) != old);
+  add_keys(writer, 1, 0, kSome);
+  CHECK(writer.close().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("a writer that waits while the file is replaced opens the new one though the old has another name") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  REQUIRE(link(dir.file().c_str(), dir.file("second name").c_str()) == 0);
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(writer, 1, 0, kSome);
+  CHECK(writer.close().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("a writer that waits while the file is removed gets no file") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] { unlink(dir.file().c_str()); });
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kNotFound);
+}
+
+// The second must not take the place of the first one's file, which somebody writes to by now.
+TEST_CASE("of two that replace a file at once, the second sees the first one's writer") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  std::optional<Filter> first;
+  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] { first = created(dir.file(), replacing()); });
+  CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
+  REQUIRE(first.has_value());
+  add_keys(*first, 1, 0, kSome);
+  CHECK(first->close().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(dir.names().size() == 1);
+}
+
+TEST_CASE("an exclusive writer and a shared one that come at once do not both get in") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  std::optional<Filter> shared;
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { shared = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  CHECK(open_code(dir.file(), OpenMode::kExclusive) == Code::kBusy);
+  REQUIRE(shared.has_value());
+  CHECK(shared->close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("a writer that joins while the last one is about to close keeps the file dirty") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter closing = created(dir.file());
+  std::optional<Filter> joined;
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { joined = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  CHECK(closing.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kInUse);
+  CHECK(look_at(dir.file()).says_dirty());
+  REQUIRE(joined.has_value());
+  CHECK(joined->close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}

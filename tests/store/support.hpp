@@ -1,0 +1,117 @@
+// What the tests of sharing and safety have in common: files in a folder of their own, a look at a file's bytes beside
+// the library, and filters in other processes.
+#pragma once
+
+#include <bfstore/bfstore.hpp>
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "format/state.hpp"
+#include "keys.hpp"
+
+namespace store_test {
+
+// A fresh folder, removed with all that is in it.
+class TempDir {
+ public:
+  TempDir();
+  explicit TempDir(const std::string& parent);
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::string file(const std::string& name = "filter.bf") const { return path_ + "/" + name; }
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::string path_;
+};
+
+// A folder in memory, where there is one: for tests that bring their own disk, or want many rounds of what a disk does
+// slowly.
+std::string memory_folder();
+
+// --- Filters and keys ------------------------------------------------------------------------------------------------
+
+// The value, or the test fails with the error's words.
+bfstore::Filter opened(bfstore::Result<bfstore::Filter> result);
+bfstore::Filter created(const std::string& path, const bfstore::Options& options = small_options());
+bfstore::Code code_of(const bfstore::Result<bfstore::Filter>& result);
+bfstore::Code open_code(const std::string& path, bfstore::OpenMode mode);
+bfstore::FileState state_of(const std::string& path);
+
+void add_keys(bfstore::Filter& filter, unsigned writer, std::uint64_t from, std::uint64_t count);
+// Answers are real: a fresh key is not "maybe".
+bool answers_no(const bfstore::Filter& filter);
+
+// --- A file's bytes --------------------------------------------------------------------------------------------------
+
+std::string read_bytes(const std::string& path);
+void write_bytes(const std::string& path, std::uint64_t offset, const std::string& bytes);
+void copy_file(const std::string& from, const std::string& to);
+
+// What the file says now, read through a descriptor of its own.
+struct OnDisk {
+  bfstore::format::FileId file_id{};
+  bfstore::format::SlotPair slots;
+  std::uint64_t live_word = 0;
+  std::uint64_t keys_added = 0;
+
+  [[nodiscard]] const bfstore::format::Slot& newest() const;
+  [[nodiscard]] bool says_dirty() const;
+};
+OnDisk look(const std::string& bytes);
+OnDisk look_at(const std::string& path);
+
+// Changes every valid slot and writes it again with a good checksum.
+void edit_slots(const std::string& path, const std::function<void(bfstore::format::Slot&)>& edit);
+void set_live_word(const std::string& path, std::uint64_t word);
+
+// This system's boot id as the kernel prints it, without the dashes' help from the library.
+bfstore::format::BootId boot_id_here();
+
+// --- Other processes -------------------------------------------------------------------------------------------------
+
+// A process with a filter of its own, which does what it is told line by line (worker_remote.cpp has the list).
+class Remote {
+ public:
+  explicit Remote(const std::string& path);
+  Remote(const Remote&) = delete;
+  Remote& operator=(const Remote&) = delete;
+  ~Remote();
+
+  std::string call(const std::string& line);
+  // SIGKILL, and wait until it is gone.
+  void kill();
+
+ private:
+  pid_t pid_ = -1;
+  int to_ = -1;
+  int from_ = -1;
+};
+
+// Starts the worker program; the caller waits for it.
+pid_t start_worker(const std::vector<std::string>& arguments, int standard_input = -1, int standard_output = -1);
+// The exit code, or 1000 + the signal.
+int wait_for(pid_t pid);
+// SIGKILL, and wait until it is gone.
+void kill_and_wait(pid_t pid);
+
+// Runs it in a forked child, which must not use doctest; returns the exit code, or 1000 + the signal.
+int in_child(const std::function<int()>& body);
+// For in_child: root gives up its power over files. What is not root has none.
+bool become_nobody();
+
+// Makes a file that a process filled and was killed over: `count` keys of writer 1 are in it.
+void leave_behind(const std::string& path, std::uint64_t count = kSome);
+
+// "--name=N" of the command line, or the default.
+std::uint64_t option(const std::string& name, std::uint64_t otherwise);
+
+}  // namespace store_test

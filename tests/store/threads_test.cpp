@@ -1,0 +1,194 @@
+// Threads on one handle and on several handles of one file: adding, asking, syncing, counting, opening and closing at
+// once. Right in every build, and without a data race under ThreadSanitizer.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kKeysOfAThread = 40'000 / KEY_SCALE;
+
+Options roomy(Layout layout) {
+  Options options;
+  options.capacity = 8 * kKeysOfAThread;
+  options.bits_per_key = 16;
+  options.layout = layout;
+  return options;
+}
+
+// Each number its thread; all begin together.
+void at_once(unsigned threads, const std::function<void(unsigned)>& body) {
+  std::atomic<unsigned> waiting{threads};
+  std::vector<std::thread> running;
+  for (unsigned number = 0; number < threads; ++number) {
+    running.emplace_back([&, number] {
+      --waiting;
+      while (waiting.load() != 0) std::this_thread::yield();
+      body(number);
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+}
+
+// doctest's checks want one thread: the threads count what went wrong.
+struct Faults {
+  std::atomic<std::uint64_t> wrong_noes{0};
+  std::atomic<std::uint64_t> errors{0};
+  std::atomic<std::uint64_t> fresh{0};
+  void check() const {
+    CHECK(wrong_noes.load() == 0);
+    CHECK(errors.load() == 0);
+  }
+};
+
+void add_and_ask(Filter& filter, unsigned writer, Faults& faults) {
+  for (std::uint64_t i = 0; i < kKeysOfAThread; ++i) {
+    const std::string key = key_of(writer, i);
+    const Count added = filter.add(key);
+    if (added.ok()) faults.fresh += added.keys();
+    if (!added.ok()) ++faults.errors;
+    if (!filter.contains(key)) ++faults.wrong_noes;
+  }
+}
+
+void add_batches(Filter& filter, unsigned writer, Faults& faults) {
+  constexpr std::uint64_t kBatch = 500;
+  for (std::uint64_t from = 0; from < kKeysOfAThread; from += kBatch) {
+    std::vector<std::uint64_t> digests;
+    for (std::uint64_t i = from; i < from + kBatch; ++i) digests.push_back(*filter.digest(key_of(writer, i)));
+    const Count added = filter.add_digests(digests);
+    if (added.ok()) faults.fresh += added.keys();
+    if (!added.ok()) ++faults.errors;
+    std::vector<std::uint8_t> answers(kBatch);
+    const Count found = filter.contains_digests(digests, answers);
+    if (!found.ok() || found.keys() != kBatch) ++faults.wrong_noes;
+  }
+}
+
+void check_all(const Filter& filter, unsigned threads, const Faults& faults) {
+  faults.check();
+  for (unsigned writer = 0; writer < threads; ++writer) {
+    CHECK(maybes(filter, writer, 0, kKeysOfAThread) == kKeysOfAThread);
+  }
+  CHECK(filter.stats().keys_added == faults.fresh.load());
+}
+
+}  // namespace
+
+TEST_CASE("threads on one handle lose no key and no count") {
+  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+    for (const unsigned threads : {2U, 5U, 8U}) {
+      TempDir dir;
+      Filter filter = created(dir.file(), roomy(layout));
+      Faults faults;
+      at_once(threads, [&](unsigned number) {
+        number % 2 == 0 ? add_and_ask(filter, number, faults) : add_batches(filter, number, faults);
+      });
+      check_all(filter, threads, faults);
+    }
+  }
+}
+
+TEST_CASE("threads with a handle each lose no key and no count") {
+  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+    TempDir dir;
+    CHECK(created(dir.file(), roomy(layout)).close().ok());
+    Faults faults;
+    std::vector<Filter> handles;
+    for (int i = 0; i < 4; ++i) handles.push_back(opened(Filter::open(dir.file(), OpenMode::kWrite)));
+    at_once(4, [&](unsigned number) { add_and_ask(handles[number], number, faults); });
+    check_all(handles[0], 4, faults);
+    for (Filter& handle : handles) CHECK(handle.close().ok());
+    CHECK(state_of(dir.file()) == FileState::kClean);
+  }
+}
+
+TEST_CASE("threads that add the same keys leave them all there, and every one was new to somebody") {
+  TempDir dir;
+  Filter filter = created(dir.file(), roomy(Layout::kBlocked));
+  Faults faults;
+  at_once(4, [&](unsigned) { add_and_ask(filter, 0, faults); });
+  check_all(filter, 1, faults);
+  CHECK(faults.fresh.load() >= kKeysOfAThread - kKeysOfAThread / 1000);
+}
+
+TEST_CASE("syncs, counts of bits and inspections beside threads that add take nothing and miss nothing") {
+  TempDir dir;
+  Filter filter = created(dir.file(), roomy(Layout::kBlocked));
+  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  Faults faults;
+  std::atomic<unsigned> adding{3};
+  at_once(7, [&](unsigned number) {
+    if (number < 3) {
+      add_and_ask(number == 0 ? second : filter, number, faults);
+      --adding;
+    }
+    for (std::uint64_t mark = 1; number >= 3 && adding.load() != 0; ++mark) {
+      if (number <= 4) {
+        Filter& mine = number == 3 ? filter : second;
+        if (!mine.sync(number, mark).ok() || mine.mark(number) != mark) ++faults.errors;
+      } else if (number == 5) {
+        const Stats stats = reader.stats(true);
+        if (stats.fill->set_bits > stats.shape.num_bits || reader.health() != Code::kOk) ++faults.errors;
+      } else {
+        const auto report = inspect(dir.file());
+        if (!report.ok() || !report->valid() || report->state != FileState::kInUse) ++faults.errors;
+      }
+    }
+  });
+  check_all(reader, 3, faults);
+}
+
+TEST_CASE("threads that sync one handle at once keep the highest mark") {
+  TempDir dir(memory_folder());
+  Filter filter = created(dir.file());
+  Faults faults;
+  at_once(4, [&](unsigned number) {
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+      if (!filter.sync(9, i * 4 + number).ok()) ++faults.errors;
+    }
+  });
+  faults.check();
+  CHECK(filter.mark(9) == 203);
+  CHECK(filter.close().ok());
+}
+
+TEST_CASE("threads that open and close the file beside threads that add take nothing and miss nothing") {
+  TempDir dir(memory_folder());
+  Filter filter = created(dir.file(), roomy(Layout::kClassic));
+  Faults faults;
+  std::atomic<unsigned> adding{2};
+  at_once(5, [&](unsigned number) {
+    if (number < 2) {
+      add_and_ask(filter, number, faults);
+      --adding;
+    }
+    while (number >= 2 && adding.load() != 0) {
+      auto other = Filter::open(dir.file(), number == 2 ? OpenMode::kRead : OpenMode::kWrite);
+      if (!other.ok() || !other->close().ok()) ++faults.errors;
+    }
+  });
+  check_all(filter, 2, faults);
+  CHECK(filter.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("threads share a filter in a buffer") {
+  Options options = roomy(Layout::kBlocked);
+  const std::uint64_t bytes = *Filter::required_bytes(options);
+  std::vector<std::byte> memory(bytes + 64);
+  auto* start = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
+  Filter filter = opened(Filter::format({start, bytes}, options));
+  Faults faults;
+  at_once(4, [&](unsigned number) { add_and_ask(filter, number, faults); });
+  faults.check();
+  for (unsigned writer = 0; writer < 4; ++writer) CHECK(maybes(filter, writer, 0, kKeysOfAThread) == kKeysOfAThread);
+}

@@ -1,0 +1,380 @@
+// See arguments.hpp. CLI11 knows the grammar; what it does with a few unusual words would change keys, so these words
+// are masked before and unmasked after (see masked_words).
+#include "arguments.hpp"
+
+#include "failure.hpp"
+#include "numbers.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace bf {
+namespace {
+
+// Marks a word that is nothing but text. No argument of a program can hold a NUL, so nothing else looks like it.
+constexpr char kMask = '\0';
+
+std::string unmasked(std::string word) {
+  if (!word.empty() && word.front() == kMask) word.erase(0, 1);
+  return word;
+}
+
+// argv as CLI11 may have it. Left alone, CLI11 would split the key "[a,b]" in two, swallow the key "++", take the next
+// word as the value of "--note=", and refuse "--" after the first key. So every word after the command's name that does
+// not begin with a dash is masked, and every word after "--".
+std::vector<std::string> masked_words(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  bool named = false;
+  bool only_text = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    const bool dashed = word.size() > 1 && word.front() == '-';
+    if (only_text || (named && !dashed)) {
+      words.push_back(kMask + word);
+    } else if (word == "--") {
+      only_text = true;
+    } else if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      words.push_back(word.substr(0, word.size() - 1));
+      words.emplace_back(1, kMask);
+    } else {
+      named = named || !dashed;
+      words.push_back(std::move(word));
+    }
+  }
+  return words;
+}
+
+// Help without CLI11's lists of what excludes what: the usage line says it better.
+class Help : public CLI::Formatter {
+ public:
+  explicit Help(std::string usage) : usage_("Usage: " + std::move(usage) + "\n") {}
+
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+
+ private:
+  std::string usage_;
+};
+
+void add_help_and_version(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<Help>(usage));
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", std::string("bf ") + bfstore::version(), "print the version and exit");
+}
+
+// Takes an option's name and its value.
+using Take = std::function<void(const std::string& name, const std::string& text)>;
+
+// An option (or FILE) whose value goes, unmasked and otherwise untouched, to `take`.
+CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      Take take) {
+  const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
+    take(name, unmasked(results.at(0)));
+    return true;
+  };
+  return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1);
+}
+
+CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      std::string& path) {
+  return add_text(app, name, help, type, [&path](const std::string& option, const std::string& text) {
+    if (text.empty()) throw Failure(option + ": the name is empty");
+    path = text;
+  });
+}
+
+void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_path(app, "FILE", help, "", arguments.file)->required();
+}
+
+void add_quiet(CLI::App& app, Arguments& arguments) {
+  app.add_flag("-q,--quiet", arguments.quiet, "no line about success");
+}
+
+void add_separator(CLI::App& app, Arguments& arguments) {
+  app.add_flag_callback(
+      "-0,--null", [&] { arguments.separator = '\0'; }, "keys end in NUL instead of LF");
+}
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string& help) {
+  return add_text(app, "--capacity", help, "N", [&](const std::string& name, const std::string& text) {
+    arguments.options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+  });
+}
+
+// What says how good a filter of --capacity keys is: at most one of them.
+std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
+  const auto take_fpr = [&](const std::string& name, const std::string& text) {
+    options.fpr = parse_fraction(name, text, 1, "0.01");
+  };
+  const auto take_bits_per_key = [&](const std::string& name, const std::string& text) {
+    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
+  };
+  const auto take_max_bytes = [&](const std::string& name, const std::string& text) {
+    options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
+  };
+  const std::vector<CLI::Option*> qualities = {
+      add_text(app, "--fpr", "false-positive rate at that many keys (0.01 if nothing else says the size)", "P",
+               take_fpr),
+      add_text(app, "--bits-per-key", "bits for each key, instead of --fpr", "B", take_bits_per_key),
+      add_text(app, "--max-bytes", "the largest filter whose file is at most this big, instead of --fpr", "SIZE",
+               take_max_bytes)};
+  qualities[0]->excludes(qualities[1], qualities[2]);
+  qualities[1]->excludes(qualities[2]);
+  return qualities;
+}
+
+std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
+  const char* const help =
+      "bits of the filter, with --probes: 64Mi are 67,108,864 bits; with a B it is a size in bytes: 8MiB";
+  const auto take_bits = [&](const std::string& name, const std::string& text) {
+    options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
+  };
+  const auto take_probes = [&](const std::string& name, const std::string& text) {
+    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
+  };
+  CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
+  CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
+  bits->needs(probes);
+  probes->needs(bits);
+  return {bits, probes};
+}
+
+// The ways to say the size, and what excludes what. `counted`: the keys are, so that --capacity may be left out.
+void add_size(CLI::App& app, Arguments& arguments, bool counted) {
+  CLI::Option* const capacity = add_capacity(
+      app, arguments, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
+  const auto qualities = add_qualities(app, arguments.options);
+  const auto bits_and_probes = add_bits_and_probes(app, arguments.options);
+  CLI::Option* const like = add_path(app, "--like", "copy size, layout, hash and seed of another filter: equal digests",
+                                     "OTHER", arguments.options.like);
+  like->excludes(capacity);
+  for (CLI::Option* const option : qualities) {
+    if (!counted) option->needs(capacity);
+    bits_and_probes.front()->excludes(option);
+    like->excludes(option);
+  }
+  for (CLI::Option* const option : bits_and_probes) like->excludes(option);
+}
+
+bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
+  if (text == "blocked") return bfstore::Layout::kBlocked;
+  if (text == "classic") return bfstore::Layout::kClassic;
+  throw Failure(option + ": '" + text + "' is not a layout; there are blocked and classic");
+}
+
+bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
+  if (text == "xxh3" || text == "xxh3-64") return bfstore::Hash::kXxh3;
+  if (text != "external") throw Failure(option + ": '" + text + "' is not a hash; there are xxh3 and external");
+  if (for_keys) throw Failure(option + ": external takes digests, and build reads keys; use xxh3");
+  return bfstore::Hash::kExternal;
+}
+
+// What --like copies too.
+void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
+  const auto take_layout = [&](const std::string& name, const std::string& text) {
+    options.layout = parse_layout(name, text);
+  };
+  const auto take_hash = [&options, for_keys](const std::string& name, const std::string& text) {
+    options.hash = parse_hash(name, text, for_keys);
+  };
+  const auto take_seed = [&](const std::string& name, const std::string& text) {
+    options.seed = parse_seed(name, text);
+  };
+  app.get_option("--like")->excludes(
+      add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
+               take_layout),
+      add_text(app, "--hash", "xxh3 (default), or external: digests of your own, through the API alone", "H",
+               take_hash),
+      add_text(app, "--seed", "the hash's seed, decimal or 0x... (default: random)", "S", take_seed));
+}
+
+void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--note", "words of your own to keep in the file, at most 1024 bytes", "TEXT",
+           [&](const std::string& name, const std::string& text) {
+             if (text.size() > bfstore::kMaxNoteBytes) {
+               throw Failure(name + ": " + std::to_string(text.size()) + " bytes are too long: at most " +
+                             std::to_string(bfstore::kMaxNoteBytes));
+             }
+             options.note = text;
+           });
+  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: 0600)", "MODE",
+           [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+}
+
+void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
+  add_size(app, arguments, counted);
+  add_layout_hash_and_seed(app, arguments.options, counted);
+  add_note_and_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, "replace the file if there is one and nobody is writing to it");
+  add_quiet(app, arguments);
+}
+
+// Behind the file, for create and build.
+constexpr const char* kShapeUsage = "[--layout L] [--hash H] [--seed S] [--note TEXT] [--mode MODE] [--force] [-q]";
+
+constexpr const char* kNumbers = "Numbers: 10M, 1.5G (k M G T are powers of 1000), 64MiB (Ki Mi Gi Ti: of 1024).\n";
+
+void add_create(CLI::App& app, Arguments& arguments) {
+  CLI::App& create = *app.add_subcommand("create", "Make a new, empty filter");
+  create.callback([&] { arguments.command = Command::kCreate; });
+  add_help_and_version(create,
+                       "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "       bf create FILE --bits M --probes K [--capacity N]\n"
+                       "       bf create FILE --like OTHER\n"
+                       "       options of all: " +
+                           std::string(kShapeUsage));
+  add_file(create, arguments, "the filter to make");
+  add_shape(create, arguments, false);
+  create.footer(std::string(kNumbers) +
+                "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
+                "  bf create users.bf --capacity 10M --fpr 0.01");
+}
+
+void add_build(CLI::App& app, Arguments& arguments) {
+  CLI::App& build = *app.add_subcommand("build", "Make a filter of a list of keys, of the right size");
+  build.callback([&] { arguments.command = Command::kBuild; });
+  add_help_and_version(build,
+                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
+                       "       bf build FILE --from KEYS [-0] --like OTHER\n"
+                       "       options of all: " +
+                           std::string(kShapeUsage));
+  add_file(build, arguments, "the filter to make; it appears when it is complete");
+  add_path(build, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
+  add_separator(build, arguments);
+  add_shape(build, arguments, true);
+  build.footer(
+      std::string(kNumbers) +
+      "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
+      "counts twice, so the filter may be larger than it had to be. What can not be read twice (a pipe) is\n"
+      "copied to an unnamed file in $TMPDIR. A list without keys is an error: bf create makes empty filters.\n"
+      "\nExample:\n  bf build words.bf --from /usr/share/dict/words --fpr 0.001");
+}
+
+constexpr const char* kKeys =
+    "Keys are bytes: nothing is trimmed but the LF, and a blank line is the empty key. A key that begins\n"
+    "with a dash goes behind --. Without KEY and --from, keys are read from standard input.\n";
+
+void add_keys(CLI::App& app, Arguments& arguments) {
+  CLI::Option* const keys = app.add_option(
+      "KEY",
+      [&](const CLI::results_t& results) {
+        for (const std::string& word : results) {
+          // CLI11 takes "-5" for a number; "-05" would be the option -0 and that.
+          if (word.starts_with('-') && word.size() > 1)
+            throw Failure("KEY: '" + word + "' begins with a dash; put -- before it");
+          arguments.keys.push_back(unmasked(word));
+        }
+        return true;
+      },
+      "the keys");
+  keys->type_name("")->type_size(1)->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  keys->excludes(
+      add_path(app, "--from", "a file with the keys, one a line; - is standard input", "PATH", arguments.from));
+  add_separator(app, arguments);
+}
+
+void add_add(CLI::App& app, Arguments& arguments) {
+  CLI::App& add = *app.add_subcommand("add", "Add keys to a filter");
+  add.callback([&] { arguments.command = Command::kAdd; });
+  add_help_and_version(add, "bf add FILE [KEY... | --from PATH] [-0] [-q]");
+  add_file(add, arguments, "the filter");
+  add_keys(add, arguments);
+  add_quiet(add, arguments);
+  add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
+}
+
+void add_contains(CLI::App& app, Arguments& arguments) {
+  CLI::App& contains = *app.add_subcommand("contains", "Ask whether keys may be in a filter, or certainly are not");
+  contains.callback([&] { arguments.command = Command::kContains; });
+  add_help_and_version(contains, "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count]");
+  add_file(contains, arguments, "the filter");
+  add_keys(contains, arguments);
+  const auto choice = [&](const char* name, Answers answers, const char* help) {
+    return contains.add_flag_callback(
+        name, [&arguments, answers] { arguments.answers = answers; }, help);
+  };
+  CLI::Option* const maybe = choice("--maybe", Answers::kMaybe, "print only the keys that may be present");
+  CLI::Option* const absent = choice("--absent", Answers::kAbsent, "print only the keys that are certainly absent");
+  CLI::Option* const count = choice("--count", Answers::kCount, "print only how many may be present and are absent");
+  maybe->excludes(absent, count);
+  absent->excludes(count);
+  contains.footer(
+      std::string(kKeys) +
+      "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
+      "present, 1 if all are certainly absent, 2 on an error.\n"
+      "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt");
+}
+
+// Why CLI11 refused the words.
+std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
+  // First, because CLI11 may complain of what is missing because of it; and CLI11's own text ends at the first mask.
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (!unknown.empty()) return "'" + unmasked(unknown.front()) + "' is not expected here";
+  const std::string reason = error.what();
+  if (reason.starts_with(words.back() + ": 1 required")) return words.back() + " needs a value";
+  const std::size_t name_end = reason.find(" was given a disallowed flag override");
+  if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value";
+  return reason;
+}
+
+[[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
+  const auto used = app.get_subcommands();
+  if (!used.empty()) {
+    const std::string name = used.front()->get_name();
+    throw Failure(name + ": " + reason_of(app, words, error) + "; see bf " + name + " --help");
+  }
+  if (words.empty()) throw Failure("no command given; see bf --help");
+  throw Failure("'" + words.front() + "' is not a command; see bf --help");
+}
+
+void check_size(const Arguments& arguments) {
+  if (arguments.command != Command::kCreate || arguments.is_sized()) return;
+  throw Failure("create: no size given; give --capacity N, or --bits M and --probes K, or --like OTHER");
+}
+
+}  // namespace
+
+std::variant<Arguments, std::string> parse_arguments(int argc, const char* const* argv) {
+  Arguments arguments;
+  CLI::App app("Bloom filters in files that any number of processes share.", "bf");
+  app.require_subcommand(1);
+  app.option_defaults()->disable_flag_override();  // no --force=false
+  app.footer(
+      "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
+      "  bf contains users.bf alice bob\n\nbf COMMAND --help says more about a command.");
+  add_create(app, arguments);
+  add_build(app, arguments);
+  add_add(app, arguments);
+  add_contains(app, arguments);
+  add_help_and_version(app, "bf create|build|add|contains ...");
+
+  std::vector<std::string> words = masked_words(argc, argv);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + "\n";
+  } catch (const CLI::Error& error) {
+    fail_to_parse(app, words, error);
+  }
+  check_size(arguments);
+  return arguments;
+}
+
+}  // namespace bf

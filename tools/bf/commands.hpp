@@ -1,0 +1,13 @@
+// The commands. Each returns an exit code, and throws Failure for 2.
+#pragma once
+
+#include "arguments.hpp"
+
+namespace bf {
+
+int create(const Arguments& arguments);
+int build(const Arguments& arguments);
+int add(const Arguments& arguments);
+int contains(const Arguments& arguments);
+
+}  // namespace bf

@@ -1,0 +1,110 @@
+// bf contains: which keys may be in a filter, and which certainly are not.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "numbers.hpp"
+#include "output.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace bf {
+namespace {
+
+class Asker {
+ public:
+  Asker(const bfstore::Filter& filter, const Arguments& arguments) : filter_(filter), arguments_(arguments) {}
+
+  void ask(std::span<const std::string_view> keys);
+  void finish();
+  void flush() { output_.flush(); }
+
+  [[nodiscard]] std::uint64_t keys_asked() const noexcept { return maybe_ + absent_; }
+  [[nodiscard]] bool any_maybe() const noexcept { return maybe_ > 0; }
+
+ private:
+  void ask_batch(std::span<const std::string_view> keys);
+  void print(std::string_view key, bool maybe);
+  // A filter in doubt answers "maybe" to everything: true, but of no use, and the user should hear why.
+  void check_health(bfstore::Code code);
+
+  const bfstore::Filter& filter_;
+  const Arguments& arguments_;
+  Output output_;
+  std::array<std::uint8_t, KeyReader::kMaxBatch> answers_{};
+  std::uint64_t maybe_ = 0;
+  std::uint64_t absent_ = 0;
+};
+
+void Asker::ask(std::span<const std::string_view> keys) {
+  while (!keys.empty()) {
+    const auto batch = keys.first(std::min(keys.size(), answers_.size()));
+    ask_batch(batch);
+    keys = keys.subspan(batch.size());
+  }
+}
+
+void Asker::ask_batch(std::span<const std::string_view> keys) {
+  const bfstore::Count count = filter_.contains_many(keys, std::span(answers_).first(keys.size()));
+  check_health(count.ok() ? filter_.health() : count.code());
+  maybe_ += count.keys();
+  absent_ += keys.size() - count.keys();
+  if (arguments_.answers == Answers::kCount) return;
+  for (std::size_t i = 0; i < keys.size(); ++i) print(keys[i], answers_[i] != 0);
+}
+
+void Asker::print(std::string_view key, bool maybe) {
+  if (arguments_.answers == Answers::kAll) {
+    output_.append(maybe ? "maybe\t" : "absent\t");
+  } else if (maybe != (arguments_.answers == Answers::kMaybe)) {
+    return;
+  }
+  output_.append(key);
+  output_.append({&arguments_.separator, 1});
+}
+
+void Asker::check_health(bfstore::Code code) {
+  if (code == bfstore::Code::kOk) return;
+  output_.flush();
+  throw Failure(arguments_.file + ": no answers behind " + key_words(keys_asked()) + ": " + bfstore::code_text(code));
+}
+
+void Asker::finish() {
+  if (arguments_.answers == Answers::kCount) {
+    output_.append("maybe\t" + std::to_string(maybe_) + "\nabsent\t" + std::to_string(absent_) + "\n");
+  }
+  output_.flush();
+}
+
+void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) {
+  KeyReader reader(source.fd(), source.name(), arguments.separator);
+  const bool terminal_is_free = ::isatty(STDOUT_FILENO) != 1 && !source.is_terminal();
+  Progress progress("asking " + source.name(), source.bytes(), terminal_is_free);
+  std::vector<std::string_view> keys;
+  while (reader.next(keys)) {
+    if (asker.keys_asked() == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+    asker.ask(keys);
+    if (reader.drained()) asker.flush();
+    progress.show(asker.keys_asked(), reader.bytes_read());
+  }
+}
+
+}  // namespace
+
+int contains(const Arguments& arguments) {
+  const bfstore::Filter filter = open_filter(arguments.file, bfstore::OpenMode::kRead);
+  Asker asker(filter, arguments);
+  if (arguments.keys.empty()) {
+    ask_all(asker, KeySource(arguments.from), arguments);
+  } else {
+    asker.ask(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
+  }
+  asker.finish();
+  return asker.any_maybe() ? 0 : 1;
+}
+
+}  // namespace bf

@@ -1,0 +1,13 @@
+// How a command gives up: one sentence for a person, printed by main() as `bf: <sentence>` with exit code 2.
+#pragma once
+
+#include <stdexcept>
+
+namespace bf {
+
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace bf

@@ -1,0 +1,91 @@
+// See filter_use.hpp.
+#include "filter_use.hpp"
+
+#include "failure.hpp"
+#include "interrupt.hpp"
+#include "numbers.hpp"
+#include "output.hpp"
+
+#include <vector>
+
+namespace bf {
+
+void check(const bfstore::Error& error, const std::string& file) {
+  if (error.ok()) return;
+  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
+}
+
+bfstore::Filter open_filter(const std::string& file, bfstore::OpenMode mode) {
+  bfstore::Result<bfstore::Filter> opened = bfstore::Filter::open(file, mode);
+  if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
+    throw Failure(file + ": no such file; create one with bf create");
+  }
+  bfstore::Filter filter = unwrap(std::move(opened), file);
+  refuse_external(filter, file);
+  return filter;
+}
+
+void refuse_external(const bfstore::Filter& filter, const std::string& file) {
+  if (filter.shape().hash != bfstore::Hash::kExternal) return;
+  throw Failure(file +
+                ": takes digests, not keys (its hash is external); use add_digest and contains_digest of the API");
+}
+
+void warn_of_cr(const std::string& source_name) {
+  complain(source_name + ": the first line ends in CR LF, and the CR counts as part of the key; if it should not, " +
+           "remove it first: tr -d '\\r'");
+}
+
+Loader::Loader(bfstore::Filter& filter, std::string file)
+    : filter_(filter), file_(std::move(file)), keys_before_(filter.stats().keys_added) {}
+
+void Loader::add(std::span<const std::string_view> keys) {
+  const bfstore::Count count = filter_.add_many(keys);
+  if (!count.ok()) {
+    throw Failure(file_ + ": adding stopped behind " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
+  }
+  keys_read_ += keys.size();
+  keys_new_ += count.keys();
+  warn_if_overfull(keys_held());
+}
+
+void Loader::add_all(const KeySource& source, char separator) {
+  KeyReader reader(source.fd(), source.name(), separator);
+  Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
+  std::vector<std::string_view> keys;
+  // An interrupt cuts the input short, perhaps within a key: what came last is not added.
+  while (reader.next(keys) && !interrupt::pending()) {
+    if (keys_read_ == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+    add(keys);
+    progress.show(keys_read_, reader.bytes_read());
+  }
+}
+
+void Loader::finish() { warn_if_overfull(filter_.stats().keys_added); }
+
+void Loader::warn_if_overfull(std::uint64_t keys_held) {
+  const bfstore::Shape& shape = filter_.shape();
+  if (warned_ || keys_held <= shape.capacity) return;
+  warned_ = true;
+  complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
+           "): false positives exceed the promised rate of " + short_number(shape.fpr) +
+           "; make a larger one with bf build");
+}
+
+std::string shape_words(const bfstore::Stats& stats) {
+  const bfstore::Shape& shape = stats.shape;
+  const char* const layout = shape.layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
+  return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
+         layout + ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe, " : " probes, ") +
+         human_bytes(stats.body_bytes);
+}
+
+std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }
+
+void report(const std::string& line) {
+  Output output;
+  output.append(line + "\n");
+  output.flush();
+}
+
+}  // namespace bf

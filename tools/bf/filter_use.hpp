@@ -1,0 +1,71 @@
+// What the commands share: the library's errors as Failures, loading keys into a filter, the words about a filter.
+#pragma once
+
+#include "key_reader.hpp"
+#include "key_source.hpp"
+#include "terminal.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bf {
+
+// `file`: named where the library has no words of its own.
+void check(const bfstore::Error& error, const std::string& file);
+
+template <class T>
+T unwrap(bfstore::Result<T> result, const std::string& file) {
+  if (!result.ok()) check(result.error(), file);
+  return std::move(result).value();
+}
+
+// Opens an existing filter of keys.
+bfstore::Filter open_filter(const std::string& file, bfstore::OpenMode mode);
+
+// A filter whose hash is external takes no keys.
+void refuse_external(const bfstore::Filter& filter, const std::string& file);
+
+// Once, to standard error: every key of a file with CR LF line ends has a CR that the user does not see.
+void warn_of_cr(const std::string& source_name);
+
+// Adds keys, counts them, and says once when there are more than the filter was made for.
+class Loader {
+ public:
+  Loader(bfstore::Filter& filter, std::string file);
+
+  void add(std::span<const std::string_view> keys);
+  // Every key of the source, until an interrupt.
+  void add_all(const KeySource& source, char separator);
+  // Counts what other processes have added too.
+  void finish();
+
+  [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
+  [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
+  [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + keys_new_; }
+
+ private:
+  void warn_if_overfull(std::uint64_t keys_held);
+
+  bfstore::Filter& filter_;
+  std::string file_;
+  std::uint64_t keys_before_;
+  std::uint64_t keys_read_ = 0;
+  std::uint64_t keys_new_ = 0;
+  bool warned_ = false;
+};
+
+// "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"
+std::string shape_words(const bfstore::Stats& stats);
+
+// "1 key", "2 keys"
+std::string key_words(std::uint64_t count);
+
+// One line about success on standard output.
+void report(const std::string& line);
+
+}  // namespace bf

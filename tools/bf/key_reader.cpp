@@ -1,0 +1,106 @@
+// See key_reader.hpp.
+#include "key_reader.hpp"
+
+#include "failure.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace bf {
+
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name) {
+  for (;;) {
+    const ssize_t got = ::read(fd, to, bytes);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EAGAIN) {
+      pollfd waiting{fd, POLLIN, 0};
+      ::poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      throw Failure(name + ": can not read the keys: " + std::strerror(errno));
+    }
+  }
+}
+
+KeyReader::KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes, std::size_t max_key_bytes)
+    : fd_(fd),
+      name_(std::move(name)),
+      separator_(separator),
+      max_key_bytes_(max_key_bytes),
+      buffer_(static_cast<char*>(std::malloc(buffer_bytes))),
+      capacity_(buffer_bytes) {
+  if (!buffer_) throw std::bad_alloc();
+}
+
+bool KeyReader::next(std::vector<std::string_view>& keys) {
+  keys.clear();
+  for (;;) {
+    split(keys);
+    if (keys.empty() && at_end_) take_rest(keys);
+    if (!keys.empty()) return true;
+    if (at_end_) return false;
+    fill();
+  }
+}
+
+void KeyReader::split(std::vector<std::string_view>& keys) {
+  const char* const text = buffer_.get();
+  while (keys.size() < kMaxBatch) {
+    const void* const found = std::memchr(text + scanned_, separator_, end_ - scanned_);
+    if (found == nullptr) {
+      scanned_ = end_;
+      drained_ = true;
+      return;
+    }
+    const auto stop = static_cast<std::size_t>(static_cast<const char*>(found) - text);
+    keys.emplace_back(text + begin_, stop - begin_);
+    begin_ = scanned_ = stop + 1;
+    if (!seen_first_line_) {
+      seen_first_line_ = true;
+      first_line_ends_in_cr_ = separator_ == '\n' && keys.front().ends_with('\r');
+    }
+  }
+  drained_ = std::memchr(text + scanned_, separator_, end_ - scanned_) == nullptr;
+}
+
+void KeyReader::take_rest(std::vector<std::string_view>& keys) {
+  if (begin_ == end_) return;
+  keys.emplace_back(buffer_.get() + begin_, end_ - begin_);
+  begin_ = scanned_ = end_;
+}
+
+void KeyReader::fill() {
+  make_room();
+  const std::size_t got = read_some(fd_, buffer_.get() + end_, capacity_ - end_, name_);
+  at_end_ = got == 0;
+  end_ += got;
+  bytes_read_ += got;
+}
+
+// Moves the key that has begun to the front; a key that fills the whole buffer gets a larger one.
+void KeyReader::make_room() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    scanned_ -= begin_;
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ < capacity_) return;
+  if (end_ > max_key_bytes_) {
+    throw Failure(name_ + ": a key is longer than " + std::to_string(max_key_bytes_) +
+                  " bytes; are the keys separated by " + (separator_ == '\0' ? "LF (leave out -0)?" : "NUL (-0)?"));
+  }
+  const std::size_t larger = std::min(capacity_ * 2, std::max(capacity_, max_key_bytes_) + 1);
+  char* const grown = static_cast<char*>(std::realloc(buffer_.get(), larger));
+  if (grown == nullptr) throw std::bad_alloc();
+  std::ignore = buffer_.release();
+  buffer_.reset(grown);
+  capacity_ = larger;
+}
+
+}  // namespace bf

@@ -1,0 +1,68 @@
+// Keys from a file descriptor, one a line (or NUL-separated), as views into one big buffer: no copy of any key.
+//
+// Every byte but the separator belongs to a key: nothing is trimmed. An empty line is the empty key; a last key needs
+// no separator behind it, and a separator at the very end begins no further key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bf {
+
+class KeyReader {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{256} << 10;  // half of a common L2 cache
+  static constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 30;    // longer: surely the wrong separator
+  static constexpr std::size_t kMaxBatch = 4096;
+
+  // Reads `fd`, which stays the caller's; `name` is for messages.
+  KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes = kBufferBytes,
+            std::size_t max_key_bytes = kMaxKeyBytes);
+
+  // The next keys, at least one; the views are good until the next call. Waits only when no whole key has been read
+  // yet, so that a slow pipe is answered as it goes. False at the end. Throws Failure.
+  bool next(std::vector<std::string_view>& keys);
+
+  // The next next() must read (and may wait): time to flush what was made of the keys so far.
+  [[nodiscard]] bool drained() const noexcept { return drained_; }
+
+  // The first line ended in CR LF, so its key (and probably every other) ends in a CR.
+  [[nodiscard]] bool first_line_ends_in_cr() const noexcept { return first_line_ends_in_cr_; }
+
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+ private:
+  struct FreeMemory {
+    void operator()(char* memory) const noexcept { std::free(memory); }
+  };
+
+  void split(std::vector<std::string_view>& keys);
+  void take_rest(std::vector<std::string_view>& keys);
+  void fill();
+  void make_room();
+
+  int fd_;
+  std::string name_;
+  char separator_;
+  std::size_t max_key_bytes_;
+  std::unique_ptr<char, FreeMemory> buffer_;
+  std::size_t capacity_;
+  std::size_t begin_ = 0;    // of the first key not handed out
+  std::size_t scanned_ = 0;  // up to here there is no separator behind begin_
+  std::size_t end_ = 0;      // of what was read
+  std::uint64_t bytes_read_ = 0;
+  bool at_end_ = false;
+  bool drained_ = true;
+  bool seen_first_line_ = false;
+  bool first_line_ends_in_cr_ = false;
+};
+
+// read(2) that goes on after signals and waits where the descriptor is non-blocking. 0 at the end; throws Failure.
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name);
+
+}  // namespace bf

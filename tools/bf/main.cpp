@@ -1,0 +1,52 @@
+// bf: make, fill and ask bfstore filters. Here: from arguments to exit code (0 and 1 are the commands', 2 is an error).
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+
+#include <new>
+
+namespace {
+
+int run(const bf::Arguments& arguments) {
+  switch (arguments.command) {
+    case bf::Command::kCreate:
+      return bf::create(arguments);
+    case bf::Command::kBuild:
+      return bf::build(arguments);
+    case bf::Command::kAdd:
+      return bf::add(arguments);
+    case bf::Command::kContains:
+      return bf::contains(arguments);
+  }
+  return 2;
+}
+
+int run(const std::string& text) {
+  bf::Output output;
+  output.append(text);
+  output.flush();
+  return 0;
+}
+
+int run_reporting(int argc, char** argv) {
+  try {
+    return std::visit([](const auto& asked) { return run(asked); }, bf::parse_arguments(argc, argv));
+  } catch (const bf::Failure& failure) {
+    bf::complain(failure.what());
+  } catch (const std::bad_alloc&) {
+    bf::complain("out of memory");
+  }
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bf::prepare_process();
+  const int code = run_reporting(argc, argv);
+  bf::interrupt::obey();
+  return code;
+}

@@ -1,0 +1,103 @@
+// bf create and bf build: new filters.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "numbers.hpp"
+
+#include <sys/stat.h>
+
+#include <vector>
+
+namespace bf {
+namespace {
+
+[[noreturn]] void fail_exists(const std::string& file) {
+  throw Failure(file + ": exists already; bf add adds to a filter, --force replaces it, or choose another name");
+}
+
+// Early, so that nobody waits for the counting of a billion keys first. The library looks again when it matters.
+void refuse_taken(const Arguments& arguments) {
+  const std::string& file = arguments.file;
+  struct stat facts {};
+  if (::lstat(file.c_str(), &facts) != 0) return;
+  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": is a symbolic link; give the path of the file itself");
+  if (S_ISDIR(facts.st_mode)) throw Failure(file + ": is a directory; give a file name in it");
+  if (!S_ISREG(facts.st_mode)) throw Failure(file + ": is not a regular file; choose another name");
+  if (!arguments.options.replace) fail_exists(file);
+}
+
+bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options) {
+  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, options);
+  if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
+  return unwrap(std::move(made), arguments.file);
+}
+
+std::uint64_t count_keys(const KeySource& source, char separator) {
+  KeyReader reader(source.fd(), source.name(), separator);
+  Progress progress("counting " + source.name(), source.bytes());
+  std::vector<std::string_view> keys;
+  std::uint64_t count = 0;
+  while (reader.next(keys)) {
+    count += keys.size();
+    progress.show(count, reader.bytes_read());
+  }
+  return count;
+}
+
+[[noreturn]] void fail_empty(const KeySource& source) {
+  throw Failure(source.name() + ": holds no keys, and a filter of nothing calls everything absent; " +
+                "bf create makes an empty one to add to");
+}
+
+void publish(bfstore::Filter& filter, const std::string& file) {
+  const bfstore::Error error = filter.publish();
+  if (error.code == bfstore::Code::kExists) fail_exists(file);
+  check(error, file);
+}
+
+}  // namespace
+
+int create(const Arguments& arguments) {
+  interrupt::defer();
+  refuse_taken(arguments);
+  bfstore::Filter filter = make(arguments, arguments.options);
+  const std::string words = shape_words(filter.stats());
+  check(filter.close(), arguments.file);
+  interrupt::obey();
+  if (!arguments.quiet) report(arguments.file + ": created, " + words);
+  return 0;
+}
+
+int build(const Arguments& arguments) {
+  interrupt::defer();
+  KeySource source(arguments.from);
+  refuse_taken(arguments);
+  if (source.is_same_file(arguments.file))
+    throw Failure(arguments.file + ": is the list of keys itself; name another file");
+  bfstore::Options options = arguments.options;
+  options.unpublished = true;
+  if (!arguments.is_sized()) {
+    source.make_rewindable();
+    options.capacity = count_keys(source, arguments.separator);
+    interrupt::obey();
+    if (options.capacity == 0) fail_empty(source);
+    source.rewind();
+  }
+  bfstore::Filter filter = make(arguments, options);
+  refuse_external(filter, arguments.file);
+  Loader loader(filter, arguments.file);
+  loader.add_all(source, arguments.separator);
+  if (interrupt::pending()) return 2;  // main() obeys, when the filter is gone
+  if (loader.keys_read() == 0) fail_empty(source);
+  loader.finish();
+  const std::string words = shape_words(filter.stats());
+  publish(filter, arguments.file);
+  if (!arguments.quiet) {
+    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
+           " new to it), " + words);
+  }
+  return 0;
+}
+
+}  // namespace bf

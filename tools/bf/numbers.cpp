@@ -1,0 +1,186 @@
+// See numbers.hpp. A quantity is read as digits * multiplier / 10^decimals in integers, so nothing is ever rounded.
+#include "numbers.hpp"
+
+#include "failure.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+
+namespace bf {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, std::string_view text, const std::string& reason) {
+  throw Failure(option + ": '" + std::string(text) + "' " + reason);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view take_digits(std::string_view& rest) {
+  std::size_t length = 0;
+  while (length < rest.size() && is_digit(rest[length])) ++length;
+  const std::string_view digits = rest.substr(0, length);
+  rest.remove_prefix(length);
+  return digits;
+}
+
+struct Suffix {
+  std::uint64_t multiplier = 1;
+  bool bytes = false;
+};
+
+// The whole of `text` is a suffix, or nothing is.
+std::optional<Suffix> parse_suffix(std::string_view text) {
+  Suffix suffix;
+  if (!text.empty() && text.back() == 'B') {
+    suffix.bytes = true;
+    text.remove_suffix(1);
+  }
+  if (text.empty()) return suffix;
+  constexpr std::string_view kPrefixes = "kMGTPE";
+  const std::size_t power = kPrefixes.find(text[0] == 'K' ? 'k' : text[0]);
+  if (power == std::string_view::npos || text.size() > 2 || (text.size() == 2 && text[1] != 'i')) return std::nullopt;
+  const std::uint64_t base = text.size() == 2 ? 1024 : 1000;
+  for (std::size_t i = 0; i <= power; ++i) suffix.multiplier *= base;
+  return suffix;
+}
+
+enum class Flaw { kNone, kNotANumber, kNotWhole, kTooLarge };
+
+struct Quantity {
+  Flaw flaw = Flaw::kNone;
+  std::uint64_t value = 0;
+  bool bytes = false;
+};
+
+// digits * multiplier / 10^decimals
+Quantity scale(std::string_view digits, std::size_t decimals, std::uint64_t multiplier) {
+  if (decimals > std::numeric_limits<std::uint64_t>::digits10) return {Flaw::kNotWhole};
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return {Flaw::kTooLarge};
+  std::uint64_t divisor = 1;
+  for (std::size_t i = 0; i < decimals; ++i) divisor *= 10;
+  const std::uint64_t shared = std::gcd(multiplier, divisor);
+  divisor /= shared;
+  if (number % divisor != 0) return {Flaw::kNotWhole};
+  Quantity product;
+  if (__builtin_mul_overflow(number / divisor, multiplier / shared, &product.value)) return {Flaw::kTooLarge};
+  return product;
+}
+
+Quantity read_quantity(std::string_view text, Unit unit) {
+  const std::string_view whole = take_digits(text);
+  std::string_view fraction;
+  if (whole.empty()) return {Flaw::kNotANumber};
+  if (!text.empty() && text[0] == '.') {
+    text.remove_prefix(1);
+    fraction = take_digits(text);
+    if (fraction.empty()) return {Flaw::kNotANumber};
+  }
+  const std::optional<Suffix> suffix = parse_suffix(text);
+  if (!suffix) return {Flaw::kNotANumber};
+  while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
+  // The largest multiplier, 8 * 2^60, still fits in 64 bits.
+  const std::uint64_t bits_per_byte = suffix->bytes && unit == Unit::kBits ? 8 : 1;
+  Quantity quantity =
+      scale(std::string(whole) + std::string(fraction), fraction.size(), suffix->multiplier * bits_per_byte);
+  quantity.bytes = suffix->bytes;
+  return quantity;
+}
+
+const char* unit_words(Unit unit) {
+  switch (unit) {
+    case Unit::kKeys:
+      return "is not a number of keys such as 5000, 10M (10,000,000) or 1.5Gi";
+    case Unit::kBytes:
+      return "is not a number of bytes such as 4096, 64MiB or 1.5G";
+    case Unit::kBits:
+      return "is not a number of bits such as 4096 or 64Mi; with a B it is a size in bytes of 8 bits: 8MiB is 64Mi";
+  }
+  return "";
+}
+
+// The whole of `text` in base `base`, or nothing.
+template <class Integer>
+std::optional<Integer> parse_integer(std::string_view text, int base) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max) {
+  const Quantity quantity = read_quantity(text, unit);
+  if (quantity.flaw == Flaw::kNotANumber) refuse(option, text, unit_words(unit));
+  if (quantity.bytes && unit == Unit::kKeys) {
+    refuse(option, text, "is a size in bytes, and this counts keys: leave out the B, or use --max-bytes");
+  }
+  if (quantity.flaw == Flaw::kNotWhole) refuse(option, text, "is not a whole number");
+  if (quantity.flaw == Flaw::kTooLarge || quantity.value > max) {
+    refuse(option, text, "is too large: at most " + std::to_string(max));
+  }
+  if (quantity.value == 0) refuse(option, text, "is too small: at least 1");
+  return quantity.value;
+}
+
+std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max) {
+  const auto value = parse_integer<std::uint32_t>(text, 10);
+  if (!value || *value == 0 || *value > max) {
+    refuse(option, text, "is not a whole number from 1 to " + std::to_string(max));
+  }
+  return *value;
+}
+
+double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value <= 0 || value >= limit) {
+    refuse(option, text, "is not a number above 0 and below " + short_number(limit) + ", such as " + example);
+  }
+  return value;
+}
+
+std::uint64_t parse_seed(const std::string& option, std::string_view text) {
+  const bool hex = text.substr(0, 2) == "0x";
+  const auto value = parse_integer<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
+  if (!value) refuse(option, text, "is not a whole number from 0 to 18446744073709551615, decimal or 0x...");
+  return *value;
+}
+
+std::uint32_t parse_mode(const std::string& option, std::string_view text) {
+  const auto value = parse_integer<std::uint32_t>(text, 8);
+  if (!value || *value == 0 || *value > 0777) refuse(option, text, "is not an octal mode such as 0640 (1 to 0777)");
+  return *value;
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  double size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f ", size);
+  return text.data() + std::string(kUnits[unit]);
+}
+
+std::string short_number(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", number);
+  return text.data();
+}
+
+}  // namespace bf

@@ -1,0 +1,57 @@
+// See output.hpp.
+#include "output.hpp"
+
+#include "failure.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace bf {
+namespace {
+
+[[noreturn]] void die_of_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  std::_Exit(128 + SIGPIPE);  // where SIGPIPE is blocked
+}
+
+std::size_t write_some(std::string_view text) {
+  for (;;) {
+    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (put >= 0) return static_cast<std::size_t>(put);
+    if (errno == EPIPE) die_of_closed_pipe();
+    if (errno == EAGAIN) {
+      pollfd waiting{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      throw Failure(std::string("standard output: can not write: ") + std::strerror(errno));
+    }
+  }
+}
+
+}  // namespace
+
+void Output::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty()) rest.remove_prefix(write_some(rest));
+  buffer_.clear();
+}
+
+void prepare_process() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) != -1) continue;
+    // The wrong way round on purpose: using a descriptor that was closed stays an error. Takes the lowest free number.
+    const int filler = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (filler != fd) std::_Exit(2);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace bf

@@ -1,0 +1,102 @@
+// See terminal.hpp.
+#include "terminal.hpp"
+
+#include "numbers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace bf {
+namespace {
+
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+bool progress_shown = false;
+
+// A standard error that can not be written to has nobody to tell.
+void write_error(std::string_view text) {
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// The length of the printable UTF-8 sequence that begins `text`, or 0. C1 control characters (U+0080 to U+009F) drive a
+// terminal as ESC does, so they are not printable; nor are overlong forms and surrogates.
+std::size_t printable_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto tails = [&](std::size_t count) {
+    for (std::size_t i = 1; i <= count; ++i) {
+      if ((byte(i) & 0xC0U) != 0x80U) return false;
+    }
+    return true;
+  };
+  const unsigned first = byte(0);
+  const unsigned second = byte(1);
+  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+  if (first >= 0xC2 && first <= 0xDF) return tails(1) && (first != 0xC2 || second >= 0xA0) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool good = (first != 0xE0 || second >= 0xA0) && (first != 0xED || second < 0xA0);
+    return good && tails(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool good = (first != 0xF0 || second >= 0x90) && (first != 0xF4 || second < 0x90);
+    return good && tails(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string escaped(unsigned char byte) {
+  if (byte == '\n') return "\\n";
+  if (byte == '\t') return "\\t";
+  if (byte == '\r') return "\\r";
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const std::size_t length = printable_length(text);
+    safe += length > 0 ? std::string(text.substr(0, length)) : escaped(static_cast<unsigned char>(text[0]));
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return safe;
+}
+
+void complain(std::string_view message) {
+  std::string line(progress_shown ? kEraseLine : "");
+  progress_shown = false;
+  line += "bf: " + printable(message) + "\n";
+  write_error(line);
+}
+
+Progress::Progress(std::string what, std::optional<std::uint64_t> total_bytes, bool wanted)
+    : what_(printable(what)),
+      total_bytes_(total_bytes),
+      on_(wanted && ::isatty(STDERR_FILENO) == 1),
+      next_(std::chrono::steady_clock::now() + std::chrono::seconds(1)) {}
+
+Progress::~Progress() {
+  if (progress_shown) write_error(kEraseLine);
+  progress_shown = false;
+}
+
+void Progress::show(std::uint64_t keys, std::uint64_t bytes) {
+  if (!on_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  std::string line = std::string(kEraseLine) + what_ + ": ";
+  line += keys > 0 ? grouped(keys) + " keys" : human_bytes(bytes);
+  if (total_bytes_.value_or(0) > 0) {
+    const std::uint64_t total = *total_bytes_;
+    line += ", " + std::to_string(std::min<std::uint64_t>(100, bytes / (total / 100 + 1))) + " %";
+  }
+  write_error(line);
+  progress_shown = true;
+}
+
+}  // namespace bf

@@ -1,0 +1,36 @@
+// What goes to standard error: one-line messages, and progress while a person is looking.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bf {
+
+// `text` fit for a terminal: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
+std::string printable(std::string_view text);
+
+// Writes "bf: <message>" as one line.
+void complain(std::string_view message);
+
+// Says how far long work is, on one line that goes away. Silent unless standard error is a terminal.
+class Progress {
+ public:
+  // `total_bytes` of input, where it is known. `wanted`: false where the terminal serves something else.
+  Progress(std::string what, std::optional<std::uint64_t> total_bytes, bool wanted = true);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::uint64_t keys, std::uint64_t bytes);
+
+ private:
+  std::string what_;
+  std::optional<std::uint64_t> total_bytes_;
+  bool on_;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace bf

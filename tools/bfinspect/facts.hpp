@@ -1,0 +1,33 @@
+// Everything that is shown of one file: the library's report and what only a tool looks for.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "openers.hpp"
+#include "verdict.hpp"
+
+namespace bfinspect {
+
+enum class FileKind { kUnknown, kRegular, kDirectory, kSymlink, kFifo, kSocket, kDevice };
+
+struct Facts {
+  bfstore::Report report;
+  FileKind kind = FileKind::kUnknown;
+  std::string link_target;         // of a symbolic link
+  std::optional<Openers> openers;  // of a regular file
+  bool counted = true;             // the bits were to be counted
+  std::optional<bool> overfull;
+  std::optional<std::uint64_t> remaining_keys;
+  Verdict verdict = Verdict::kNotGood;
+
+  // Is everybody seen who has it open? Not so if a writer holds its lock and none is seen.
+  [[nodiscard]] bool all_openers_seen() const;
+};
+
+Facts gather(bfstore::Report report, bool counted);
+
+}  // namespace bfinspect

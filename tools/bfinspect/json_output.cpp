@@ -1,0 +1,160 @@
+// See json_output.hpp.
+#include "json_output.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "text.hpp"
+#include "words.hpp"
+
+namespace bfinspect {
+namespace {
+
+using Json = nlohmann::ordered_json;  // in the order in which a person would ask
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+// Both forms of a text in any encoding.
+void put_text(Json& object, const std::string& key, const std::optional<std::string>& bytes) {
+  object[key] = bytes && is_utf8(*bytes) ? Json(*bytes) : Json();
+  object[key + "_bytes"] = bytes ? Json(hex(*bytes)) : Json();
+}
+
+Json problem_json(bfstore::Code code, const std::string& text) {
+  const char* name = bfstore::code_name(code);
+  Json object;
+  object["code"] = name == nullptr ? Json() : Json(name);
+  object["text"] = is_utf8(text) ? text : escaped(text, false);
+  return object;
+}
+
+Json slot_json(const std::optional<bfstore::ReportedSlot>& slot) {
+  Json object;
+  if (!slot) return object;
+  object["valid"] = slot->valid;
+  object["sequence"] = slot->valid ? Json(slot->sequence) : Json();
+  object["state"] = slot->valid ? Json(slot->state) : Json();
+  return object;
+}
+
+void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id) {
+  for (const char* key : {"m", "k", "n", "p", "seed", "layout", "hash", "bits_per_key", "format_version", "form",
+                          "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes"}) {
+    out[key] = Json();
+  }
+  if (!id) return;
+  out["m"] = id->num_bits;
+  out["k"] = id->num_probes;
+  out["n"] = id->capacity;
+  out["p"] = number(id->fpr);
+  out["seed"] = std::to_string(id->seed);
+  out["layout"] = layout_name(id->layout);
+  out["hash"] = hash_name(id->hash);
+  out["bits_per_key"] = number(static_cast<double>(id->num_bits) / static_cast<double>(id->capacity));
+  out["format_version"] = format_version(*id);
+  out["form"] = id->embedded ? "embedded" : "file";
+  out["file_id"] = hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()});
+  out["header_bytes"] = id->header_bytes;
+  out["compat"] = id->compat;
+  out["ro_compat"] = id->ro_compat;
+  out["incompat"] = id->incompat;
+  out["body_offset"] = id->body_offset;
+  out["body_bytes"] = id->body_bytes;
+}
+
+void put_state(Json& out, const bfstore::Report& report) {
+  const bool known = report.state != bfstore::FileState::kUnknown;
+  out["state"] = known ? Json(bfstore::file_state_name(report.state)) : Json();
+  out["syncing"] = known ? Json(report.syncing) : Json();
+  out["state_sequence"] = or_null(report.state_sequence);
+  out["slots"] = Json::array();
+  for (const auto& slot : report.slots) out["slots"].push_back(slot_json(slot));
+  out["marks"] = Json::array();
+  for (const bfstore::OwnerMark& mark : report.marks) {
+    Json object;
+    object["owner"] = std::to_string(mark.owner);
+    object["mark"] = std::to_string(mark.mark);
+    out["marks"].push_back(std::move(object));
+  }
+  out["keys_added"] = or_null(report.keys_added);
+}
+
+void put_fill(Json& out, const Facts& facts) {
+  const std::optional<bfstore::Fill>& fill = facts.report.fill;
+  out["set_bits"] = fill ? Json(fill->set_bits) : Json();
+  out["fill_ratio"] = fill ? number(fill->fill_ratio) : Json();
+  out["estimated_keys"] = fill ? number(fill->estimated_keys) : Json();
+  out["estimated_fpr"] = fill ? number(fill->estimated_fpr) : Json();
+  out["remaining_keys"] = or_null(facts.remaining_keys);
+  out["overfull"] = or_null(facts.overfull);
+}
+
+Json opener_json(const Opener& opener) {
+  Json object;
+  object["pid"] = opener.process;
+  put_text(object, "command", opener.command);
+  object["mode"] = opener.writing ? Json(*opener.writing ? "writing" : "reading") : Json();
+  return object;
+}
+
+void put_openers(Json& out, const Facts& facts) {
+  const bool complete = facts.all_openers_seen();
+  out["open_by"] = complete ? Json::array() : Json();
+  if (facts.openers && !facts.openers->seen.empty()) {
+    out["open_by"] = Json::array();
+    for (const Opener& opener : facts.openers->seen) out["open_by"].push_back(opener_json(opener));
+  }
+  out["open_by_complete"] = complete;
+  out["processes_not_looked_at"] = facts.openers ? Json(facts.openers->not_looked_at) : Json();
+}
+
+Json object_of(const Facts& facts) {
+  const bfstore::Report& report = facts.report;
+  Json out;
+  put_text(out, "path", report.path);
+  out["valid"] = report.valid();
+  out["healthy"] = facts.verdict == Verdict::kHealthy;
+  put_state(out, report);
+  out["file_bytes"] = report.file_bytes;
+  out["allocated_bytes"] = report.allocated_bytes;
+  put_identity(out, report.identity);
+  put_fill(out, facts);
+  out["resident_bytes"] = or_null(report.resident_bytes);
+  out["huge_page_bytes"] = or_null(report.huge_page_bytes);
+  put_openers(out, facts);
+  put_text(out, "note", report.identity ? report.identity->note : std::nullopt);
+  out["looks_like"] = report.identity ? Json() : Json(likeness(facts));
+  out["first_bytes"] = hex(report.first_bytes);
+  put_text(out, "link_target", facts.kind == FileKind::kSymlink ? std::optional(facts.link_target) : std::nullopt);
+  out["problems"] = Json::array();
+  for (const bfstore::Problem& problem : report.problems)
+    out["problems"].push_back(problem_json(problem.code, problem.text));
+  out["error"] = Json();
+  return out;
+}
+
+std::string dumped(const Json& object) {
+  constexpr bool kAscii = true;  // a terminal may be what reads it
+  return object.dump(2, ' ', kAscii) + '\n';
+}
+
+}  // namespace
+
+std::string json_of(const Facts& facts) { return dumped(object_of(facts)); }
+
+std::string json_of(const std::string& path, const bfstore::Error& error) {
+  Json out = object_of(Facts{});
+  for (auto& value : out) value = Json();
+  put_text(out, "path", path);
+  out["healthy"] = false;
+  out["error"] = problem_json(error.code, error.message);
+  return dumped(out);
+}
+
+}  // namespace bfinspect

@@ -1,0 +1,123 @@
+// bfinspect: everything that a filter file says of itself, for a person or as JSON. Opens the file for reading alone,
+// takes no lock and recovers nothing.
+#include <bfstore/bfstore.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "facts.hpp"
+#include "json_output.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
+#include "text_output.hpp"
+
+namespace bfinspect {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status:\n"
+    "  0  healthy: clean, in use, or left by a killed writer and ready to go on\n"
+    "  1  needs attention: unclean, recovering, poisoned, or overfull\n"
+    "  2  not a good filter file: every broken rule is listed\n"
+    "  3  bad usage, or the file could not be read\n"
+    "\n"
+    "JSON: every key is always there; null stands for unknown. Text in any encoding\n"
+    "survives: path, note and command are null where they are not UTF-8, and\n"
+    "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
+    "\n"
+    "Examples:\n"
+    "  bfinspect users.bf\n"
+    "  bfinspect --json --quick users.bf | jq .state";
+
+struct Arguments {
+  std::string path;
+  bool json = false;
+  bool quick = false;
+};
+
+int complain(const std::string& message) {
+  const std::string line = "bfinspect: " + escaped(message, !locale_is_utf8()) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return static_cast<int>(Verdict::kFailed);
+}
+
+// The whole of `text` on standard output; an errno on failure.
+int write_out(const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+// What was found counts, also where nobody reads on (a closed pipe).
+int finish(const std::string& text, Verdict verdict) {
+  const int failed = write_out(text);
+  if (failed != 0 && failed != EPIPE) return complain(std::string("standard output: ") + std::strerror(failed));
+  return static_cast<int>(verdict);
+}
+
+const char* way_out(bfstore::Code code) {
+  switch (code) {
+    case bfstore::Code::kNotFound:
+      return "; check the path, or make a filter with bf create";
+    case bfstore::Code::kAccess:
+      return "; ask its owner for permission to read it";
+    default:
+      return "";
+  }
+}
+
+int inspect(const Arguments& arguments) {
+  const bfstore::Result<bfstore::Report> report = bfstore::inspect(arguments.path, !arguments.quick);
+  if (!report) {
+    complain(report.error().message + way_out(report.error().code));
+    return finish(arguments.json ? json_of(arguments.path, report.error()) : "", Verdict::kFailed);
+  }
+  const Facts facts = gather(*report, !arguments.quick);
+  return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app(
+      "Shows all that a bfstore filter file says of itself, and every rule that it\n"
+      "breaks. Writes nothing, locks nothing.",
+      "bfinspect");
+  Arguments arguments;
+  app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");
+  app.add_flag("--json", arguments.json, "one JSON object instead of a page");
+  app.add_flag("--quick", arguments.quick, "leave the bits uncounted (huge files)");
+  app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
+  app.footer(kFooter);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return finish(app.help(), Verdict::kHealthy);
+  } catch (const CLI::CallForVersion& version) {
+    return finish(version.what() + std::string("\n"), Verdict::kHealthy);
+  } catch (const CLI::ParseError& error) {
+    return complain(std::string(error.what()) + "; try bfinspect --help");
+  }
+  return inspect(arguments);
+}
+
+}  // namespace
+}  // namespace bfinspect
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return bfinspect::run(argc, argv);
+  } catch (const std::exception& error) {
+    return bfinspect::complain(error.what());
+  }
+}

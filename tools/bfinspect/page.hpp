@@ -1,0 +1,44 @@
+// Lays text out for a terminal: headings, rows of a label and a value, paragraphs, wrapped to the width. What goes in
+// is safe to print already (see escaped() in text.hpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terminal.hpp"
+
+namespace bfinspect {
+
+enum class Colour { kNone, kBold, kDim, kGood, kWarning, kBad, kHeading };
+
+// How many columns a terminal needs for the text. In a UTF-8 locale wide and combining characters count as they should.
+std::size_t columns_of(std::string_view text);
+
+// Lines of at most `columns`, broken at spaces, and inside a word where it is longer than a line.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
+class Page {
+ public:
+  explicit Page(Style style) : style_(style) {}
+
+  void title(std::string_view name, std::string_view state, Colour colour);
+  void section(std::string_view name);
+  void row(std::string_view label, std::string_view value, Colour colour = Colour::kNone);
+  void paragraph(std::string_view text, Colour colour = Colour::kNone);
+
+  // A bar for a ratio from 0 to 1, with a tick at `tick` (none if it is negative), and `caption` behind it.
+  void bar(double ratio, double tick, std::string_view caption, Colour colour);
+
+  [[nodiscard]] const Style& style() const { return style_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string painted(std::string_view text, Colour colour) const;
+  void lines(std::string_view first_indent, std::size_t indent, std::string_view text, Colour colour);
+
+  Style style_;
+  std::string text_;
+};
+
+}  // namespace bfinspect

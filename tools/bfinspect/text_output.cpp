@@ -1,0 +1,227 @@
+// See text_output.hpp. A section is a function.
+#include "text_output.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "page.hpp"
+#include "text.hpp"
+#include "words.hpp"
+
+namespace bfinspect {
+namespace {
+
+using bfstore::FileState;
+using bfstore::Report;
+using bfstore::ReportedIdentity;
+
+Colour colour_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHealthy:
+      return Colour::kGood;
+    case Verdict::kNeedsAttention:
+      return Colour::kWarning;
+    case Verdict::kNotGood:
+    case Verdict::kFailed:
+      break;
+  }
+  return Colour::kBad;
+}
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return {};
+  const double share = static_cast<double>(part) / static_cast<double>(whole);  // whole pages: may be above 1
+  return ", " + percent_text(std::min(share, 1.0)) + " of the body";
+}
+
+void put_shape(Page& page, const ReportedIdentity& id) {
+  page.section("Shape");
+  page.row("layout", layout_name(id.layout));
+  page.row("hash", hash_name(id.hash));
+  page.row("bits (m)", count_text(id.num_bits));
+  page.row("probes (k)", std::to_string(id.num_probes));
+  page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
+  const std::string promised = rate_text(id.fpr);
+  page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
+  const double bits_per_key = static_cast<double>(id.num_bits) / static_cast<double>(id.capacity);
+  if (std::isfinite(bits_per_key)) page.row("bits per key", fixed_text(bits_per_key, 2));
+  page.row("seed", std::to_string(id.seed));
+}
+
+void put_features(Page& page, const ReportedIdentity& id) {
+  const auto put = [&](const char* label, std::uint32_t bits) {
+    if (bits != 0) page.row(label, std::to_string(bits));
+  };
+  put("compat", id.compat);
+  put("ro_compat", id.ro_compat);
+  put("incompat", id.incompat);
+}
+
+void put_file(Page& page, const Report& report) {
+  page.section("File");
+  if (const auto& id = report.identity) {
+    page.row("format", format_version(*id) + (id->embedded ? ", embedded" : ""));
+    page.row("id", hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()}));
+    page.row("header", bytes_text(id->header_bytes));
+    put_features(page, *id);
+    page.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
+  }
+  page.row("length", bytes_text(report.file_bytes));
+  page.row("on disk", bytes_text(report.allocated_bytes));
+}
+
+std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
+  if (!slot) return "not there";
+  if (!slot->valid) return "invalid";
+  constexpr const char* kNames[] = {"clean", "dirty", "recovering"};  // persisted as 1, 2, 3
+  const bool known = slot->state >= 1 && slot->state <= 3;
+  const std::string name = known ? kNames[slot->state - 1] : "unknown (" + std::to_string(slot->state) + ')';
+  return name + ", sequence " + grouped(slot->sequence);
+}
+
+void put_state(Page& page, const Facts& facts) {
+  const Report& report = facts.report;
+  page.section("State");
+  const bool good = report.valid() && report.state != FileState::kUnknown && report.state != FileState::kUnclean &&
+                    report.state != FileState::kRecovering && report.state != FileState::kPoisoned;
+  const std::string name = report.state == FileState::kUnknown ? "unknown" : bfstore::file_state_name(report.state);
+  page.row("state", name + ". " + state_advice(facts), good ? Colour::kNone : Colour::kWarning);
+  if (report.identity && report.identity->embedded) return;
+  if (report.syncing && report.state == FileState::kInUse) page.row("sync", "under way");
+  page.row("slot A", slot_text(report.slots[0]));
+  page.row("slot B", slot_text(report.slots[1]));
+  for (const bfstore::OwnerMark& mark : report.marks) {
+    page.row("mark", grouped(mark.mark) + " of owner " + grouped(mark.owner));
+  }
+  if (report.marks.empty()) page.row("marks", "none");
+  if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + " that changed a bit");
+}
+
+void put_bar(Page& page, const Facts& facts, double fill_ratio) {
+  const std::optional<double> full = fill_at_capacity(facts.report);
+  const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kGood;
+  page.bar(fill_ratio, full.value_or(-1), percent_text(fill_ratio), colour);
+  if (!full) return;
+  page.paragraph(std::string(page.style().utf8 ? "│" : "|") + " " + percent_text(*full) + ": the fill at capacity",
+                 Colour::kDim);
+}
+
+void put_fill(Page& page, const Facts& facts) {
+  page.section("Fill");
+  const ReportedIdentity& id = *facts.report.identity;
+  if (!facts.report.fill) {
+    page.paragraph(facts.counted ? "unknown: the bits could not be counted" : "not counted (--quick)");
+    return;
+  }
+  const bfstore::Fill& fill = *facts.report.fill;
+  put_bar(page, facts, fill.fill_ratio);
+  page.row("bits set", count_text(fill.set_bits) + " of " + count_text(id.num_bits));
+  page.row("keys now",
+           "about " + about_text(fill.estimated_keys) + " of " + about_text(static_cast<double>(id.capacity)));
+  const bool overfull = facts.overfull.value_or(false);
+  if (facts.remaining_keys) {
+    const auto room = static_cast<double>(*facts.remaining_keys);
+    page.row("room for",
+             overfull ? "none: overfull. Build a larger one from all keys (bf build)"
+                      : "about " + about_text(room) + " more keys",
+             overfull ? Colour::kBad : Colour::kNone);
+  }
+  page.row("false positives", rate_text(fill.estimated_fpr) + " now, " + rate_text(id.fpr) + " promised",
+           overfull ? Colour::kBad : Colour::kNone);
+}
+
+void put_memory(Page& page, const Report& report) {
+  page.section("Memory");
+  const std::uint64_t body = report.identity ? report.identity->body_bytes : 0;
+  const auto text = [&](const std::optional<std::uint64_t>& bytes) {
+    if (!bytes) return std::string("unknown");
+    return *bytes == 0 ? std::string("none") : bytes_text(*bytes) + share_text(*bytes, body);
+  };
+  page.row("page cache", text(report.resident_bytes));
+  page.row("huge pages", text(report.huge_page_bytes));
+}
+
+std::string opener_text(const Opener& opener, bool ascii) {
+  const std::string mode = opener.writing ? (*opener.writing ? "writing" : "reading") : "mode unknown";
+  return std::to_string(opener.process) + "  " + escaped(opener.command, ascii) + "  " + mode;
+}
+
+void put_openers(Page& page, const Facts& facts) {
+  page.section("Open by");
+  if (!facts.openers) {
+    page.paragraph("unknown");
+    return;
+  }
+  const Openers& openers = *facts.openers;
+  for (const Opener& opener : openers.seen) page.paragraph(opener_text(opener, !page.style().utf8));
+  if (facts.all_openers_seen()) {
+    if (openers.seen.empty()) page.paragraph("nobody");
+    return;
+  }
+  if (openers.seen.empty()) page.paragraph("nobody who can be seen from here");
+  if (openers.not_looked_at > 0) {
+    page.paragraph(grouped(openers.not_looked_at) + (openers.not_looked_at == 1 ? " process" : " processes") +
+                   " could not be looked at" + (geteuid() == 0 ? "" : "; root may see more"));
+  }
+  if (openers.others_are_hidden)
+    page.paragraph("processes outside this container, or hidden in /proc, can not be seen");
+  if (facts.report.state == FileState::kInUse && openers.complete()) {
+    page.paragraph("a writer holds its lock, but can not be seen from here");
+  }
+}
+
+void put_note(Page& page, const ReportedIdentity& id) {
+  if (!id.note || id.note->empty()) return;
+  page.section("Note");
+  page.paragraph(escaped(*id.note, !page.style().utf8));
+}
+
+void put_problems(Page& page, const Facts& facts) {
+  const bool ascii = !page.style().utf8;
+  page.section("Problems");
+  for (const bfstore::Problem& problem : facts.report.problems) {
+    const char* name = bfstore::code_name(problem.code);
+    page.row(name == nullptr ? "?" : name, escaped(problem.text, ascii), Colour::kBad);
+  }
+  page.row("what to do", way_out(facts, ascii));
+}
+
+void put_stranger(Page& page, const Facts& facts) {
+  const bool ascii = !page.style().utf8;
+  page.section("What is there");
+  page.row("looks like", likeness(facts));
+  if (facts.kind == FileKind::kSymlink) page.row("leads to", escaped(facts.link_target, ascii));
+  if (facts.kind != FileKind::kRegular) return;
+  page.row("length", bytes_text(facts.report.file_bytes));
+  if (!facts.report.first_bytes.empty()) page.row("first bytes", '\'' + escaped(facts.report.first_bytes, true) + '\'');
+}
+
+void put_filter(Page& page, const Facts& facts) {
+  const Report& report = facts.report;
+  if (!report.valid()) put_problems(page, facts);  // first, where it is seen
+  put_shape(page, *report.identity);
+  put_file(page, report);
+  put_state(page, facts);
+  put_fill(page, facts);
+  put_memory(page, report);
+  put_openers(page, facts);
+  put_note(page, *report.identity);
+}
+
+}  // namespace
+
+std::string page_of(const Facts& facts, const Style& style) {
+  Page page(style);
+  page.title(escaped(facts.report.path, !style.utf8), headline(facts), colour_of(facts.verdict));
+  if (facts.report.identity) {
+    put_filter(page, facts);
+  } else {
+    put_stranger(page, facts);
+    put_problems(page, facts);
+  }
+  return page.text();
+}
+
+}  // namespace bfinspect

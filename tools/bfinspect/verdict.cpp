@@ -1,0 +1,81 @@
+// See verdict.hpp.
+#include "verdict.hpp"
+
+#include <cmath>
+
+namespace bfinspect {
+namespace {
+
+using bfstore::FileState;
+using bfstore::Report;
+
+bool is_blocked(const bfstore::ReportedIdentity& id) {
+  return id.layout == static_cast<std::uint16_t>(bfstore::Layout::kBlocked);
+}
+
+// The standard deviation of the number of keys that the fill leads to. With rho = kn/m, the number of bits that are
+// still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the occupancy problem: Johnson & Kotz, "Urn Models and
+// Their Application", 1977), and a bit more or less is 1/(k e^-rho) keys. It is the same for a sum over blocks.
+double estimate_deviation(const bfstore::ReportedIdentity& id) {
+  const double bits = static_cast<double>(id.num_bits);
+  const double load = id.num_probes * static_cast<double>(id.capacity) / bits;
+  return std::sqrt(bits * (std::exp(load) - 1 - load)) / id.num_probes;
+}
+
+}  // namespace
+
+// Three things must come together, so that a filter that was filled exactly to its capacity is not complained about:
+// - more keys than the capacity, by four standard deviations of the estimate (one filter in 30,000 by chance) ...
+// - ... and by 2 % on top: the estimate per block is a little too high (the logarithm is convex), keys that hit bits
+// which
+//   others had set are not random for every hash, and nobody needs to act for 2 %;
+// - a rate above the promised one. m is rounded up to whole blocks, so small filters hold more than was asked for and
+//   still keep the promise; and who asked for m and k alone may have got a promise that more keys do not break.
+// The rate alone would not do: of a blocked filter it varies more by chance than the number of keys does.
+std::optional<bool> is_overfull(const Report& report) {
+  if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
+  const bfstore::ReportedIdentity& id = *report.identity;
+  constexpr double kTolerance = 1.02;
+  constexpr double kDeviations = 4;
+  const double most = static_cast<double>(id.capacity) * kTolerance + kDeviations * estimate_deviation(id);
+  return report.fill->estimated_keys > most && report.fill->estimated_fpr > id.fpr;
+}
+
+std::optional<std::uint64_t> remaining_keys(const Report& report) {
+  if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
+  const double there = std::ceil(report.fill->estimated_keys);
+  const double room = static_cast<double>(report.identity->capacity) - there;
+  if (!(room > 0)) return 0;  // also where the estimate is not a number
+  if (!(there >= 1)) return report.identity->capacity;
+  return report.identity->capacity - static_cast<std::uint64_t>(there);
+}
+
+std::optional<double> fill_at_capacity(const Report& report) {
+  if (!report.valid() || !report.identity) return std::nullopt;
+  const bfstore::ReportedIdentity& id = *report.identity;
+  const double keys = static_cast<double>(id.capacity);
+  const double bits = static_cast<double>(id.num_bits);
+  if (!is_blocked(id)) return -std::expm1(id.num_probes * keys * std::log1p(-1 / bits));
+  // The mean over a block's Poisson load x of 1 - (1 - 1/B)^(kx).
+  const double block = static_cast<double>(bfstore::kBlockBits);
+  return -std::expm1(keys / (bits / block) * std::expm1(id.num_probes * std::log1p(-1 / block)));
+}
+
+Verdict verdict_of(const Report& report) {
+  if (!report.valid()) return Verdict::kNotGood;
+  switch (report.state) {
+    case FileState::kClean:
+    case FileState::kInUse:
+    case FileState::kAdoptable:
+    case FileState::kEmbedded:
+      return is_overfull(report).value_or(false) ? Verdict::kNeedsAttention : Verdict::kHealthy;
+    case FileState::kUnclean:
+    case FileState::kRecovering:
+    case FileState::kPoisoned:
+    case FileState::kUnknown:
+      break;
+  }
+  return Verdict::kNeedsAttention;
+}
+
+}  // namespace bfinspect

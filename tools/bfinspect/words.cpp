@@ -1,0 +1,181 @@
+// See words.hpp.
+#include "words.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "text.hpp"
+
+namespace bfinspect {
+namespace {
+
+using bfstore::Code;
+using bfstore::FileState;
+using namespace std::string_view_literals;
+
+struct Signature {
+  std::string_view bytes;
+  const char* name;
+};
+
+constexpr Signature kSignatures[] = {
+    {"SQLite format 3\0"sv, "an SQLite database"},
+    {"\x89PNG"sv, "a PNG image"},
+    {"\x7f"
+     "ELF"sv,
+     "a program or a library"},
+    {"\x1f\x8b"sv, "gzip data: perhaps a compressed filter; decompress it first"},
+    {"\x28\xb5\x2f\xfd"sv, "zstd data: perhaps a compressed filter; decompress it first"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     "xz data: perhaps a compressed filter; decompress it first"},
+    {"BZh"sv, "bzip2 data: perhaps a compressed filter; decompress it first"},
+    {"PK\3\4"sv, "a zip archive"},
+    // The magic bytes of bfstore hold what careless copies change, as those of PNG do.
+    {"\x89"
+     "BFS\n\x1a\n"sv,
+     "a filter file whose line ends were converted: copy it again, in binary mode"},
+    {"\x09"
+     "BFS"sv,
+     "a filter file that lost the eighth bit of its bytes: copy it again, in binary mode"},
+    {"\x89"
+     "BFS"sv,
+     "a filter file whose first bytes are damaged"},
+};
+
+bool is_text(std::string_view bytes) {
+  // The last code point may be cut off.
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto code_point = next_code_point(bytes, at);
+    if (!code_point) return at > 0 && bytes.size() - at < 4 && static_cast<unsigned char>(bytes[at]) >= 0xc2;
+    const bool is_blank = *code_point == '\n' || *code_point == '\r' || *code_point == '\t';
+    if (!is_printable(*code_point) && !is_blank) return false;
+  }
+  return true;
+}
+
+std::string content_likeness(std::string_view first_bytes) {
+  for (const Signature& signature : kSignatures) {
+    if (first_bytes.starts_with(signature.bytes)) return signature.name;
+  }
+  const bool all_zero = std::all_of(first_bytes.begin(), first_bytes.end(), [](char c) { return c == 0; });
+  if (all_zero) return "zeros: perhaps a copy or a download that did not finish";
+  return is_text(first_bytes) ? "text: perhaps a list of keys" : "unknown data";
+}
+
+std::string kind_name(FileKind kind) {
+  switch (kind) {
+    case FileKind::kDirectory:
+      return "a directory";
+    case FileKind::kSymlink:
+      return "a symbolic link";
+    case FileKind::kFifo:
+      return "a FIFO (named pipe)";
+    case FileKind::kSocket:
+      return "a socket";
+    case FileKind::kDevice:
+      return "a device";
+    case FileKind::kRegular:
+    case FileKind::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool has_problem(const Facts& facts, Code code) {
+  const auto& problems = facts.report.problems;
+  return std::any_of(problems.begin(), problems.end(), [=](const auto& problem) { return problem.code == code; });
+}
+
+std::string unclean_advice(const bfstore::Report& report) {
+  const std::string cause = report.syncing
+                                ? "One of its writers was killed in the middle of a sync"
+                                : "It was not closed: the machine went down, a writer was killed in the middle "
+                                  "of a sync, or this is a copy made while in use";
+  if (report.marks.empty()) {
+    return cause + ". No sync stored a mark, so any key may be missing: build it again from all keys (bf build).";
+  }
+  return cause +
+         ". Keys up to the marks are there, later ones may be missing: build it again from all keys (bf build).";
+}
+
+}  // namespace
+
+std::string layout_name(std::uint16_t persisted) {
+  switch (static_cast<bfstore::Layout>(persisted)) {
+    case bfstore::Layout::kBlocked:
+      return "blocked";
+    case bfstore::Layout::kClassic:
+      return "classic";
+  }
+  return "unknown (" + std::to_string(persisted) + ')';
+}
+
+std::string hash_name(std::uint16_t persisted) {
+  switch (static_cast<bfstore::Hash>(persisted)) {
+    case bfstore::Hash::kXxh3:
+      return "xxh3-64";
+    case bfstore::Hash::kExternal:
+      return "external";
+  }
+  return "unknown (" + std::to_string(persisted) + ')';
+}
+
+std::string format_version(const bfstore::ReportedIdentity& identity) {
+  return std::to_string(identity.version_major) + '.' + std::to_string(identity.version_minor);
+}
+
+std::string headline(const Facts& facts) {
+  const bfstore::Report& report = facts.report;
+  if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
+  const std::string state = bfstore::file_state_name(report.state);
+  return facts.overfull.value_or(false) ? state + ", overfull" : state;
+}
+
+std::string state_advice(const Facts& facts) {
+  switch (facts.report.state) {
+    case FileState::kClean:
+      return "Synced and closed.";
+    case FileState::kInUse:
+      return "A writer has it open; others may ask and add at the same time.";
+    case FileState::kAdoptable:
+      return "A writer was killed since the machine was started. Nothing is lost: the next one to open it goes on.";
+    case FileState::kUnclean:
+      return unclean_advice(facts.report);
+    case FileState::kRecovering:
+      return "A recovery was begun and is not finished: every answer is \"maybe\". Finish it, or build the filter "
+             "again "
+             "from all keys (bf build).";
+    case FileState::kPoisoned:
+      return "A sync failed, so memory and disk may differ: every answer is \"maybe\". Look for disk errors in the "
+             "system's "
+             "log, then build the filter again from all keys (bf build).";
+    case FileState::kEmbedded:
+      return "An embedded filter has no state of its own.";
+    case FileState::kUnknown:
+      break;
+  }
+  return "The state can not be read.";
+}
+
+std::string likeness(const Facts& facts) {
+  if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return kind_name(facts.kind);
+  if (facts.report.file_bytes == 0) return "an empty file";
+  return content_likeness(facts.report.first_bytes);
+}
+
+std::string way_out(const Facts& facts, bool ascii) {
+  if (facts.kind == FileKind::kSymlink) {
+    return "Inspect the file that the link leads to: " + escaped(facts.link_target, ascii);
+  }
+  if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
+  if (!facts.report.identity) {
+    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";
+  }
+  if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
+    return "Use the bfstore that made it, or a later one; or build it again from its keys (bf build).";
+  }
+  return "Do not trust it for a \"no\": use a good copy, or build it again from its keys (bf build).";
+}
+
+}  // namespace bfinspect

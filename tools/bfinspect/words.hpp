@@ -1,0 +1,31 @@
+// What the facts are called, and what a person can do about them. Pure; every answer is safe for a terminal.
+#pragma once
+
+#include <string>
+
+#include "facts.hpp"
+
+namespace bfinspect {
+
+// "blocked", "classic", "unknown (7)"
+std::string layout_name(std::uint16_t persisted);
+
+// "xxh3-64", "external", "unknown (7)"
+std::string hash_name(std::uint16_t persisted);
+
+// "1.0"
+std::string format_version(const bfstore::ReportedIdentity& identity);
+
+// A few words for the title: "in use", "unclean", "in use, overfull", "not a good filter file".
+std::string headline(const Facts& facts);
+
+// One or two sentences: what the state means and what to do.
+std::string state_advice(const Facts& facts);
+
+// What a file without the magic bytes looks like: "a directory", "an SQLite database", "text".
+std::string likeness(const Facts& facts);
+
+// The way out for a file that is not a good filter file.
+std::string way_out(const Facts& facts, bool ascii);
+
+}  // namespace bfinspect

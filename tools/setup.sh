@@ -1,0 +1,118 @@
+# shellcheck shell=bash disable=SC2034  # who sources this uses the lists
+# Sourced by tools/demo, tools/test and .ci/run: which Debian packages each of them needs, how they get installed, and
+# how a build directory is made. This is the one place for both.
+
+# Debian's own programs first: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built
+# compiler) was never tried with this build.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH PKG_CONFIG_LIBDIR
+export PATH
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# Each list holds the one before it.
+build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
+  libsqlite3-dev)
+demo_packages=("${build_packages[@]}" wamerican-insane wngerman)
+# cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
+test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils)
+ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
+
+say() { printf '%s\n' "$*"; }
+complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# Prints the end of a log, for a step that failed.
+show_log() {
+  complain "the end of $1:"
+  tail -n 60 "$1" | cut -c 1-500 >&2
+}
+
+# --- Packages ---------------------------------------------------------------------------------------------------------
+
+# Prints those of the given packages that are not installed.
+missing_packages() {
+  local installed package
+  # shellcheck disable=SC2016  # the ${...} are dpkg-query's
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null)
+  for package in "$@"; do
+    grep -qxF "installed $package" <<<"$installed" || printf '%s\n' "$package"
+  done
+}
+
+print_install_command() {
+  complain "as root, run this, and then $0 again:"
+  say "  apt-get update && apt-get install -y --no-install-recommends $*" >&2
+}
+
+# Fills `as_root` with the words that make a command run as root; fails if there are none.
+as_root=()
+find_root() {
+  [[ $(id -u) == 0 ]] && return 0
+  command -v sudo >/dev/null || return 1
+  # A sudo that wants a password can ask for it only at a terminal.
+  [[ -t 0 && -t 2 ]] || sudo -n true 2>/dev/null || return 1
+  as_root=(sudo)
+}
+
+# The lock's timeout: a fresh machine may be installing its own updates just now.
+apt_get() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+apt_install() {
+  apt_get install --no-install-recommends "$@"
+}
+
+# Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
+# packages are fetched only if apt cannot install with those that it has (none yet, or out of date).
+install_packages() {
+  local missing log
+  if ! command -v dpkg-query >/dev/null; then
+    complain "this is not Debian; install what README names by hand, and build with meson and ninja"
+    return 1
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]} == 0)) && return 0
+  if ! find_root; then
+    complain "these packages are missing, and there is neither root nor a sudo that works without a password"
+    print_install_command "${missing[@]}"
+    return 1
+  fi
+  log=$(mktemp) || return 1
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  if ! { apt_install "${missing[@]}" || { apt_get update && apt_install "${missing[@]}"; }; } >"$log" 2>&1; then
+    show_log "$log"
+    rm -f "$log"
+    print_install_command "${missing[@]}"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+# --- Building ---------------------------------------------------------------------------------------------------------
+
+# configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way
+# before. Anything else (a moved clone, another meson, an interrupted setup) is made anew. The log is $root/NAME/setup.log.
+configure() {
+  local name=$1 cc=$2 cxx=$3 directory=$root/$1 recipe
+  shift 3
+  recipe="$directory $cc $cxx $(meson --version) $*"
+  [[ -f $directory/recipe && $(<"$directory/recipe") == "$recipe" ]] && return 0
+  rm -rf "${root:?}/$name" || return 1
+  mkdir "$directory" || return 1
+  if ! CC=$cc CXX=$cxx meson setup "$@" "$directory" "$root" >"$directory/setup.log" 2>&1 </dev/null; then
+    show_log "$directory/setup.log"
+    return 1
+  fi
+  printf '%s\n' "$recipe" >"$directory/recipe"
+}
+
+# compile NAME [TARGET...]: the log is $root/NAME/build.log.
+compile() {
+  local name=$1 directory=$root/$1
+  shift
+  if ! ninja -C "$directory" "$@" >"$directory/build.log" 2>&1 </dev/null; then
+    show_log "$directory/build.log"
+    return 1
+  fi
+}
