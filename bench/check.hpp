@@ -55,14 +55,12 @@ inline double check_fpr(const std::string& name, std::uint64_t false_positives, 
   fail(message.str());
 }
 
-// Fills the subject and asserts what must be so; `fpr` becomes the rate measured.
+// Fills the subject and asserts what must be so; `fpr` becomes the rate measured. Nothing is asked before it is filled:
+// a file's pages that are read first are other (larger) ones than those that are written first, as users have them.
 template <class S>
 Truth fill_and_check(const std::string& name, S& subject, const Population& population, double theory, double& fpr) {
   Truth truth;
   const std::span<const std::uint64_t> absent = population.absent;
-  if (const auto early = count_maybes(name + ", still empty", subject, population.present_queries); early != 0) {
-    fail(name + ": empty, and yet says maybe to " + std::to_string(early) + " keys");
-  }
   truth.new_keys = subject.add_digests(population.added.digests);
   const std::uint64_t found = count_maybes(name, subject, population.added.digests);
   if (found != population.added.digests.size()) {

@@ -4,6 +4,7 @@
 #include <bfstore/bfstore.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -96,9 +97,22 @@ std::int32_t report(bfs_error* to, const Error& error) noexcept {
 
 std::int32_t invalid(bfs_error* to, const char* message) noexcept { return report(to, Code::kInvalid, 0, message); }
 
+// errno is the caller's.
+class ErrnoKeeper {
+ public:
+  ErrnoKeeper() noexcept : kept_(errno) {}
+  ErrnoKeeper(const ErrnoKeeper&) = delete;
+  ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
+  ~ErrnoKeeper() { errno = kept_; }
+
+ private:
+  int kept_;
+};
+
 // Nothing throws through the ABI.
 template <class Body>
 std::int32_t guarded(bfs_error* error, Body body) noexcept {
+  const ErrnoKeeper keeper;
   try {
     return body();
   } catch (const std::bad_alloc&) {
@@ -272,9 +286,10 @@ int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
 
 int32_t bfs_close(bfs_filter* filter) {
   if (filter == nullptr) return BFS_OK;
-  const int32_t code = guarded(nullptr, [&] { return number_of(filter->filter.close().code); });
-  delete filter;
-  return code;
+  return guarded(nullptr, [&] {
+    const std::unique_ptr<bfs_filter> owned(filter);
+    return number_of(owned->filter.close().code);
+  });
 }
 
 int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes) {
@@ -369,6 +384,7 @@ int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {
 }
 
 uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner) {
+  const ErrnoKeeper keeper;
   return filter == nullptr ? 0 : filter->filter.mark(owner);
 }
 

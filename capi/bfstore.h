@@ -4,7 +4,7 @@
  *
  * Conventions
  * - int32_t results are 0 (BFS_OK) or a negative BFS_E code, unless a function says otherwise; bfs_strerror() has text
- *   for every code.  errno means nothing after a call, and nothing throws.
+ *   for every code.  No function changes errno, and none throws.
  * - bfs_contains* return 0 only for a certain no.  Every error is truthy and every doubt is "maybe".
  * - `error` may be NULL everywhere.  Otherwise set error->struct_bytes = sizeof(bfs_error) before the call; where the
  *   call fails it is filled with the code, the errno and a sentence that names the thing and the way out.

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 README, C_COMPILER, LIBRARY, BF, BFINSPECT = (pathlib.Path(argument) for argument in sys.argv[1:6])
+LIBRARY, BF, BFINSPECT = LIBRARY.resolve(), BF.resolve(), BFINSPECT.resolve()
 SANITIZER = sys.argv[6]
 HEADER_FOLDER = README.parent / "capi"
 

@@ -7,6 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "format/state.hpp"
 #include "hash/hash.hpp"
 #include "sizing/sizing.hpp"
 
@@ -140,6 +141,8 @@ class Checker {
     if (whole_ && used + kChecksumBytes <= id_.header_bytes) {
       zero = zero && all_zero(bytes_.subspan(used, id_.header_bytes - kChecksumBytes - used));
     }
+    if (form_ == Form::kFile && bytes_.size() >= kFileHeaderBytes)
+      zero = zero && reserved_state_is_zero(bytes_, id_.file_id);
     if (!zero) broken(Code::kReserved, "reserved bytes of the header are not zero");
   }
 
@@ -226,8 +229,9 @@ class Checker {
       broken(Code::kRecord,
              "a parameter record of type " + std::to_string(type) + " has flags or padding that must be zero");
     } else if (type == kRecordNote) {
-      if (value_bytes > kMaxNoteBytes || id_.note)
-        broken(Code::kRecord, "a second note, or one of more than 1024 bytes");
+      if (value_bytes > kMaxNoteBytes || id_.note || (flags & kRecordCritical) != 0) {
+        broken(Code::kRecord, "a second note, one of more than 1024 bytes, or one marked critical");
+      }
       id_.note = std::string(as_text(value));
     } else if ((flags & kRecordCritical) != 0) {
       broken(Code::kRecord,

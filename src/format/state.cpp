@@ -13,6 +13,11 @@ std::uint64_t checksum_of(Bytes page, const FileId& file_id) noexcept {
   return hash::xxh3(page.data(), kSlotChecksumField.offset, seed);
 }
 
+bool zero_between(Bytes record, const Field& before, const Field& behind) noexcept {
+  const std::size_t first = before.offset + before.bytes;
+  return all_zero(record.subspan(first, behind.offset - first));
+}
+
 }  // namespace
 
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept {
@@ -101,6 +106,22 @@ std::uint64_t healthy_live_word(const FileId& file_id) noexcept {
   constexpr std::uint64_t kOneSlice = std::uint64_t{1} << 48;
   const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
   return kOneSlice | id | 1;
+}
+
+bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
+  const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
+  const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
+  bool zero = zero_between(live, kLiveWordField, kStripesField) && all_zero(live.subspan(stripes_end));
+  for (std::size_t at = kStripesField.offset; at < stripes_end; at += kStripeBytes) {
+    zero = zero && all_zero(live.subspan(at + sizeof(std::uint64_t), kStripeBytes - sizeof(std::uint64_t)));
+  }
+  for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
+    const Bytes slot = header.subspan(offset, kPageBytes);
+    if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
+    zero = zero && zero_between(slot, kStateField, kBootIdField) && zero_between(slot, kInodeField, kLanesField) &&
+           zero_between(slot, kLanesField, kSlotChecksumField);
+  }
+  return zero;
 }
 
 std::uint64_t keys_added_in(Bytes live_page) noexcept {

@@ -90,6 +90,9 @@ inline constexpr std::uint64_t kLiveStates = kLivePoisoned | kLiveSuperseded | k
 // The live word of a healthy file with this id, no sync under way.
 std::uint64_t healthy_live_word(const FileId& file_id) noexcept;
 
+// Whether the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
+bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;
+
 // The sum of the stripes.
 std::uint64_t keys_added_in(Bytes live_page) noexcept;
 

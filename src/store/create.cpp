@@ -35,7 +35,7 @@ std::uint64_t body_budget(const Options& options, Form form) noexcept {
   const std::uint64_t small = options.max_bytes - std::min<std::uint64_t>(options.max_bytes, format::kFileHeaderBytes);
   if (small < format::kBigBodyBytes) return small;
   const std::uint64_t big = options.max_bytes - format::kBigBodyBytes;
-  return big >= format::kBigBodyBytes ? big : format::kBigBodyBytes - kBlockBits / 8;
+  return big >= format::kBigBodyBytes ? big : format::kBigBodyBytes - 1;
 }
 
 bool anything_but_like(const Options& options) noexcept {
@@ -179,8 +179,10 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
                                     std::to_string(needed));
   }
   std::memset(buffer.data(), 0, needed);
-  const Shape shape = store::shape_of(*identity);
+  Shape shape = store::shape_of(*identity);
   if (options.bare) {
+    shape.capacity = 0;  // as who wraps it will see it: the bare form has no room for them
+    shape.fpr = 0;
     const auto trailer = format::encode_trailer(shape, identity->body_bytes);
     std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());
     return Filter(std::make_unique<Core>(words_at(buffer.data()), shape, identity->body_bytes, true));

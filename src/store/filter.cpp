@@ -15,6 +15,15 @@ bool offsets_ascend(std::span<const Offset> offsets) noexcept {
   return std::is_sorted(offsets.begin(), offsets.end());
 }
 
+// Only the empty key may be at a null pointer.
+bool pointers_lead_somewhere(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
+  if (keys.size() != key_bytes.size()) return false;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == nullptr && key_bytes[i] != 0) return false;
+  }
+  return true;
+}
+
 // The forms of keys: what the i-th key's bytes are.
 struct Pointers {
   const void* const* keys;
@@ -141,7 +150,7 @@ Count Filter::contains_keys(std::size_t count, KeyAt key_at, std::span<std::uint
 }
 
 Count Filter::add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
-  if (keys.size() != key_bytes.size()) return Code::kInvalid;
+  if (!pointers_lead_somewhere(keys, key_bytes)) return Code::kInvalid;
   return add_keys(keys.size(), Pointers{keys.data(), key_bytes.data()});
 }
 
@@ -170,7 +179,7 @@ Count Filter::add_digests(std::span<const std::uint64_t> digests) noexcept {
 
 Count Filter::contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
                             std::span<std::uint8_t> answers) const noexcept {
-  if (keys.size() != key_bytes.size()) return all_maybe(answers, Code::kInvalid);
+  if (!pointers_lead_somewhere(keys, key_bytes)) return all_maybe(answers, Code::kInvalid);
   return contains_keys(keys.size(), Pointers{keys.data(), key_bytes.data()}, answers);
 }
 

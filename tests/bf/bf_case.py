@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BF = os.environ.get("BF", "bf")
@@ -87,6 +88,13 @@ class BfCase(unittest.TestCase):
         self.assertFalse(stderr.startswith(b"bf: bf: "), stderr)
         for words in [says] if isinstance(says, str) else says:
             self.assertIn(words.encode(), stderr)
+
+    def wait_until(self, condition):
+        for _ in range(4000):
+            if condition():
+                return
+            time.sleep(0.005)
+        self.fail("waited for 20 seconds")
 
     def files(self):
         return sorted(os.listdir(self.dir))

@@ -153,6 +153,9 @@ class BuildRefusals(BfCase):
         os.mkdir(self.path("d"))
         self.refused("build", "f", "--from", "d", says="d: ")
         self.refused("build", "f", "key", "--from", "-", says="key")
+        for quality in ["--fpr", "--bits-per-key", "--max-bytes"]:
+            self.refused("build", "f", "--from", "-", quality, "0.5k" if "max" in quality else "0.5", "--like", "x",
+                         says=["--like", quality])
         self.assertEqual(self.files(), ["d"])
 
     def test_an_existing_file_is_refused_before_anything_is_read(self):

@@ -131,7 +131,8 @@ class Numbers(BfCase):
                               ("--max-bytes", ["0", "1.5", "64Mb"]),
                               ("--seed", ["-1", "18446744073709551616", "0xg", "0x", ""]),
                               ("--mode", ["rw", "0888", "1777", "0", "-1", ""]),
-                              ("--layout", ["Blocked", "", "counting"]), ("--hash", ["XXH3", "md5", ""]), ("--note", ["x" * 1025])]:
+                              ("--layout", ["Blocked", "", "counting"]), ("--hash", ["XXH3", "md5", ""]),
+                              ("--note", ["x" * 1025])]:
             for text in texts:
                 self.refused("create", "f", "--capacity", "9", f"{option}={text}", says=f"{option}: ")
         for text in ["0", "65", "1.5", "-1", "4294967297", "x"]:
@@ -148,10 +149,10 @@ class Refusals(BfCase):
                               (["--fpr", "0.1"], "--capacity"), (["--bits-per-key", "9"], "--capacity"),
                               (["--max-bytes", "1M"], "--capacity"), (["--bits", "9"], "--probes"),
                               (["--probes", "9"], "--bits"),
-                              (["--bits", "9", "--probes", "1", "--fpr", "0.1"], "--fpr"),
+                              (["--bits", "9", "--probes", "1", "--capacity", "9", "--fpr", "0.1"], "--fpr"),
                               (["--like", "x", "--capacity", "9"], "--capacity"),
                               (["--like", "x", "--bits", "9", "--probes", "1"], "--bits"),
-                              (["--like", "x", "--fpr", "0.1"], "--like"),
+                              (["--like", "x", "--fpr", "0.1"], "--fpr"),
                               (["--like", "x", "--seed", "9"], "--seed"),
                               (["--like", "x", "--layout", "classic"], "--layout"),
                               (["--like", "x", "--hash", "xxh3"], "--hash"),

@@ -1,14 +1,23 @@
 """bf and files that are in use, killed, copied, overwritten, too large, or on a poor filesystem."""
+import array
+import fcntl
 import os
 import resource
 import shutil
 import signal
+import termios
 import time
 import unittest
 
 from bf_case import CLEAN, SURE, BfCase, header, main
 
 LIVE_WORD_AT = 12288
+
+
+def unread_bytes(pipe):
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 def limit_files_to_a_mebibyte():
@@ -35,7 +44,8 @@ class Faults(BfCase):
             before = header(self.path("f"))
             asking = self.spawn("contains", "f", *choice)
             os.write(asking.stdin.fileno(), b"two\n")
-            time.sleep(0.3)
+            self.wait_until(lambda: unread_bytes(asking.stdin.fileno()) == 0)
+            time.sleep(0.2)  # between reading and answering
             with open(self.path("f"), "rb") as file:
                 whole = file.read()
             self.overwrite(bytes(len(whole) - LIVE_WORD_AT))
@@ -108,7 +118,7 @@ class WithoutUnnamedFiles(BfCase):
         self.env["TMPDIR"] = self.path("tmp")
         building = self.spawn("build", "f", "--from", "-", env=self.env)
         os.write(building.stdin.fileno(), b"key\n")
-        time.sleep(0.3)
+        self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
         links = [os.readlink(f"/proc/{building.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{building.pid}/fd")]
         self.assertTrue([link for link in links if "/tmp/bf-spool-" in link and link.endswith(" (deleted)")], links)
         self.assertEqual(os.listdir(self.path("tmp")), [])
@@ -117,10 +127,7 @@ class WithoutUnnamedFiles(BfCase):
         for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
             building = self.spawn("build", "f", "--from", "-", "--capacity", "9", env=self.env)
             os.write(building.stdin.fileno(), b"key\n")
-            for _ in range(2000):
-                if self.files():
-                    break
-                time.sleep(0.005)
+            self.wait_until(self.files)
             self.assertEqual(len(self.files()), 1)
             self.assertNotEqual(self.files(), ["f"])
             building.send_signal(number)

@@ -211,16 +211,20 @@ class Interrupts(BfCase):
 
     def wait_for_spool(self, process):
         """Until bf keeps its copy; the link that names it."""
-        for _ in range(2000):
+        spools = []
+
+        def found():
             for fd in os.listdir(f"/proc/{process.pid}/fd"):
                 try:
-                    link = os.readlink(f"/proc/{process.pid}/fd/{fd}")
+                    spools.append(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
                 except FileNotFoundError:
                     continue
-                if link.startswith(self.path("tmp") + "/"):
-                    return link
-            time.sleep(0.005)
-        self.fail("no temporary file")
+                if spools[-1].startswith(self.path("tmp") + "/"):
+                    return True
+            return False
+
+        self.wait_until(found)
+        return spools[-1]
 
     def test_build_interrupted_while_it_reads_a_pipe_leaves_nothing(self):
         os.mkdir(self.path("tmp"))

@@ -38,7 +38,7 @@ TEST_CASE("no byte and no code point that moves, hides or colours text gets thro
     CHECK((shown.size() == 1) == (byte >= ' ' && byte <= '~' && byte != '\\'));
   }
   for (const char* hidden : {"\u0080", "\u009b", "\u00ad", "\u061c", "\u200b", "\u200e", "\u200f", "\u2028", "\u202a",
-                             "\u202e", "\u2066", "\u2069", "\ufeff", "\U000e0041", "\ufe0f", "\ufffe"}) {
+                             "\u202e", "\u2066", "\u2069", "\ufeff", "\U000e0041", "\ufe0f", "\ufffe", "\U0001fffe"}) {
     const std::string shown = escaped(hidden, false);
     CAPTURE(shown);
     CHECK(shown.substr(0, 3) == "\\u{");

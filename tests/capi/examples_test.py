@@ -8,8 +8,8 @@ import sys
 import tempfile
 import unittest
 
-LIBRARY, FOLDER = sys.argv[1:3]
-PROGRAMS = {os.path.basename(path).removeprefix("example_"): path for path in sys.argv[3:]}
+LIBRARY, FOLDER = (os.path.abspath(path) for path in sys.argv[1:3])
+PROGRAMS = {os.path.basename(path).removeprefix("example_"): os.path.abspath(path) for path in sys.argv[3:]}
 del sys.argv[1:]
 QUICKSTART = "ada: maybe present\ndonald: certainly absent\nbarbara: maybe present\nniklaus: certainly absent\n"
 

@@ -60,7 +60,7 @@ void put_at(const std::string& path, std::uint64_t offset, const std::string& by
 TEST_CASE("a range of a file is read at any multiple of 64") {
   TempDir dir;
   const std::string bytes = embedded_bytes();
-  for (const std::uint64_t offset : {0, 64, 192, 4032, 4096, 4160, 65536, 3 * 1048576 + 64}) {
+  for (const std::uint64_t offset : {0U, 64U, 192U, 4032U, 4096U, 4160U, 65536U, 3145792U}) {
     CAPTURE(offset);
     put_at(dir.file(), offset, bytes, 100);
     for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{bytes.size()}, std::uint64_t{1} << 40}) {

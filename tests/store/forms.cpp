@@ -66,7 +66,7 @@ AddForm form(std::string name, Add add) {
 std::uint64_t ask_digests_singly(const Filter& filter, unsigned writer, std::uint64_t count) {
   std::uint64_t found = 0;
   for (const std::uint64_t digest : Keys(filter, writer, count).digests)
-    found += filter.contains_digest(digest) ? 1 : 0;
+    found += filter.contains_digest(digest) ? 1U : 0U;
   return found;
 }
 

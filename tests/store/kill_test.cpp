@@ -18,14 +18,14 @@ using namespace store_test;
 namespace {
 
 constexpr unsigned kWorkers = 3;
-constexpr std::uint64_t kRoundsOfOneFile = 10;
+constexpr std::uint64_t kCapacity = 2'000'000;
 
 // One file, three workers that fill it, and whoever is to die in a round.
 class Arena {
  public:
   Arena(std::uint64_t seed, std::uint64_t batch) : random_(seed), batch_(batch) {
     Options options;
-    options.capacity = 1'000'000;
+    options.capacity = kCapacity;
     options.bits_per_key = 16;
     REQUIRE(created(path(), options).close().ok());
     board_ = map_board(dir_.file("board"));
@@ -34,6 +34,7 @@ class Arena {
 
   [[nodiscard]] std::string path() const { return dir_.file(); }
   [[nodiscard]] std::uint64_t killed() const noexcept { return killed_; }
+  [[nodiscard]] bool filling_up() const noexcept { return acknowledged_ > kCapacity / 4; }
 
   // Starts all workers, kills so many of them, lets the others close.
   void round(unsigned victims) {
@@ -49,7 +50,7 @@ class Arena {
 
   unsigned some_victims() { return std::uniform_int_distribution<unsigned>(1, kWorkers)(random_); }
 
-  void check(const Filter& filter) const {
+  void check(const Filter& filter) {
     std::uint64_t acknowledged = 0;
     std::uint64_t certainly_new = 0;
     for (unsigned i = 0; i < kWorkers; ++i) {
@@ -58,13 +59,15 @@ class Arena {
       acknowledged += worker.acknowledged();
       certainly_new += worker.certainly_new();
     }
+    acknowledged_ = acknowledged;
     // A process that dies between setting bits and counting them leaves one call uncounted; what it did not live to
-    // acknowledge may be counted. Beyond that the count is exact.
+    // acknowledge may be counted. Beyond that the count is exact, and in a filter that is far from full hardly a key is
+    // taken for one that is there already.
     const std::uint64_t counted = filter.stats().keys_added;
     const std::uint64_t doubt = killed_ * batch_;
     CHECK(counted >= certainly_new);
     CHECK(counted <= certainly_new + doubt);
-    CHECK(counted + doubt + acknowledged / 10'000 >= acknowledged);
+    if (acknowledged <= kCapacity / 4) CHECK(counted + doubt + acknowledged / 10'000 >= acknowledged);
     CHECK(answers_no(filter));
   }
 
@@ -95,11 +98,12 @@ class Arena {
   std::uint64_t batch_;
   std::vector<pid_t> pids_;
   std::uint64_t killed_ = 0;
+  std::uint64_t acknowledged_ = 0;
 };
 
 // A reader adopts what it finds, and writes nothing; then a writer goes on with it.
-void look_after(const Arena& arena, bool one_closed) {
-  const std::string& path = arena.path();
+void look_after(Arena& arena, bool one_closed) {
+  const std::string path = arena.path();
   CHECK(state_of(path) == (one_closed ? FileState::kClean : FileState::kAdoptable));
   arena.check(opened(Filter::open(path, OpenMode::kRead)));
   CHECK(state_of(path) == (one_closed ? FileState::kClean : FileState::kAdoptable));
@@ -114,7 +118,7 @@ void look_after(const Arena& arena, bool one_closed) {
 void kill_so_many(std::uint64_t kills, std::uint64_t batch, std::uint64_t seed) {
   for (std::uint64_t done = 0; done < kills;) {
     Arena arena(seed++, batch);
-    for (std::uint64_t round = 0; round < kRoundsOfOneFile && done + arena.killed() < kills; ++round) {
+    for (std::uint64_t round = 0; !arena.filling_up() && done + arena.killed() < kills; ++round) {
       std::optional<Filter> beside;
       if (round % 3 != 0)
         beside = opened(Filter::open(arena.path(), round % 3 == 1 ? OpenMode::kWrite : OpenMode::kRead));

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
+#include <stdexcept>
 
 #include "base/bytes.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 std::string fresh_folder(const std::string& parent) {
   std::string path = parent + "/bfstore-test-XXXXXX";
-  REQUIRE_MESSAGE(mkdtemp(path.data()) != nullptr, path);
+  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no folder " + path + " can be made");
   return path;
 }
 

@@ -74,12 +74,15 @@ int run_churn(const std::vector<std::string>& words) {
   const bool reading = mode == "read";
   const auto wanted = reading ? OpenMode::kRead : mode == "write" ? OpenMode::kWrite : OpenMode::kExclusive;
   const std::uint64_t rounds = std::stoull(words[3]);
-  for (std::uint64_t round = 0; round < rounds; ++round) {
+  for (std::uint64_t round = 0; round < rounds;) {
     auto filter = Filter::open(words[1], wanted);
-    if (!filter && !reading && filter.error().code == Code::kBusy) continue;  // an exclusive writer is about
+    const bool busy = !filter && filter.error().code == Code::kBusy;
+    if (busy && mode == "write") continue;  // an exclusive writer has it: not for long
+    ++round;
+    if (busy && mode == "exclusive") continue;
     if (!filter) return complain("open " + mode, filter.error());
     if (maybes(*filter, 1, 0, kSome) != kSome) return complain("a wrong no");
-    if (!reading && !filter->add(key_of(2, round)).ok()) return complain("add");
+    if (!reading && !filter->add(key_of(2, round - 1)).ok()) return complain("add");
     if (const Error closed = filter->close(); !closed.ok()) return complain("close", closed);
   }
   return 0;

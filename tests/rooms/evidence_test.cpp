@@ -1,0 +1,145 @@
+// May this file be used? The decision of FORMAT.md ("When a dirty file may be used") as a table: what each piece of
+// evidence does to it.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <functional>
+
+#include "store/session.hpp"
+#include "support.hpp"
+
+using namespace rooms;
+using format::Slot;
+using format::SlotState;
+using store::Evidence;
+using store::judge;
+
+namespace {
+
+constexpr format::BootId kBoot{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+constexpr format::FileId kId{16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+
+// Of a file that the newer slot calls `state`, as a writer of this boot left it.
+Evidence evidence_of(SlotState state) {
+  Slot slot;
+  slot.sequence = 6;
+  slot.state = state == SlotState::kClean ? SlotState::kDirty : SlotState::kClean;
+  slot.boot_id = kBoot;
+  slot.device = 7;
+  slot.inode = 8;
+  Evidence evidence;
+  evidence.slots.slots[0] = slot;
+  slot.sequence = 7;
+  slot.state = state;
+  evidence.slots.slots[1] = slot;
+  evidence.live_word = format::healthy_live_word(kId);
+  evidence.boot_id = kBoot;
+  evidence.device = 7;
+  evidence.inode = 8;
+  return evidence;
+}
+
+FileState judged(SlotState state, const std::function<void(Evidence&)>& change) {
+  Evidence evidence = evidence_of(state);
+  change(evidence);
+  return judge(evidence);
+}
+
+Slot& newer(Evidence& evidence) { return *evidence.slots.slots[1]; }
+
+using Change = void (*)(Evidence&);
+
+}  // namespace
+
+TEST_CASE("untouched: clean is clean, dirty without a writer is adoptable, recovering is recovering") {
+  const auto nothing = [](Evidence&) {};
+  CHECK(judged(SlotState::kClean, nothing) == FileState::kClean);
+  CHECK(judged(SlotState::kDirty, nothing) == FileState::kAdoptable);
+  CHECK(judged(SlotState::kRecovering, nothing) == FileState::kRecovering);
+}
+
+TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slots that deny it, it is not") {
+  CHECK(judged(SlotState::kDirty, [](Evidence& evidence) { evidence.writer_alive = true; }) == FileState::kInUse);
+  for (const Change denied :
+       {Change([](Evidence& evidence) { evidence.boot_id[0] ^= 1; }),
+        Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
+        Change([](Evidence& evidence) { newer(evidence).sequence = 9; }), Change([](Evidence& evidence) {
+          evidence.sync_died = true;
+          evidence.live_word |= format::kLiveSyncing;
+        })}) {
+    CHECK(judged(SlotState::kDirty, [&](Evidence& evidence) {
+            evidence.writer_alive = true;
+            denied(evidence);
+          }) == FileState::kUnclean);
+  }
+}
+
+TEST_CASE("dirty without a writer: any doubt makes it unclean") {
+  for (const Change doubt :
+       {Change([](Evidence& evidence) { evidence.boot_id[15] ^= 1; }),
+        Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
+        Change([](Evidence& evidence) { newer(evidence).boot_id = {}; }),
+        Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
+        Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
+        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; }),
+        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSuperseded; })}) {
+    CHECK(judged(SlotState::kDirty, doubt) == FileState::kUnclean);
+  }
+}
+
+TEST_CASE("clean stays clean with another boot, device, inode, or the flag of the sync that made it so") {
+  for (const Change harmless :
+       {Change([](Evidence& evidence) { evidence.boot_id = {}; }),
+        Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {
+    CHECK(judged(SlotState::kClean, harmless) == FileState::kClean);
+  }
+  for (const Change torn : {Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
+                            Change([](Evidence& evidence) { newer(evidence).sequence = 8; })}) {
+    CHECK(judged(SlotState::kClean, torn) == FileState::kUnclean);
+  }
+}
+
+TEST_CASE("poisoned, recovering and superseded go before everything else, a live writer included") {
+  for (const SlotState state : {SlotState::kClean, SlotState::kDirty, SlotState::kRecovering}) {
+    for (const bool alive : {false, true}) {
+      const auto with = [&](std::uint64_t flags) {
+        return judged(state, [&](Evidence& evidence) {
+          evidence.writer_alive = alive;
+          evidence.live_word |= flags;
+        });
+      };
+      CHECK(with(format::kLivePoisoned) == FileState::kPoisoned);
+      CHECK(with(format::kLiveStates) == FileState::kPoisoned);
+      CHECK(with(format::kLiveRecovering) == FileState::kRecovering);
+      CHECK(with(format::kLiveRecovering | format::kLiveSuperseded) == FileState::kRecovering);
+      const FileState superseded = with(format::kLiveSuperseded);
+      CHECK(superseded == (state == SlotState::kRecovering ? FileState::kRecovering : FileState::kUnclean));
+    }
+  }
+}
+
+TEST_CASE("without a valid slot the state is unknown, whatever else there is") {
+  const auto none = [](Evidence& evidence) {
+    evidence.slots.slots = {};
+    evidence.writer_alive = true;
+    evidence.live_word |= format::kLivePoisoned;
+  };
+  CHECK(judged(SlotState::kDirty, none) == FileState::kUnknown);
+}
+
+TEST_CASE("only the file's own live word is believed, whatever its state bits") {
+  const std::uint64_t own = format::healthy_live_word(kId);
+  CHECK(store::live_word_is_own(own, kId));
+  CHECK_FALSE(store::live_word_is_own(0, kId));
+  CHECK_FALSE(store::live_word_is_own(~std::uint64_t{0}, kId));
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    const std::uint64_t flag = std::uint64_t{1} << bit;
+    CHECK(store::live_word_is_own(own ^ flag, kId) == ((flag & format::kLiveStates) != 0));
+  }
+}
+
+TEST_CASE("this system has a boot id, the same one each time") {
+  CHECK(store::current_boot_id() != format::BootId{});
+  CHECK(store::current_boot_id() == store::current_boot_id());
+}
