@@ -18,8 +18,10 @@ struct Lines {
 };
 
 // The limits in one place. Nothing in the lines changes. The population, the hasher and `answers` outlive the rows.
-//   limit         contains: reads the line, and writes an answer where it prefetches; add: ORs a word per probe (one
-//   writer) limit-atomic  add: the OR is a fetch_or, what writers beside others cannot do without
+//   limit         contains: touches a word of the line, and stores an answer where it prefetches
+//                 add: ORs a word per probe, as only a single writer may
+//   limit-line    contains: reads all 64 bytes, as a filter does that cannot know which of them it needs
+//   limit-atomic  add: the OR is a fetch_or, what writers beside others cannot do without
 // Given keys are hashed by the library's own hash on the way.
 Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,
                 std::span<std::uint8_t> answers);

@@ -75,6 +75,8 @@ Result<File> File::open(const std::string& path, Access access) {
   }
   if (failed == EISDIR) return base::fail(Code::kNotRegular, path + ": a directory, not a filter file");
   if (failed == ENXIO) return base::fail(Code::kNotRegular, path + ": not a regular file");
+  if (failed == ENOENT)
+    return Error{Code::kNotFound, failed, path + ": no such file; create it first, or correct the path"};
   return fail_errno(failed, path, "opening");
 }
 

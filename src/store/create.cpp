@@ -157,6 +157,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty");
   if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers, not for files");
   const auto identity = plan(options, Form::kFile);
+  if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
   auto session = store::Session::create(path, *identity, options);
   if (!session) return session.error();
@@ -213,9 +214,13 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   const auto facts = file->facts();
   if (!facts) return facts.error();
   if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
-  if (offset % kBufferAlignment != 0 || offset >= facts->bytes) {
-    return fail(Code::kInvalid, path + ": no filter can begin at byte " + std::to_string(offset) +
-                                    ": not a multiple of 64, or behind the end");
+  if (offset % kBufferAlignment != 0) {
+    return fail(Code::kInvalid,
+                path + ": no filter can begin at byte " + std::to_string(offset) + ": not a multiple of 64");
+  }
+  if (offset >= facts->bytes) {
+    return fail(Code::kTooShort,
+                path + ": ends at byte " + std::to_string(facts->bytes) + ", before the filter begins");
   }
   const std::uint64_t left = facts->bytes - offset;
   const std::uint64_t available = max_bytes == 0 ? left : std::min(max_bytes, left);

@@ -36,6 +36,7 @@ CLEAN, DIRTY = 1, 2
 class BfCase(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="bf-test-")
+        self.program, self.user = BF, {}
         self.addCleanup(shutil.rmtree, self.dir)
 
     def path(self, name):
@@ -66,8 +67,18 @@ class BfCase(unittest.TestCase):
                 except BrokenPipeError:
                     pass
 
+    def without_privileges(self):
+        """From here on bf runs as a user who may not read and write everything; it can reach the folder, and itself."""
+        if os.geteuid() != 0:
+            return
+        os.chmod(self.dir, 0o755)
+        self.program = shutil.copy(BF, self.path("bf"))
+        os.chmod(self.program, 0o755)
+        self.user = {"user": 65534, "group": 65534, "extra_groups": []}
+
     def run_bf(self, *args, input=b"", **options):
-        return subprocess.run([BF, *args], cwd=self.dir, input=input, capture_output=True, timeout=120, **options)
+        options.update(self.user)
+        return subprocess.run([self.program, *args], cwd=self.dir, input=input, capture_output=True, timeout=120, **options)
 
     def good(self, *args, code=0, **options):
         """bf's output; it ended with `code` and complained about nothing."""

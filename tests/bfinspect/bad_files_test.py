@@ -87,12 +87,13 @@ class BrokenRules(InspectorCase):
         page = self.text(raw.path, code=2)
         self.assertIn("18,446,744,073,709,551,615", page)
         shape = page[page.index("\nShape"):]  # behind the problems, whose text may say what is wrong
+        self.assertRegex(shape, r"promised \(p\) +unknown\n")
         self.assertNotRegex(shape, r"(?i)(?<![a-z])(nan|inf)(?![a-z])")
         self.json(self.raw().put(48, "Qd", 0, NAN).seal().write(), code=2)
 
     def test_no_flipped_byte_of_the_identity_goes_unseen(self):
         good = self.raw()
-        for offset in [*range(0, 160), *random.Random(7).sample(range(160, PAGE), 20), *range(PAGE - 8, PAGE)]:
+        for offset in [*range(0, 128), *range(128, 160, 5), *random.Random(7).sample(range(160, PAGE), 20), *range(PAGE - 8, PAGE)]:
             raw = Bytes(good.path)
             raw.data[offset] ^= 1 << offset % 8
             bad = raw.write(self.path("flipped"))
@@ -185,7 +186,7 @@ class Strangers(InspectorCase):
             self.assertEqual((found["looks_like"], found["link_target"]), ("a symbolic link", leads_to))
             self.assertEqual(self.codes(self.path(name)), ["BFS_ESYMLINK"])
         page = self.text(self.path("dangling"), code=2)
-        self.assertIn(r"no such\nfile", page)
+        self.assertIn(r"the link leads to: no such\nfile", " ".join(page.split()))
         self.assertIn("a symbolic link", page)
         self.assertNotIn("\x1b", self.text(self.path("link"), code=2))
 

@@ -75,6 +75,14 @@ TEST_CASE("a process of which the mode is unknown is listed without one") {
   CHECK(json_says(facts)["open_by"][0]["mode"].is_null());
 }
 
+TEST_CASE("the text of a problem does not reach a terminal raw, nor break the JSON") {
+  Facts facts = clean_filter(Openers{});
+  facts.report.problems.push_back({bfstore::Code::kChecksum, "bad \x1b[31m\xff name"});
+  CHECK(page_says(facts, "bad \\x1b[31m\\xff name"));
+  CHECK(json_says(facts)["problems"][0]["code"] == "BFS_ECHECKSUM");
+  CHECK(json_says(facts)["problems"][0]["text"] == "bad \\x1b[31m\\xff name");
+}
+
 TEST_CASE("where nothing is known of openers, null and unknown are said") {
   Facts facts = clean_filter(Openers{});
   facts.openers.reset();

@@ -1,5 +1,4 @@
 // The format room's bare form: a body and a trailer of 8 bytes, in which every flipped bit is refused.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "format/bare.hpp"
 
 #include <cstring>

@@ -1,5 +1,4 @@
 // The base room: arithmetic, bytes, and errors with their codes.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <set>
 
 #include "base/arith.hpp"

@@ -1,5 +1,4 @@
 // What the fill says of a filter: keys now within 2 %, and the false-positive rate now, from nearly empty to overfull.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cmath>
 
 #include "layout/layout.hpp"

@@ -1,6 +1,5 @@
 // May this file be used? The decision of FORMAT.md ("When a dirty file may be used") as a table: what each piece of
 // evidence does to it.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <functional>
 
 #include "store/session.hpp"

@@ -1,6 +1,5 @@
 // The forms of many keys, one by one: equal answers in each, batches around the window's size, and arguments that can
 // not be right, on which nothing is added and every answer is "maybe".
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "forms.hpp"
 
 #include <numeric>

@@ -15,7 +15,7 @@ struct GoldenDigest {
   std::uint64_t golden_seed;
 };
 
-inline constexpr std::array kGoldenDigests{
+inline constexpr std::array<GoldenDigest, 272> kGoldenDigests{{
     GoldenDigest{0, 0x2d06800538d394c2, 0xcc1ca35a1b089c5c},
     GoldenDigest{1, 0xf319fe2bdfcdfebd, 0xde257ca35554f0ae},
     GoldenDigest{2, 0x6c2ca74ca555b69d, 0xd0b92c1af23bfe88},
@@ -288,6 +288,6 @@ inline constexpr std::array kGoldenDigests{
     GoldenDigest{4096, 0xb6ea541381e0f6f9, 0x4e9815d1f440f53f},
     GoldenDigest{65537, 0xa793068b5df40f22, 0xfaa982bf240cd1be},
     GoldenDigest{1000003, 0x353553f5000bf16c, 0x0cf9c2a134d22dfa},
-};
+}};
 
 }  // namespace rooms

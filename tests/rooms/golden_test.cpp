@@ -1,6 +1,5 @@
 // The pinned answers of whole filters (golden.hpp): the bits after adding fixed keys, and the first ten false
 // positives.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "golden.hpp"
 
 #include "hash/hash.hpp"

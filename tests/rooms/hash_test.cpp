@@ -1,5 +1,4 @@
 // The hash room: the digest of a key of each length, pinned; the canary; keys of no bytes.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "hash/hash.hpp"
 
 #include <bit>

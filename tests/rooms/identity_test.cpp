@@ -1,5 +1,4 @@
 // The format room's identity record: bytes and back, notes of every length, every flipped bit refused.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "format/identity.hpp"
 
 #include <bit>

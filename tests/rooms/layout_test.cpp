@@ -1,6 +1,5 @@
 // The layout room: where bits lie, every k, batches beside single calls. The oracle is model.hpp, which follows
 // FORMAT.md.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "layout/layout.hpp"
 
 #include <sys/mman.h>

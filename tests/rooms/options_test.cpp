@@ -1,6 +1,5 @@
 // From Options to filters in files and buffers: a budget in bytes is kept to the block, a shape is copied whole, and
 // bad options are refused by name.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cstring>
 
 #include "sizing/sizing.hpp"
@@ -131,7 +130,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
       options.hash = hash;
       options.capacity = 12345;
       options.fpr = 0.003;
-      options.note = "mine";
+      options.note = std::string("mine");
       const std::string name = std::to_string(static_cast<int>(layout)) + std::to_string(static_cast<int>(hash));
       const Filter first = must(Filter::create(directory.file(name), options));  // open, so not clean
       Options like;
@@ -211,7 +210,7 @@ TEST_CASE("the bare form refuses notes, seeds and files; a file refuses an empty
   options.bare = true;
   CHECK(Filter::required_bytes(options).ok());
   check_refused(Filter::create(directory.file("x"), options), Code::kInvalid, {"bare", "buffers"});
-  options.note = "n";
+  options.note = std::string("n");
   check_refused(Filter::required_bytes(options), Code::kInvalid, {"bare", "note"});
   options.note.clear();
   options.seed = 5;

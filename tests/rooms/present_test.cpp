@@ -1,6 +1,5 @@
 // No wrong no among ten million present keys: in a file, full to its capacity, asked while it is written and after it
 // was closed and opened again.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cstring>
 
 #include "support.hpp"

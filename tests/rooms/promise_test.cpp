@@ -1,6 +1,5 @@
 // The promise: at n keys the rate is the p that was asked for, or less. Measured, for p from 0.1 to 1e-5, for many keys
 // and for few.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cmath>
 
 #include "support.hpp"

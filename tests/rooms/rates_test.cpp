@@ -1,6 +1,5 @@
 // The false-positive rate at capacity, measured on 40,000 false positives, beside the theory: for every layout and for
 // 8 to 20 bits a key. The theory is written out here and in occupancy.hpp; src/sizing is held against it too.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cmath>
 #include <cstring>
 

@@ -1,5 +1,4 @@
 // The region room: one open file, its locks between descriptors, the name it gets when it is complete, and its mapping.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <sys/stat.h>
 #include <unistd.h>
 

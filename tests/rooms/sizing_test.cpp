@@ -2,7 +2,6 @@
 //
 // The formula must never be below the truth (a promise would be broken) by more than rounding. How far it may be above
 // is what src/sizing/sizing.hpp says: 0.3 % where filters are used, more where k is far too large for what is in them.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "sizing/sizing.hpp"
 
 #include <cmath>

@@ -1,5 +1,4 @@
 // The sizing room's inverses: from each pair that is given to m, k, n and p; and what is refused, in which words.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,4 @@
 // The format room's state slots and live page: torn and missing slots never look clean; marks; the live word.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "format/state.hpp"
 
 #include <cstring>

@@ -1,5 +1,4 @@
 // The layout room's smallest things: single bits, counting them, the geometry and the table of functions.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "layout/words.hpp"
 
 #include <bit>

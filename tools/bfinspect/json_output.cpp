@@ -1,7 +1,6 @@
 // See json_output.hpp.
 #include "json_output.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,8 +16,6 @@ template <class Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 // Both forms of a text in any encoding.
 void put_text(Json& object, const std::string& key, const std::optional<std::string>& bytes) {
@@ -52,11 +49,11 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["m"] = id->num_bits;
   out["k"] = id->num_probes;
   out["n"] = id->capacity;
-  out["p"] = number(id->fpr);
+  out["p"] = id->fpr;
   out["seed"] = std::to_string(id->seed);
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
-  out["bits_per_key"] = number(static_cast<double>(id->num_bits) / static_cast<double>(id->capacity));
+  out["bits_per_key"] = static_cast<double>(id->num_bits) / static_cast<double>(id->capacity);
   out["format_version"] = format_version(*id);
   out["form"] = id->embedded ? "embedded" : "file";
   out["file_id"] = hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()});
@@ -88,9 +85,9 @@ void put_state(Json& out, const bfstore::Report& report) {
 void put_fill(Json& out, const Facts& facts) {
   const std::optional<bfstore::Fill>& fill = facts.report.fill;
   out["set_bits"] = fill ? Json(fill->set_bits) : Json();
-  out["fill_ratio"] = fill ? number(fill->fill_ratio) : Json();
-  out["estimated_keys"] = fill ? number(fill->estimated_keys) : Json();
-  out["estimated_fpr"] = fill ? number(fill->estimated_fpr) : Json();
+  out["fill_ratio"] = fill ? Json(fill->fill_ratio) : Json();
+  out["estimated_keys"] = fill ? Json(fill->estimated_keys) : Json();
+  out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);
 }
@@ -139,6 +136,7 @@ Json object_of(const Facts& facts) {
   return out;
 }
 
+// The library writes null for a number that is not finite.
 std::string dumped(const Json& object) {
   constexpr bool kAscii = true;  // a terminal may be what reads it
   return object.dump(2, ' ', kAscii) + '\n';

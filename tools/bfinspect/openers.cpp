@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -171,8 +170,6 @@ Openers find_openers(dev_t device, ino_t inode) {
     const std::optional<pid_t> process = parse<pid_t>(entry->d_name);
     if (process && *process != getpid()) look_at_process(*process, {device, inode}, openers);
   }
-  std::sort(openers.seen.begin(), openers.seen.end(),
-            [](const Opener& a, const Opener& b) { return a.process < b.process; });
   return openers;
 }
 

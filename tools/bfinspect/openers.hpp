@@ -17,7 +17,7 @@ struct Opener {
 };
 
 struct Openers {
-  std::vector<Opener> seen;        // by process id, without this process
+  std::vector<Opener> seen;        // as /proc lists them, by process id; without this process
   std::size_t not_looked_at = 0;   // processes that this user may not look into
   bool others_are_hidden = false;  // processes that /proc does not even list: other containers, hidepid, no /proc
 

@@ -39,8 +39,10 @@ Comparison compare(Crew& crew, const Workload& workload, const std::string& dire
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   int rounds = 0;
   do {
-    for (const bool with_filter : {false, true, true, false}) measure(crew, parts, with_filter, comparison);
-    rounds += 2;
+    const bool filter_first = rounds % 2 != 0;
+    measure(crew, parts, filter_first, comparison);
+    measure(crew, parts, !filter_first, comparison);
+    ++rounds;
   } while (std::chrono::steady_clock::now() < end);
   divide(comparison.without, rounds);
   divide(comparison.with, rounds);

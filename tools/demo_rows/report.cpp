@@ -107,8 +107,8 @@ std::string closing_sentence(const Comparison& absent, const Comparison& present
   return "What it means: of words that are mostly absent, the filter kept " + format("%.1f %%", kept_away) +
          " away from SQLite and made the lookups " + format("%.1f", faster) +
          " times\nas fast; where every word is present it can save nothing, and the lookups took " + more +
-         " CPU time. No \"no\" was wrong. Here\nevery page came from the system's memory; where pages come from a "
-         "disk, each one that is not fetched saves far more.\n";
+         " CPU time. No \"no\" was wrong.\nHere every page came from the system's memory; where pages come from a "
+         "disk, each one that is not fetched saves more.\n";
 }
 
 }  // namespace demo

@@ -1,0 +1,80 @@
+"""The kept files: every version of the library accepts the good ones, answers as when they were made, and refuses a bad
+one with the code in its name. The independent reader does the same.
+
+Arguments: the shared library, capi/bfstore.h.
+"""
+import ctypes
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent), str(FOLDER.parent / "format")]
+import bfstore_ctypes as bfs
+import bfstore_header
+import reader
+from make import DIGESTS, KEYS
+
+CODES = bfstore_header.codes(sys.argv.pop(2))
+LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
+ABSENT = [b"absent %d" % i for i in range(2000)]
+
+
+class KeptFiles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-data-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def copy(self, path):
+        """Opening for writing changes the file: the kept one stays as it is."""
+        return os.fsencode(shutil.copy(path, self.folder))
+
+    def check_answers(self, handle, read):
+        contains = lambda key: LIBRARY.bfs_contains(handle, key, len(key))
+        self.assertEqual([contains(key) for key in KEYS], [1] * len(KEYS))
+        self.assertEqual([contains(key) for key in ABSENT], [int(read.contains(key)) for key in ABSENT])
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def test_good_files_answer_as_when_they_were_made(self):
+        for name in ("good_blocked.bf", "good_classic.bf"):
+            for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+                with self.subTest(name=name, flags=flags):
+                    path = self.copy(FOLDER / name)
+                    self.check_answers(bfs.call(LIBRARY.bfs_open, path, flags), reader.open_file(path))
+
+    def test_a_good_file_of_digests(self):
+        handle = bfs.call(LIBRARY.bfs_open, self.copy(FOLDER / "good_external.bf"), bfs.READ)
+        self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in DIGESTS], [1] * len(DIGESTS))
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"alice", 5), CODES["BFS_EDIGESTONLY"])
+        LIBRARY.bfs_close(handle)
+
+    def test_good_buffers(self):
+        for name, flags, read in (("good_embedded.record", 0, reader.embedded), ("good_bare.trailer", bfs.WRAP_BARE, reader.bare)):
+            with self.subTest(name):
+                data = (FOLDER / name).read_bytes()
+                keep, address = bfs.aligned_buffer(len(data))
+                ctypes.memmove(address, data, len(data))
+                self.check_answers(bfs.call(LIBRARY.bfs_wrap, address, len(data), bfs.READ | flags), read(data))
+                del keep
+
+    def test_a_bad_file_is_refused_with_the_code_in_its_name(self):
+        bad = sorted(FOLDER.glob("BFS_*.bf"))
+        self.assertGreater(len(bad), 15)
+        for kept in bad:
+            code, path = kept.name.split("__")[0], self.copy(kept)
+            for flags in (bfs.READ, bfs.WRITE):
+                with self.subTest(kept.name, flags=flags):
+                    with self.assertRaises(bfs.CodeError) as refused:
+                        bfs.call(LIBRARY.bfs_open, path, flags)
+                    self.assertEqual(refused.exception.code, CODES[code])
+            with self.subTest(kept.name), self.assertRaises(reader.Refused) as refused:
+                reader.open_file(path)
+            self.assertEqual(refused.exception.code, code)
+
+
+if __name__ == "__main__":
+    unittest.main()
