@@ -39,33 +39,52 @@ constexpr std::uint64_t kLarge = 100'000'000;
 constexpr std::uint64_t kLongPass = 4'000'000;  // keys; --quick does such a pass once
 // Below, the blocks are so few that the rate of one filter is not the mean over all filters.
 constexpr std::uint64_t kFewestKeys = 100'000;
+constexpr std::uint64_t kMostKeys = 4'000'000'000;
 
-std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
-  Settings settings;
+// Modes that stand for several settings.
+struct Modes {
   bool smoke = false;
   bool large = false;
-  CLI::App app(
-      "Measures bfstore beside what the memory allows.\n\n"
-      "  bfbench --quick --json quick.json && bench/table.py quick.json\n\n"
-      "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
+};
+
+void describe_arguments(CLI::App& app, Settings& settings, Modes& modes) {
   app.set_version_flag("--version", bfstore::version());
   auto* keys = app.add_option("--keys", settings.num_keys,
                               "numbers of keys to size filters for (default 100000 1000000 10000000)");
-  keys->check(CLI::Range(kFewestKeys, std::uint64_t{4'000'000'000}));
-  auto* more = app.add_flag("--large", large, "100 million keys too: takes 4 GB of memory and some minutes");
+  keys->check(CLI::Range(kFewestKeys, kMostKeys));
+  auto* large = app.add_flag("--large", modes.large, "100 million keys too: takes 4 GB of memory and some minutes");
   app.add_option("--bits-per-key", settings.bits_per_key, "size of the filters")
       ->check(CLI::Range(2.0, 64.0))
       ->capture_default_str();
   app.add_flag("--quick", settings.quick,
-               "3 short repetitions, of long passes one: less than 2 minutes, and rougher numbers");
-  app.add_flag("--smoke", smoke, "one repetition of 100,000 keys: checks the answers, measures next to nothing")
+               "3 short repetitions, of long passes one: about a minute, and rougher numbers");
+  app.add_flag("--smoke", modes.smoke, "one repetition of 100,000 keys: checks the answers, measures next to nothing")
       ->excludes(keys)
-      ->excludes(more);
+      ->excludes(large);
   app.add_option("--folder", settings.folder, "where the filters' files are made; their file system matters")
       ->capture_default_str();
   app.add_option("--json", settings.json, "where the results go")->capture_default_str();
-  app.add_option("--library", settings.library, "libbfstore.so, for the C ABI");
+  app.add_option("--library", settings.library, "libbfstore.so, for the C ABI")->capture_default_str();
   app.allow_extras();
+}
+
+void apply(const Modes& modes, Settings& settings) {
+  if (settings.quick) settings.repetitions = 3;
+  if (settings.quick) settings.min_seconds = 0.01;
+  if (modes.smoke) settings.repetitions = 1;
+  if (modes.smoke) settings.min_seconds = 0.0001;
+  if (modes.smoke) settings.num_keys = {kFewestKeys};
+  if (modes.large) settings.num_keys.push_back(kLarge);
+}
+
+std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
+  Settings settings;
+  Modes modes;
+  CLI::App app(
+      "Measures bfstore beside what the memory allows.\n\n"
+      "  bfbench --quick --json quick.json && bench/table.py quick.json\n\n"
+      "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
+  describe_arguments(app, settings, modes);
   try {
     app.parse(argc, argv);
     settings.rest = app.remaining();
@@ -76,10 +95,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
     code = app.exit(error) == 0 ? 0 : 2;
     return std::nullopt;
   }
-  if (settings.quick || smoke) settings.repetitions = smoke ? 1 : 3;
-  if (settings.quick || smoke) settings.min_seconds = smoke ? 0.0001 : 0.01;
-  if (smoke) settings.num_keys = {kFewestKeys};
-  if (large) settings.num_keys.push_back(kLarge);
+  apply(modes, settings);
   return settings;
 }
 
@@ -209,9 +225,7 @@ int run(const Settings& settings) {
   for (const std::uint64_t num_keys : settings.num_keys) {
     std::cerr << "filling filters with " << num_keys << " keys and checking their answers\n";
     Site& site = sites.emplace_back(hasher, library, num_keys, settings.bits_per_key, folder.path());
-    for (Row& row : site.take_rows()) {
-      register_row(std::move(row), settings, progress);
-    }
+    for (Row& row : site.take_rows()) register_row(std::move(row), settings, progress);
   }
   std::cerr << "answers and false-positive rates are right; measuring\n";
   add_context(settings);

@@ -1,6 +1,8 @@
 """quickstart.c in Python, with nothing but ctypes: make a filter file, add keys, close it, open it again and ask.
 
-    python3 quickstart.py seen.bf          (needs libbfstore.so.1 where the loader finds it; BFSTORE_LIBRARY names another)
+    python3 quickstart.py seen.bf
+
+Needs libbfstore.so.1 where the loader finds it; BFSTORE_LIBRARY names another.
 """
 import ctypes
 import os
@@ -17,8 +19,8 @@ class Options(ctypes.Structure):
     _fields_ = [("struct_bytes", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("capacity", ctypes.c_uint64),
                 ("fpr", ctypes.c_double), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
                 ("num_bits", ctypes.c_uint64), ("num_probes", ctypes.c_uint32), ("layout", ctypes.c_uint32),
-                ("hash", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("seed", ctypes.c_uint64), ("like", ctypes.c_char_p),
-                ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64)]
+                ("hash", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("seed", ctypes.c_uint64),
+                ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64)]
 
 
 class Error(ctypes.Structure):

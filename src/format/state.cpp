@@ -49,6 +49,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
   put(page, kDeviceField, slot.device);
   put(page, kInodeField, slot.inode);
+  put(page, kBirthField, slot.birth);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const OwnerMark& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
@@ -72,6 +73,7 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
   slot.device = get<std::uint64_t>(page, kDeviceField);
   slot.inode = get<std::uint64_t>(page, kInodeField);
+  slot.birth = get<std::uint64_t>(page, kBirthField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (OwnerMark& lane : slot.lanes) {
     lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8)};
@@ -118,7 +120,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
-    zero = zero && zero_between(slot, kStateField, kBootIdField) && zero_between(slot, kInodeField, kLanesField) &&
+    zero = zero && zero_between(slot, kStateField, kBootIdField) && zero_between(slot, kBirthField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

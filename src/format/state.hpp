@@ -23,10 +23,11 @@ inline constexpr Field kStateField{"state", 8, 4};
 inline constexpr Field kBootIdField{"boot_id", 16, 16};
 inline constexpr Field kDeviceField{"device", 32, 8};
 inline constexpr Field kInodeField{"inode", 40, 8};
+inline constexpr Field kBirthField{"birth", 48, 8};
 inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField, kBootIdField,      kDeviceField,
-                                        kInodeField,    kLanesField, kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField, kStateField, kBootIdField, kDeviceField,
+                                        kInodeField,    kBirthField, kLanesField,  kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3 };  // persisted
 
@@ -36,6 +37,7 @@ struct Slot {
   BootId boot_id{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::uint64_t birth = 0;  // 0: unknown
   std::array<OwnerMark, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;

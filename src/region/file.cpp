@@ -61,6 +61,13 @@ int lock_command(int descriptor, int command, std::uint64_t byte, short type) no
   return outcome;
 }
 
+// An inode's number is given again, often to the next file; the time of its making is not.
+std::uint64_t birth_of(int descriptor) noexcept {
+  struct statx facts {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0 || (facts.stx_mask & STATX_BTIME) == 0) return 0;
+  return static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * 1'000'000'000 + facts.stx_btime.tv_nsec;
+}
+
 short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
 
 }  // namespace
@@ -119,7 +126,8 @@ Result<FileFacts> File::facts() const {
                    static_cast<std::uint64_t>(facts.st_blocks) * 512,
                    static_cast<std::uint64_t>(facts.st_dev),
                    static_cast<std::uint64_t>(facts.st_ino),
-                   static_cast<std::uint64_t>(facts.st_nlink)};
+                   static_cast<std::uint64_t>(facts.st_nlink),
+                   birth_of(descriptor_)};
 }
 
 bool File::has_its_path() const noexcept {

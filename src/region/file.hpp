@@ -18,6 +18,7 @@ struct FileFacts {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t links = 0;
+  std::uint64_t birth = 0;  // nanoseconds since 1970 at which this inode was made; 0 where nobody knows
 };
 
 // How a lock is wanted: shared locks of one byte live together, an exclusive one lives alone.

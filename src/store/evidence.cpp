@@ -20,11 +20,18 @@ int hex_digit(char c) noexcept {
 
 bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & format::kLiveSyncing) != 0; }
 
+// The inode of the slot, and not a later one of the same number: a copy that took the place of a file that was removed.
+bool same_inode(const Evidence& evidence) noexcept {
+  const format::Slot& slot = *evidence.slots.newest();
+  const bool same_birth = slot.birth == evidence.birth || slot.birth == 0 || evidence.birth == 0;
+  return slot.device == evidence.device && slot.inode == evidence.inode && same_birth;
+}
+
 // What every writer that was let in has made the file say.
 bool dirty_here(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   return evidence.slots.whole() && slot.state == format::SlotState::kDirty && slot.boot_id == evidence.boot_id &&
-         slot.device == evidence.device && slot.inode == evidence.inode;
+         same_inode(evidence);
 }
 
 bool adoptable(const Evidence& evidence) noexcept {
@@ -86,7 +93,8 @@ Result<Evidence> gather_evidence(const region::File& file, const region::FileFac
   for (int attempt = 0;; ++attempt) {
     const auto before = read_header(file);
     if (!before) return before.error();
-    Evidence evidence{slots_of(*before, file_id), live_word_of(*before), false, false, {}, facts.device, facts.inode};
+    Evidence evidence{
+        slots_of(*before, file_id), live_word_of(*before), false, false, {}, facts.device, facts.inode, facts.birth};
     if (judge(evidence) == FileState::kClean) return evidence;  // nobody need be asked
     evidence.boot_id = current_boot_id();
     const auto writer = file.locked_by_other(kWriterLock);

@@ -159,7 +159,8 @@ Result<Evidence> Session::evidence_under_lock() const {
                   false,
                   current_boot_id(),
                   facts->device,
-                  facts->inode};
+                  facts->inode,
+                  facts->birth};
 }
 
 Error Session::enter(const Evidence& evidence) {
@@ -177,16 +178,16 @@ Error Session::enter(const Evidence& evidence) {
   }
 }
 
-// Beside live writers: if a sync is flagged and nobody holds the sync lock, the process that synced is dead.
-Error Session::check_no_dead_sync() const {
+// Beside live writers: if a sync is flagged and nobody holds the sync lock, the process that synced is dead, and was
+// the only one to know whether it worked. Those who have the file open are told.
+Error Session::check_no_dead_sync() {
   const auto idle = file_.try_lock(kSyncLock, Lock::kExclusive);
   if (!idle) return idle.error();
   if (!*idle) return {};
   const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
   if (Error error = file_.unlock(kSyncLock); !error.ok()) return error;
   if (!flagged) return {};
-  return fail(Code::kUnclean,
-              file_.path() + ": a writer was killed while it synced, so keys may be missing on disk; build it again");
+  return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
 }
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
@@ -197,6 +198,7 @@ Error Session::begin_dirty(const Evidence& evidence) const {
   slot.boot_id = evidence.boot_id;
   slot.device = evidence.device;
   slot.inode = evidence.inode;
+  slot.birth = evidence.birth;
   return write_slot(evidence.slots, slot);
 }
 

@@ -31,6 +31,7 @@ struct Evidence {
   format::BootId boot_id{};   // of this system, now
   std::uint64_t device = 0;   // of the file, now
   std::uint64_t inode = 0;
+  std::uint64_t birth = 0;
 };
 
 // Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
@@ -86,7 +87,7 @@ class Session {
   static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access);
   Result<bool> join(bool exclusive);
   Error enter(const Evidence& evidence);
-  Error check_no_dead_sync() const;
+  Error check_no_dead_sync();
   Error begin_dirty(const Evidence& evidence) const;
   Error poison_from_reader(const Error& cause) const;
   Error adopt(const Evidence& evidence);

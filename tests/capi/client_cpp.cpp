@@ -187,7 +187,7 @@ void threads_share_a_handle(const std::string& folder) {
   }
   Handle again = open(path, BFS_OPEN_READ);
   for (std::uint64_t i = 0; i < kThreads * kEach; ++i) {
-    if (bfs_contains(again.get(), &i, sizeof i) != 1) CHECK(!"a wrong no");
+    if (bfs_contains(again.get(), &i, sizeof i) != 1) check(false, "a wrong no", __LINE__);
   }
   CHECK(bfs_mark(again.get(), 1) == kThreads * kEach);
   const std::uint64_t added = facts(again).keys_added;

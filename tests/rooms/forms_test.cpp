@@ -93,6 +93,10 @@ TEST_CASE("arguments that can not be right add nothing and answer maybe") {
   std::vector<std::uint8_t> answers = fresh();
   CHECK(filter.add_many(pointers, lengths).code() == Code::kInvalid);
   check_all_maybe(filter.contains_many(pointers, lengths, answers), Code::kInvalid, answers);
+  const std::vector<const void*> nowhere{joined.data(), nullptr, joined.data()};
+  answers = fresh();
+  CHECK(filter.add_many(nowhere, lengths).code() == Code::kInvalid);
+  check_all_maybe(filter.contains_many(nowhere, lengths, answers), Code::kInvalid, answers);
   for (const std::size_t key_bytes : {std::size_t{0}, std::size_t{5}, std::size_t{25}}) {
     answers = fresh();
     CHECK(filter.add_fixed(bytes, key_bytes).code() == Code::kInvalid);

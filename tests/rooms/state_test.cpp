@@ -206,3 +206,34 @@ TEST_CASE("keys added are the sum of the 32 stripes and of nothing else on the l
   }
   CHECK(format::keys_added_in(page) == sum);
 }
+
+TEST_CASE("every reserved byte of the live page and of a valid slot must be zero, and no other byte") {
+  std::vector<std::byte> header(format::kFileHeaderBytes);
+  const auto put_slots = [&] {
+    const SlotPage a = page_of(5, SlotState::kClean);
+    const SlotPage b = page_of(6, SlotState::kDirty);
+    std::memcpy(header.data() + 4096, a.data(), a.size());
+    std::memcpy(header.data() + 8192, b.data(), b.size());
+  };
+  put_slots();
+  CHECK(format::reserved_state_is_zero(header, kId));
+  for (std::size_t at = 0; at < 4096; ++at) {  // the live page
+    const bool counter = at >= 64 && at < 2112 && at % 64 < 8;
+    header[3 * 4096 + at] = std::byte{0x80};
+    REQUIRE(format::reserved_state_is_zero(header, kId) == (at < 8 || counter));
+    header[3 * 4096 + at] = std::byte{0};
+  }
+  for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
+    for (std::size_t at = 0; at < 4088; ++at) {
+      const bool reserved = (at >= 12 && at < 16) || (at >= 48 && at < 64) || at >= 320;
+      if (at >= 8 && at < 12) continue;  // another state: an invalid slot
+      header[slot + at] ^= std::byte{0x80};
+      CHECK(format::reserved_state_is_zero(header, kId));  // torn: its checksum says so already
+      base::store(header.data() + slot + 4088,
+                  hash::xxh3(header.data() + slot, 4088,
+                             base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(kId.data()))));
+      REQUIRE(format::reserved_state_is_zero(header, kId) == !reserved);
+      put_slots();
+    }
+  }
+}

@@ -159,16 +159,23 @@ bool others_are_hidden() {
   return access("/proc/1/stat", R_OK) != 0;
 }
 
+// Taken at once: who looked at each while listing would run after new ones on a busy machine.
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> processes;
+  const Directory proc(opendir("/proc"));
+  while (const dirent* entry = proc ? readdir(proc.get()) : nullptr) {
+    if (const auto process = parse<pid_t>(entry->d_name)) processes.push_back(*process);
+  }
+  return processes;
+}
+
 }  // namespace
 
 Openers find_openers(dev_t device, ino_t inode) {
   Openers openers;
-  openers.others_are_hidden = others_are_hidden();
-  const Directory proc(opendir("/proc"));
-  if (!proc) return openers;  // and others_are_hidden, for there was no /proc/self either
-  while (const dirent* entry = readdir(proc.get())) {
-    const std::optional<pid_t> process = parse<pid_t>(entry->d_name);
-    if (process && *process != getpid()) look_at_process(*process, {device, inode}, openers);
+  openers.others_are_hidden = others_are_hidden();  // also where there is no /proc
+  for (const pid_t process : all_processes()) {
+    if (process != getpid()) look_at_process(process, {device, inode}, openers);
   }
   return openers;
 }
