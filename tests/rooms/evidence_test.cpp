@@ -24,6 +24,7 @@ Evidence evidence_of(SlotState state) {
   slot.boot_id = kBoot;
   slot.device = 7;
   slot.inode = 8;
+  slot.birth = 9;
   Evidence evidence;
   evidence.slots.slots[0] = slot;
   slot.sequence = 7;
@@ -33,6 +34,7 @@ Evidence evidence_of(SlotState state) {
   evidence.boot_id = kBoot;
   evidence.device = 7;
   evidence.inode = 8;
+  evidence.birth = 9;
   return evidence;
 }
 
@@ -60,6 +62,7 @@ TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slot
   for (const Change denied :
        {Change([](Evidence& evidence) { evidence.boot_id[0] ^= 1; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 9; }), Change([](Evidence& evidence) {
           evidence.sync_died = true;
@@ -78,6 +81,7 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
         Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; }),
@@ -86,10 +90,23 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
   }
 }
 
-TEST_CASE("clean stays clean with another boot, device, inode, or the flag of the sync that made it so") {
+TEST_CASE("a birth that is not known on one side is not compared") {
+  for (const Change unknown : {Change([](Evidence& evidence) { evidence.birth = 0; }),
+                               Change([](Evidence& evidence) { newer(evidence).birth = 0; }),
+                               Change([](Evidence& evidence) { newer(evidence).birth = evidence.birth = 0; })}) {
+    CHECK(judged(SlotState::kDirty, unknown) == FileState::kAdoptable);
+    CHECK(judged(SlotState::kDirty, [&](Evidence& evidence) {
+            evidence.writer_alive = true;
+            unknown(evidence);
+          }) == FileState::kInUse);
+  }
+}
+
+TEST_CASE("clean stays clean with another boot, device, inode, birth, or the flag of the sync that made it so") {
   for (const Change harmless :
        {Change([](Evidence& evidence) { evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }),
         Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {
     CHECK(judged(SlotState::kClean, harmless) == FileState::kClean);
   }
