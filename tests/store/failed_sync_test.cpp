@@ -140,6 +140,27 @@ TEST_CASE("whichever sync of the last writer's close fails, the file is poisoned
       2);
 }
 
+TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor calls it clean") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  check_poisoned(filter);
+  CHECK(filter.sync(1, 8).code == Code::kPoisoned);
+  CHECK(filter.mark(1) == 0);
+  CHECK(filter.close().code == Code::kPoisoned);
+  CHECK_FALSE(look_at(dir.file()).slots.clean());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kPoisoned);
+}
+
+TEST_CASE("the close of a file that somebody else poisoned does not call it clean") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  CHECK(filter.close().code == Code::kPoisoned);
+  CHECK_FALSE(look_at(dir.file()).slots.clean());
+}
+
 TEST_CASE("a sync that fails in the destructor poisons, too") {
   const faults::Scope scope;
   TempDir dir;
