@@ -211,6 +211,9 @@ TEST_CASE("publishing on a taken name is refused, the other file stays, and the 
     CHECK(filter.publish().code == Code::kExists);
     CHECK(read_bytes(dir.file()) == "somebody else's");
     add_keys(filter, 2, 0, kSome);
+    for (const std::string& name : dir.names()) {  // its temporary name, where it has one
+      if (name != "filter.bf") CHECK_FALSE(look_at(dir.file(name)).slots.clean());
+    }
     CHECK(filter.publish().code == Code::kExists);
     REQUIRE(unlink(dir.file().c_str()) == 0);
     CHECK(filter.publish().ok());

@@ -342,15 +342,21 @@ TEST_CASE("a folder that can not be synced fails the creation, and no file is le
 }
 
 TEST_CASE("a filter whose publishing fails at the folder is no clean file that is written to") {
-  const faults::Scope scope;
-  TempDir dir;
-  no_faults();
-  Options options = small_options();
-  options.unpublished = true;
-  Filter filter = created(dir.file(), options);
-  faults::folder_sync_errno = EIO;
-  CHECK_FALSE(filter.publish().ok());
-  if (filter.add("one more").ok() && !dir.names().empty()) CHECK_FALSE(look_at(dir.file()).slots.clean());
+  for (const bool replace : {false, true}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    if (replace) CHECK(created(dir.file()).close().ok());
+    Options options = small_options();
+    options.unpublished = true;
+    options.replace = replace;
+    Filter filter = created(dir.file(), options);
+    faults::folder_sync_errno = EIO;
+    CHECK_FALSE(filter.publish().ok());
+    CHECK(dir.names().size() == (replace ? 1 : 0));
+    const bool took_more = filter.add("one more").ok();
+    if (took_more && replace) CHECK_FALSE(look_at(dir.file()).slots.clean());
+  }
 }
 
 TEST_CASE("a folder that can be written to and not read takes a new file") {

@@ -119,7 +119,8 @@ class Life {
 
   void open(OpenMode mode) {
     if (handles_.size() >= 4) return;
-    if (fault_ == Fault::kFailsAndDies) fault_ = Fault::kNone;
+    const bool somebody_to_warn = mode == OpenMode::kRead || !handles_.empty();
+    if (fault_ == Fault::kFailsAndDies && somebody_to_warn) fault_ = Fault::kNone;
     const std::vector<int> before = descriptors_of(path_);
     try {
       auto result = Filter::open(path_, mode);

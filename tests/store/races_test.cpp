@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <optional>
 
 #include "faults.hpp"
@@ -37,6 +39,38 @@ ino_t inode_of(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
   return facts.st_ino;
+}
+
+// Which of the bytes 0 to 2 somebody holds a lock on, as "01", asked through a descriptor of our own.
+std::string held(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string found;
+  for (const off_t byte : {0, 1, 2}) {
+    struct flock question {};
+    question.l_type = F_WRLCK;
+    question.l_whence = SEEK_SET;
+    question.l_start = byte;
+    question.l_len = 1;
+    REQUIRE(fcntl(descriptor, F_OFD_GETLK, &question) == 0);
+    if (question.l_type == F_UNLCK) continue;
+    found.push_back(static_cast<char>('0' + byte));
+    if (question.l_type == F_WRLCK) found.push_back('!');
+  }
+  close(descriptor);
+  return found;
+}
+
+// The same at every sync of the file that the deed does, one word each.
+std::string held_during(const std::string& path, const std::function<void()>& deed) {
+  const faults::Scope scope;
+  std::string words;
+  faults::on_sync = [&](int) {
+    if (!words.empty()) words.push_back(' ');
+    words.append(held(path));
+    return 0;
+  };
+  deed();
+  return words;
 }
 
 Options replacing() {
@@ -186,4 +220,40 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   REQUIRE(joined.has_value());
   CHECK(joined->close().ok());
   CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+// As FORMAT.md has it, "Locks". An exclamation mark: exclusively.
+TEST_CASE("every sync is done under the locks that it needs, and no lock stays") {
+  TempDir dir;
+  const std::string path = dir.file();
+  std::optional<Filter> filter;
+  CHECK(created(path).close().ok());
+  CHECK(held(path) == "");
+  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); }) == "0!1");
+  CHECK(held(path) == "1");
+  CHECK(held_during(path, [&] { CHECK(filter->sync(1, 1).ok()); }) == "12! 0!12!");
+  CHECK(held(path) == "1");
+  CHECK(held_during(path, [&] { CHECK(filter->close().ok()); }) == "0!1!2! 0!1!2!");
+  CHECK(held(path) == "");
+  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kExclusive)); }) == "0!1!");
+  CHECK(held(path) == "1!");
+  CHECK(filter->close().ok());
+  CHECK(held(path) == "");
+  leave_behind(path);
+  CHECK(held_during(path, [&] { CHECK(open_code(path, OpenMode::kRead) == Code::kOk); }) == "");
+  const std::string adopting = held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); });
+  CHECK(adopting.rfind("0!12!", 0) == 0);
+  CHECK(held(path) == "1");
+}
+
+TEST_CASE("a refused or failed opening leaves no lock") {
+  TempDir dir;
+  make_unclean(dir.file());
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
+  CHECK(held(dir.file()) == "");
+  CHECK(created(dir.file("other.bf")).close().ok());
+  const faults::Scope scope;
+  faults::on_sync = [](int) { return EIO; };
+  CHECK(open_code(dir.file("other.bf"), OpenMode::kWrite) != Code::kOk);
+  CHECK(held(dir.file("other.bf")) == "");
 }
