@@ -8,9 +8,12 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <span>
 
 struct bfs_filter {
   bfstore::Filter filter;
+  bool takes_keys;
 };
 
 namespace {
@@ -73,7 +76,9 @@ static_assert(offsetof(bfs_statistics, set_bits) == 80);
 static_assert(offsetof(bfs_statistics, fill_ratio) == 88);
 static_assert(offsetof(bfs_statistics, estimated_keys) == 96);
 static_assert(offsetof(bfs_statistics, estimated_fpr) == 104);
-static_assert(sizeof(bfs_statistics) == 112);
+static_assert(offsetof(bfs_statistics, resident_bytes) == 112);
+static_assert(offsetof(bfs_statistics, isa) == 120);
+static_assert(sizeof(bfs_statistics) == 136);
 
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
@@ -126,7 +131,8 @@ std::int32_t guarded(bfs_error* error, Body body) noexcept {
 
 std::int32_t hand_out(Result<Filter> made, bfs_filter** out, bfs_error* error) {
   if (!made) return report(error, made.error());
-  *out = new bfs_filter{std::move(made).value()};
+  const bool takes_keys = made->shape().hash != bfstore::Hash::kExternal;
+  *out = new bfs_filter{std::move(made).value(), takes_keys};
   return BFS_OK;
 }
 
@@ -138,7 +144,9 @@ std::optional<T> given(std::uint32_t number) noexcept {
 
 // A caller built against a later header may have a longer struct; what this library does not know must be zero.
 Result<Options> read_options(const bfs_options* from) {
-  constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE;
+  constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
+                                        BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
+                                        BFS_OPTION_RANDOM;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
   if (from == nullptr) return wrong("the options are null");
   if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
@@ -166,6 +174,8 @@ Result<Options> read_options(const bfs_options* from) {
   options.replace = (from->flags & BFS_OPTION_REPLACE) != 0;
   options.unpublished = (from->flags & BFS_OPTION_UNPUBLISHED) != 0;
   options.bare = (from->flags & BFS_OPTION_BARE) != 0;
+  options.exclusive = (from->flags & BFS_OPTION_EXCLUSIVE) != 0;
+  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0};
   return options;
 }
 
@@ -176,12 +186,6 @@ std::string_view key_of(const void* key, std::size_t key_bytes) noexcept {
 // A count of one key fits 32 bits.
 std::int32_t one(Count count) noexcept { return static_cast<std::int32_t>(count.raw()); }
 
-// After a certain no nothing is asked; after a maybe it may turn out to be an error.
-std::int32_t answer(const bfs_filter* filter, bool maybe) noexcept {
-  if (!maybe) return 0;
-  return filter->filter.shape().hash == bfstore::Hash::kExternal ? BFS_EDIGESTONLY : 1;
-}
-
 bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
 
 // Answers for a call that can not be served: all maybe.
@@ -190,22 +194,59 @@ std::int64_t all_maybe(std::uint8_t* answers, std::size_t count) noexcept {
   return BFS_EINVAL;
 }
 
+std::int64_t all_maybe(std::uint32_t* indices, std::size_t count) noexcept {
+  for (std::size_t i = 0; indices != nullptr && i < count; ++i) indices[i] = static_cast<std::uint32_t>(i);
+  return BFS_EINVAL;
+}
+
+// `Out` is a byte for each answer, or an index for each maybe.
+template <class Out, class Ask>
+std::int64_t ask(bool usable, Out* out, std::size_t count, Ask ask) noexcept {
+  if (!usable || null_keys(out, count)) return all_maybe(out, count);
+  return ask(std::span<Out>(out, count)).raw();
+}
+
+bool usable_pointers(const bfs_filter* filter, const void* keys, const void* key_bytes, std::size_t count) noexcept {
+  return filter != nullptr && !null_keys(keys, count) && !null_keys(key_bytes, count);
+}
+
+// The keys one behind the other; nothing if there can not be so many.
+std::optional<std::span<const std::byte>> fixed_keys(const void* keys, std::size_t key_bytes,
+                                                     std::size_t count) noexcept {
+  std::size_t bytes = 0;
+  if (null_keys(keys, count) || __builtin_mul_overflow(key_bytes, count, &bytes)) return std::nullopt;
+  return std::span(static_cast<const std::byte*>(keys), bytes);
+}
+
+template <class Offset>
+bool usable_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count) noexcept {
+  if (filter == nullptr || null_keys(offsets, count)) return false;
+  return count == 0 || bytes != nullptr || offsets[count] == 0;
+}
+
 template <class Offset>
 std::int64_t add_column(bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count) noexcept {
-  if (filter == nullptr || null_keys(offsets, count)) return BFS_EINVAL;
+  if (!usable_column(filter, bytes, offsets, count)) return BFS_EINVAL;
   if (count == 0) return 0;
-  if (bytes == nullptr && offsets[count] != 0) return BFS_EINVAL;
   return filter->filter.add_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}).raw();
 }
 
 template <class Offset>
-std::int64_t contains_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
-                             std::uint8_t* answers) noexcept {
-  if (filter == nullptr || null_keys(offsets, count) || null_keys(answers, count)) return all_maybe(answers, count);
-  if (count == 0) return 0;
-  if (bytes == nullptr && offsets[count] != 0) return all_maybe(answers, count);
-  return filter->filter.contains_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, {answers, count})
-      .raw();
+std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
+                        std::uint8_t* answers) noexcept {
+  return ask(usable_column(filter, bytes, offsets, count), answers, count, [&](std::span<std::uint8_t> out) -> Count {
+    if (count == 0) return std::uint64_t{0};
+    return filter->filter.contains_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, out);
+  });
+}
+
+template <class Offset>
+std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
+                        std::uint32_t* indices) noexcept {
+  return ask(usable_column(filter, bytes, offsets, count), indices, count, [&](std::span<std::uint32_t> out) -> Count {
+    if (count == 0) return std::uint64_t{0};
+    return filter->filter.select_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, out);
+  });
 }
 
 }  // namespace
@@ -227,8 +268,11 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
-  return guarded(error,
-                 [&] { return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags)), out, error); });
+  constexpr std::uint32_t kMapping = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM;
+  const bfstore::MapOptions map{(flags & BFS_OPEN_POPULATE) != 0, (flags & BFS_OPEN_RANDOM) != 0};
+  return guarded(error, [&] {
+    return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kMapping), map), out, error);
+  });
 }
 
 int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out, bfs_error* error) {
@@ -304,7 +348,8 @@ int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest) {
 
 int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes) {
   if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
-  return answer(filter, filter->filter.contains(key_of(key, key_bytes)));
+  if (!filter->takes_keys) return BFS_EDIGESTONLY;
+  return filter->filter.contains(key_of(key, key_bytes)) ? 1 : 0;
 }
 
 int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {
@@ -326,10 +371,9 @@ int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* 
 }
 
 int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count) {
-  size_t bytes = 0;
-  if (filter == nullptr || null_keys(keys, count) || __builtin_mul_overflow(key_bytes, count, &bytes))
-    return BFS_EINVAL;
-  return filter->filter.add_fixed({static_cast<const std::byte*>(keys), bytes}, key_bytes).raw();
+  const auto all = fixed_keys(keys, key_bytes, count);
+  if (filter == nullptr || !all) return BFS_EINVAL;
+  return filter->filter.add_fixed(*all, key_bytes).raw();
 }
 
 int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count) {
@@ -345,37 +389,69 @@ int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t coun
   return filter->filter.add_digests({digests, count}).raw();
 }
 
+int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return guarded(nullptr, [&] { return number_of(filter->filter.use_threads(threads).code); });
+}
+
 int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
                           uint8_t* answers) {
-  if (filter == nullptr || null_keys(keys, count) || null_keys(key_bytes, count) || null_keys(answers, count)) {
-    return all_maybe(answers, count);
-  }
-  return filter->filter.contains_many({keys, count}, {key_bytes, count}, {answers, count}).raw();
+  return ask(usable_pointers(filter, keys, key_bytes, count), answers, count, [&](auto out) {
+    return filter->filter.contains_many({keys, count}, {key_bytes, count}, out);
+  });
 }
 
 int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
                            uint8_t* answers) {
-  size_t bytes = 0;
-  if (filter == nullptr || null_keys(keys, count) || null_keys(answers, count) ||
-      __builtin_mul_overflow(key_bytes, count, &bytes)) {
-    return all_maybe(answers, count);
-  }
-  return filter->filter.contains_fixed({static_cast<const std::byte*>(keys), bytes}, key_bytes, {answers, count}).raw();
+  const auto all = fixed_keys(keys, key_bytes, count);
+  return ask(filter != nullptr && all, answers, count,
+             [&](auto out) { return filter->filter.contains_fixed(*all, key_bytes, out); });
 }
 
 int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
                               uint8_t* answers) {
-  return contains_column(filter, bytes, offsets, count, answers);
+  return ask_column(filter, bytes, offsets, count, answers);
 }
 
 int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                               uint8_t* answers) {
-  return contains_column(filter, bytes, offsets, count, answers);
+  return ask_column(filter, bytes, offsets, count, answers);
 }
 
 int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers) {
-  if (filter == nullptr || null_keys(digests, count) || null_keys(answers, count)) return all_maybe(answers, count);
-  return filter->filter.contains_digests({digests, count}, {answers, count}).raw();
+  return ask(filter != nullptr && !null_keys(digests, count), answers, count, [&](auto out) {
+    return filter->filter.contains_digests({digests, count}, out);
+  });
+}
+
+int64_t bfs_select_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
+                        uint32_t* indices) {
+  return ask(usable_pointers(filter, keys, key_bytes, count), indices, count, [&](auto out) {
+    return filter->filter.select_many({keys, count}, {key_bytes, count}, out);
+  });
+}
+
+int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
+                         uint32_t* indices) {
+  const auto all = fixed_keys(keys, key_bytes, count);
+  return ask(filter != nullptr && all, indices, count,
+             [&](auto out) { return filter->filter.select_fixed(*all, key_bytes, out); });
+}
+
+int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
+                            uint32_t* indices) {
+  return ask_column(filter, bytes, offsets, count, indices);
+}
+
+int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
+                            uint32_t* indices) {
+  return ask_column(filter, bytes, offsets, count, indices);
+}
+
+int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices) {
+  return ask(filter != nullptr && !null_keys(digests, count), indices, count, [&](auto out) {
+    return filter->filter.select_digests({digests, count}, out);
+  });
 }
 
 int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {
@@ -389,33 +465,36 @@ uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner) {
 }
 
 int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
-  if (filter == nullptr || out == nullptr || out->struct_bytes < sizeof(bfs_statistics) ||
-      (flags & ~BFS_STATS_FILL) != 0) {
+  constexpr std::uint32_t kFirstBytes = 112;  // as long as the struct was in the first version of this header
+  if (filter == nullptr || out == nullptr || out->struct_bytes < kFirstBytes || (flags & ~BFS_STATS_FILL) != 0) {
     return BFS_EINVAL;
   }
   return guarded(nullptr, [&] {
     const bfstore::Stats stats = filter->filter.stats((flags & BFS_STATS_FILL) != 0);
-    const std::uint32_t callers_bytes = out->struct_bytes;
-    std::memset(out, 0, callers_bytes);
-    out->struct_bytes = callers_bytes;
-    out->layout = static_cast<std::uint32_t>(stats.shape.layout);
-    out->hash = static_cast<std::uint32_t>(stats.shape.hash);
-    out->num_probes = stats.shape.num_probes;
-    out->num_bits = stats.shape.num_bits;
-    out->capacity = stats.shape.capacity;
-    out->fpr = stats.shape.fpr;
-    out->seed = stats.shape.seed;
-    out->body_bytes = stats.body_bytes;
-    out->keys_added = stats.keys_added;
-    out->huge_page_bytes = stats.huge_page_bytes;
-    out->health = number_of(filter->filter.health());
+    bfs_statistics all{};
+    all.struct_bytes = out->struct_bytes;
+    all.layout = static_cast<std::uint32_t>(stats.shape.layout);
+    all.hash = static_cast<std::uint32_t>(stats.shape.hash);
+    all.num_probes = stats.shape.num_probes;
+    all.num_bits = stats.shape.num_bits;
+    all.capacity = stats.shape.capacity;
+    all.fpr = stats.shape.fpr;
+    all.seed = stats.shape.seed;
+    all.body_bytes = stats.body_bytes;
+    all.keys_added = stats.keys_added;
+    all.huge_page_bytes = stats.huge_page_bytes;
+    all.health = number_of(filter->filter.health());
     if (stats.fill) {
-      out->has_fill = 1;
-      out->set_bits = stats.fill->set_bits;
-      out->fill_ratio = stats.fill->fill_ratio;
-      out->estimated_keys = stats.fill->estimated_keys;
-      out->estimated_fpr = stats.fill->estimated_fpr;
+      all.has_fill = 1;
+      all.set_bits = stats.fill->set_bits;
+      all.fill_ratio = stats.fill->fill_ratio;
+      all.estimated_keys = stats.fill->estimated_keys;
+      all.estimated_fpr = stats.fill->estimated_fpr;
     }
+    all.resident_bytes = stats.resident_bytes.value_or(UINT64_MAX);
+    stats.isa.copy(all.isa, sizeof all.isa - 1);
+    std::memset(out, 0, all.struct_bytes);
+    std::memcpy(out, &all, std::min<std::size_t>(all.struct_bytes, sizeof all));
     return BFS_OK;
   });
 }

@@ -79,10 +79,13 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_XXH3 1      /* XXH3-64 with the file's seed (default) */
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
 
-/* Flags of bfs_open: exactly one. */
+/* Flags of bfs_open: exactly one of these, ... */
 #define BFS_OPEN_READ 1u      /* asks only: takes no lock and writes nothing */
 #define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
-#define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer; BFS_EBUSY if there is another */
+#define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
+/* ... and any of these, which bfs_open_range takes none of. */
+#define BFS_OPEN_POPULATE 16u /* bring the whole file into memory now, so that no lookup waits for the disk */
+#define BFS_OPEN_RANDOM 32u   /* small pages, no reading ahead: for files larger than memory, or synced often */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
@@ -92,6 +95,9 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_REPLACE 2u     /* bfs_create: put the new file in the place of one that no writer has open */
 #define BFS_OPTION_UNPUBLISHED 4u /* bfs_create: no name in the file system until bfs_publish() */
 #define BFS_OPTION_BARE 8u        /* bfs_required_bytes, bfs_format: the bare form, for thousands of tiny filters */
+#define BFS_OPTION_EXCLUSIVE 16u  /* the new handle is the only one that adds, while it is open: BFS_OPEN_EXCLUSIVE */
+#define BFS_OPTION_POPULATE 32u   /* bfs_create: BFS_OPEN_POPULATE */
+#define BFS_OPTION_RANDOM 64u     /* bfs_create: BFS_OPEN_RANDOM */
 
 /* Flags of bfs_stats. */
 #define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
@@ -148,9 +154,12 @@ typedef struct bfs_statistics {
   int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST */
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
-  double fill_ratio;     /* set_bits / m */
-  double estimated_keys; /* from the fill: -(m/k) ln(1 - fill) (Swamidass & Baldi 2007), per block for blocked */
-  double estimated_fpr;  /* the rate now: the mean over blocks of fill^k */
+  double fill_ratio;       /* set_bits / m */
+  double estimated_keys;   /* from the fill: -(m/k) ln(1 - fill) (Swamidass & Baldi 2007), per block for blocked */
+  double estimated_fpr;    /* the rate now: the mean over blocks of fill^k */
+  uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX in buffers, and where the kernel
+                              does not tell: it does to who owns the file or may write to it */
+  char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
 } bfs_statistics;
 
 /* "1.2.3": the version of the library that runs.  Static. */
@@ -166,10 +175,12 @@ BFS_API const char* bfs_strerror(int32_t code);
  * *out is NULL on error.  BFS_EEXIST if the path is taken (see BFS_OPTION_REPLACE), BFS_ENOSPC, BFS_ESIZING, ... */
 BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
 
-/* Opens a file: flags is one of BFS_OPEN_*.  Reading costs four header pages whatever the size.  For writing, the file
- * is marked dirty, durably, before this returns, so that a crash is noticed later.  A dirty file without a live writer
- * is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN.
- * Network filesystems and a symbolic link as the last part of the path are not for filters. */
+/* Opens a file: see BFS_OPEN_* for the flags.  Reading costs four header pages whatever the size.  For writing, the
+ * file is marked dirty, durably, before this returns, so that a crash is noticed later.  A dirty file without a live
+ * writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN. The
+ * environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of whatever is opened or made
+ * while it is set; one that this CPU can not run is BFS_EINVAL.  Answers never depend on it. Network filesystems and a
+ * symbolic link as the last part of the path are not for filters. */
 BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
 /* Reads in place an embedded filter that lies `offset` bytes (a multiple of 64) into a file and is at most max_bytes
@@ -217,9 +228,9 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
 
 /* --- Many keys ---------------------------------------------------------------------------------------------------- */
 
-/* _many: keys[i] is key_bytes[i] long.  _fixed: `count` keys of key_bytes each, one behind the other.  _column32 and
- * _column64: key i is bytes[offsets[i]] .. bytes[offsets[i+1]], with count + 1 ascending offsets, as Apache Arrow keeps
- * its string and large_string columns.  _digests: digests of this file's hash.
+/* _many: keys[i] is key_bytes[i] long.  _fixed: `count` keys of key_bytes each (not 0), one behind the other. _column32
+ * and _column64: key i is bytes[offsets[i]] .. bytes[offsets[i+1]], with count + 1 ascending offsets, as Apache Arrow
+ * keeps its string and large_string columns.  _digests: digests of this file's hash.
  *
  * bfs_add_*: returns how many keys were certainly new, or < 0 a BFS_E code found in the arguments, and then nothing was
  * added; BFS_EPOISONED or BFS_ELOST may come with some of them added.
@@ -231,6 +242,11 @@ BFS_API int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const in
 BFS_API int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count);
 BFS_API int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
 
+/* Into how many threads of its own (1 to 64) a call that adds many keys divides its work from now on, where this handle
+ * is the only writer and the layout is blocked; a call with fewer than 16,384 keys a thread is not divided.
+ * BFS_EINVAL for a handle that adds beside others: there, let threads of yours add. */
+BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads);
+
 BFS_API int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes,
                                   size_t count, uint8_t* answers);
 BFS_API int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
@@ -240,6 +256,19 @@ BFS_API int64_t bfs_contains_column32(const bfs_filter* filter, const void* byte
 BFS_API int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                                       uint8_t* answers);
 BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers);
+
+/* Selection vectors: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
+ * present, ascending.  Or < 0 a BFS_E code, and then all `count` indices are those of all keys.  `indices` has room for
+ * `count` numbers; what is behind the last one is undefined.  At most 2^32 keys. */
+BFS_API int64_t bfs_select_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes,
+                                size_t count, uint32_t* indices);
+BFS_API int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
+                                 uint32_t* indices);
+BFS_API int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
+                                    uint32_t* indices);
+BFS_API int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
+                                    uint32_t* indices);
+BFS_API int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices);
 
 /* --- Durability --------------------------------------------------------------------------------------------------- */
 

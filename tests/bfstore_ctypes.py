@@ -27,12 +27,13 @@ class Statistics(Structure):
                 ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("seed", c_uint64),
                 ("body_bytes", c_uint64), ("keys_added", c_uint64), ("huge_page_bytes", c_uint64), ("health", c_int32),
                 ("has_fill", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double), ("estimated_keys", c_double),
-                ("estimated_fpr", c_double)]
+                ("estimated_fpr", c_double), ("resident_bytes", c_uint64), ("isa", c_char * 16)]
 
 
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
+INDICES = POINTER(c_uint32)
 SIGNATURES = {
     "bfs_version": (c_char_p, []),
     "bfs_strerror": (c_char_p, [c_int32]),
@@ -54,11 +55,17 @@ SIGNATURES = {
     "bfs_add_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t]),
     "bfs_add_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t]),
     "bfs_add_digests": (c_int64, [c_void_p, DIGESTS, c_size_t]),
+    "bfs_use_threads": (c_int32, [c_void_p, c_uint32]),
     "bfs_contains_many": (c_int64, [c_void_p, POINTERS, LENGTHS, c_size_t, ANSWERS]),
     "bfs_contains_fixed": (c_int64, [c_void_p, c_char_p, c_size_t, c_size_t, ANSWERS]),
     "bfs_contains_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t, ANSWERS]),
     "bfs_contains_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t, ANSWERS]),
     "bfs_contains_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, ANSWERS]),
+    "bfs_select_many": (c_int64, [c_void_p, POINTERS, LENGTHS, c_size_t, INDICES]),
+    "bfs_select_fixed": (c_int64, [c_void_p, c_char_p, c_size_t, c_size_t, INDICES]),
+    "bfs_select_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t, INDICES]),
+    "bfs_select_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t, INDICES]),
+    "bfs_select_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, INDICES]),
     "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64]),
     "bfs_mark": (c_uint64, [c_void_p, c_uint64]),
     "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics)]),

@@ -15,7 +15,8 @@ build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev 
   libsqlite3-dev)
 demo_packages=("${build_packages[@]}" wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
-test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils)
+test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils
+  g++-aarch64-linux-gnu qemu-user)
 ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
 
 say() { printf '%s\n' "$*"; }

@@ -23,8 +23,11 @@ namespace bfstore {
 enum class OpenMode : std::uint32_t {
   kRead = 1,       // asks only: takes no lock, writes nothing, never waits for writers
   kWrite = 2,      // adds too, beside any number of other writers
-  kExclusive = 4,  // adds as the only writer; kBusy if there is another
+  kExclusive = 4,  // adds as the only writer; kBusy if there is another. Adding is several times as fast as beside
+                   // others, having no need of atomic instructions; threads of one handle take turns
 };
+
+class Lookup;  // inline.hpp
 
 class Filter {
  public:
@@ -38,11 +41,14 @@ class Filter {
 
   // Opens an existing file. For writing, the file is marked dirty, durably, before this returns. A dirty file
   // without a live writer is adopted if a process was merely killed in this boot; otherwise kUnclean.
-  static Result<Filter> open(const std::string& path, OpenMode mode);
+  // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel for everything that is
+  // opened or made while it is set; one that this CPU can not run is an error. Answers never depend on it.
+  static Result<Filter> open(const std::string& path, OpenMode mode, const MapOptions& map = {});
 
   // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
   // (0: up to the end of the file). The offset may be any multiple of 64. Read only.
-  static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes);
+  static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
+                                   const MapOptions& map = {});
 
   // The bytes that format() needs for these options.
   static Result<std::uint64_t> required_bytes(const Options& options);
@@ -82,10 +88,10 @@ class Filter {
   // --- Many keys ----------------------------------------------------------------------------------------------
   // The keys are given as pointers and lengths, as views, as an array of equally long keys (count = keys.size() /
   // key_bytes), as one buffer with n+1 ascending offsets (Arrow's columns of strings), or as digests.
-  // add: keys() is how many were certainly new. On a code found in the arguments nothing was added.
-  // contains: answers[i] is 0 if key i is certainly absent, else 1; keys() is how many may be present. On a code every
-  // answer is 1 (maybe). `answers` is at least as long as the keys.
+  // However they are given, many at once cost a fraction of as many single calls once a filter is larger than the
+  // caches: the cache misses of 128 keys are under way together.
 
+  // keys() is how many were certainly new. On a code found in the arguments nothing was added.
   Count add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept;
   Count add_many(std::span<const std::string_view> keys) noexcept;
   Count add_fixed(std::span<const std::byte> keys, std::size_t key_bytes) noexcept;
@@ -93,6 +99,13 @@ class Filter {
   Count add_column(const std::byte* bytes, std::span<const std::int64_t> offsets) noexcept;
   Count add_digests(std::span<const std::uint64_t> digests) noexcept;
 
+  // Into how many threads of its own (1 to 64) a call that adds many keys divides its work from now on, where this
+  // handle is the only writer and the layout is blocked; calls of fewer than 16,384 keys a thread are not divided.
+  // kInvalid for a handle that adds beside others: there, let threads of yours add.
+  Error use_threads(unsigned threads);
+
+  // answers[i] is 0 if key i is certainly absent, else 1; keys() is how many may be present. On a code every answer is
+  // 1 (maybe). `answers` is at least as long as the keys.
   Count contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
                       std::span<std::uint8_t> answers) const noexcept;
   Count contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> answers) const noexcept;
@@ -103,6 +116,20 @@ class Filter {
   Count contains_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
                         std::span<std::uint8_t> answers) const noexcept;
   Count contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const noexcept;
+
+  // A selection vector: the first keys() of `indices` are, ascending, the numbers of the keys that may be present. On a
+  // code they are the numbers of all keys. `indices` is at least as long as the keys, of which there are at most 2^32;
+  // what is behind the last index is left undefined.
+  Count select_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
+                    std::span<std::uint32_t> indices) const noexcept;
+  Count select_many(std::span<const std::string_view> keys, std::span<std::uint32_t> indices) const noexcept;
+  Count select_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
+                     std::span<std::uint32_t> indices) const noexcept;
+  Count select_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
+                      std::span<std::uint32_t> indices) const noexcept;
+  Count select_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
+                      std::span<std::uint32_t> indices) const noexcept;
+  Count select_digests(std::span<const std::uint64_t> digests, std::span<std::uint32_t> indices) const noexcept;
 
   // --- Durability ---------------------------------------------------------------------------------------------
 
@@ -123,13 +150,26 @@ class Filter {
   // `count_bits` reads the whole body.
   [[nodiscard]] Stats stats(bool count_bits = false) const;
 
+  // What a lookup needs, for callers who want it inlined (inline.hpp). Good until this handle is closed.
+  [[nodiscard]] Lookup lookup() const noexcept;
+
  private:
   struct Core;
+  static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class KeyAt>
   Count add_keys(std::size_t count, KeyAt key_at) noexcept;
-  template <class KeyAt>
-  Count contains_keys(std::size_t count, KeyAt key_at, std::span<std::uint8_t> answers) const noexcept;
+  template <class Keys, class Answer>
+  Count ask(const Keys& keys, std::span<Answer> out) const noexcept;
+  template <class KeyAt, class Answer>
+  Count ask_keys(std::size_t count, KeyAt key_at, std::span<Answer> out) const noexcept;
+  template <class Answer>
+  Count ask_pointers(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
+                     std::span<Answer> out) const noexcept;
+  template <class Answer>
+  Count ask_fixed(std::span<const std::byte> keys, std::size_t key_bytes, std::span<Answer> out) const noexcept;
+  template <class Offset, class Answer>
+  Count ask_column(const std::byte* bytes, std::span<const Offset> offsets, std::span<Answer> out) const noexcept;
   std::unique_ptr<Core> core_;
 };
 

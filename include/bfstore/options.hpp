@@ -25,6 +25,16 @@ inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kBlockBits = 512;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
+// How a file is mapped into memory. By default its pages come in when they are first touched, and the mapping begins at
+// a multiple of 2 MiB and asks for huge pages, of which the system gives as many as it has (Stats::huge_page_bytes).
+struct MapOptions {
+  // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
+  bool populate = false;
+  // Small pages and no reading ahead: for files that are larger than memory, and for writers that sync often, since a
+  // sync writes every page that holds a new bit. Lookups in a file that is in memory are slower.
+  bool random_access = false;
+};
+
 // The size of a filter is given by exactly one of these pairs (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
@@ -47,10 +57,15 @@ struct Options {
   std::optional<std::uint64_t> seed;  // random if not given (0 for Hash::kExternal, which has none)
   std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
 
+  // The new filter's handle is the only one that adds, for as long as it is open, so that it adds without atomic
+  // instructions (OpenMode::kExclusive). For a buffer that is the caller's promise.
+  bool exclusive = false;
+
   // Files only.
   std::uint32_t mode = 0600;  // permission bits, less the umask
   bool replace = false;       // put the new file in the place of one that no writer has open
-  bool unpublished = false;   // no name in the file system until Filter::publish()
+  bool unpublished = false;   // no name in the file system until Filter::publish(); adds alone until then
+  MapOptions map;
 
   // Buffers only.
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored
@@ -77,10 +92,14 @@ struct Fill {
 
 struct Stats {
   Shape shape;
+  std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
   std::uint64_t keys_added = 0;       // adds that changed a bit; 0 in buffers, which keep no counter
   std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now; 0 in buffers
-  std::optional<Fill> fill;           // only where it was asked for
+  // How much of the mapping's file is in memory now; nothing in buffers, and where the kernel does not tell: it does
+  // only to who owns the file or may write to it.
+  std::optional<std::uint64_t> resident_bytes;
+  std::optional<Fill> fill;  // only where it was asked for
 };
 
 }  // namespace bfstore

@@ -1,16 +1,10 @@
-// Arithmetic that says when it overflows, and products of 64 bits by 64.
+// Arithmetic that says when it overflows, and rounding.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 namespace bfstore::base {
-
-__extension__ using Uint128 = unsigned __int128;
-
-inline constexpr std::uint64_t mul_high(std::uint64_t a, std::uint64_t b) noexcept {
-  return static_cast<std::uint64_t>((static_cast<Uint128>(a) * b) >> 64);
-}
 
 inline constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t sum = 0;

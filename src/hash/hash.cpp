@@ -1,18 +1,10 @@
-// XXH3-64, compiled into this room so that the shared library needs no other at run time.
+// The canary of a hash.
 #include "hash/hash.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <array>
 #include <bit>
 
 namespace bfstore::hash {
-
-std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
-  static const char kEmpty = 0;  // xxHash is handed no null pointer
-  return XXH3_64bits_withSeed(data == nullptr ? &kEmpty : data, bytes, seed);
-}
 
 std::uint64_t canary(Hash hash, std::uint64_t seed) noexcept {
   if (hash == Hash::kExternal) return 0;

@@ -1,7 +1,11 @@
-// Keys to digests, and checksums. Never sees bits. The source file is the only one that includes xxhash.h.
+// Keys to digests, and checksums. Never sees bits. The only file that includes xxhash.h, whose functions are inlined:
+// the shared library needs no other at run time, and a lookup no call.
 #pragma once
 
 #include <bfstore/options.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +13,10 @@
 namespace bfstore::hash {
 
 // XXH3-64 with a seed. `data` may be null when `bytes` is 0.
-std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t seed) noexcept;
+inline std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t seed) noexcept {
+  static constexpr char kEmpty = 0;  // xxHash is handed no null pointer
+  return XXH3_64bits_withSeed(data == nullptr ? &kEmpty : data, bytes, seed);
+}
 
 // A fold of the digests of fixed keys, one for each path that XXH3 takes by length (FORMAT.md, "Hashes"): a library
 // that hashes otherwise computes another canary, and refuses the file.

@@ -1,47 +1,60 @@
 // From a digest to bits. Never sees keys, files or hash functions.
 //
-// Every layout fills one table of functions; the scalar code of a layout defines the answer, and every kernel for an
-// instruction set must agree with it bit for bit. The table is chosen once, when a filter is opened.
+// Every layout fills tables of functions, one for each instruction set that it has a kernel for; the scalar code of a
+// layout defines the answer, and every kernel agrees with it bit for bit. A table is chosen once, when a filter is
+// opened. What callers may inline of this room is in include/bfstore/layout/.
 #pragma once
 
+#include <bfstore/error.hpp>
+#include <bfstore/layout/probes.hpp>
 #include <bfstore/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bfstore::layout {
 
-// What a layout needs to know of a filter.
-struct Geometry {
-  std::uint64_t num_bits = 0;    // m
-  std::uint64_t range = 0;       // what a digest is brought into: lines for blocked, bits for classic
-  std::uint32_t num_probes = 0;  // k
+// `words` is the body, 8-byte aligned, for blocked 64-byte aligned.
 
-  // A key's probes lie anywhere, not in 512 bits of it.
-  [[nodiscard]] bool one_block() const noexcept { return range == num_bits; }
+// Digests of which some are asked or added now, and others, of which it is their turn later, are prefetched, one by one
+// in turns, so that cache misses are always under way (roll.hpp).
+struct Step {
+  const std::uint64_t* now;
+  std::size_t num_now;
+  const std::uint64_t* later;
+  std::size_t num_later;
 };
 
-// `words` is the body, 8-byte aligned, for blocked 64-byte aligned. Adding sets bits atomically, beside any number of
-// other writers and readers.
-struct Functions {
+// What kernels differ in.
+struct Lookups {
   const char* isa;
-  bool (*contains)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
-  // True if a bit changed: then the digest was certainly not there.
-  bool (*add)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
-  // answers[i] = 1 if digests[i] may be there, else 0; returns how many may.
-  std::size_t (*contains_batch)(const std::uint64_t* words, const Geometry& geometry, const std::uint64_t* digests,
-                                std::size_t count, std::uint8_t* answers) noexcept;
-  // Returns how many digests changed a bit.
-  std::size_t (*add_batch)(std::uint64_t* words, const Geometry& geometry, const std::uint64_t* digests,
-                           std::size_t count) noexcept;
+  bool (*one)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
+  // answers[i] = 1 if now[i] may be present, else 0; returns how many may.
+  std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
+                      std::uint8_t* answers) noexcept;
 };
 
-// Each layout's scalar table.
-extern const Functions kBlockedScalar;
-extern const Functions kClassicScalar;
+// Adding is scalar everywhere: it waits for memory, and for a locked instruction a bit where there are others who add.
+// True, or counted, if a bit changed: then the digest was certainly not there.
+struct Adds {
+  bool (*one)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
+  std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
+};
 
-// The best table that this CPU has for the layout.
-const Functions& functions_for(Layout layout) noexcept;
+struct Functions {
+  Lookups contains;
+  Adds add;        // beside any number of others who add
+  Adds add_alone;  // by the only one who does
+};
+
+// The best functions that this CPU has for the layout; or, if `forced` is not null, those of the instruction set of
+// this name, which is an error if there is no such set or the CPU lacks it. A layout that has no kernel for the set
+// uses its scalar one.
+Result<Functions> choose(Layout layout, const char* forced);
+
+// Everything that this CPU runs, the best first and scalar last.
+std::vector<Functions> runnable(Layout layout);
 
 Geometry geometry_of(Layout layout, std::uint64_t num_bits, std::uint32_t num_probes) noexcept;
 

@@ -47,6 +47,9 @@ class File {
   [[nodiscard]] bool has_its_path() const noexcept;
   [[nodiscard]] bool same_file(const File& other) const noexcept;
 
+  // From now on read_at() brings no more into memory than it reads.
+  void read_nothing_ahead() const noexcept;
+
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;

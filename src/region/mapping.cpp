@@ -2,10 +2,14 @@
 // O_CLOEXEC and O_NOFOLLOW, and neither of them checks the file's length.
 #include "region/mapping.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -73,6 +77,15 @@ bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t o
   return region;
 }
 
+// mincore's rule: the file's owner, who is almighty, and who may write to it.
+bool may_know_residence(int descriptor) noexcept {
+  struct stat facts {};
+  if (fstat(descriptor, &facts) != 0) return false;
+  const uid_t self = geteuid();
+  if (self == 0 || self == facts.st_uid) return true;
+  return faccessat(descriptor, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
+}
+
 std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
   return line.rfind(field, 0) == 0 ? std::stoull(line.substr(field.size())) * 1024 : 0;
 }
@@ -81,6 +94,8 @@ std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
 
 struct Mapping::Held {
   bip::mapped_region region;
+  std::string path;
+  bool residence_is_told = false;
 };
 
 Mapping::Mapping(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
@@ -88,10 +103,18 @@ Mapping::Mapping(Mapping&&) noexcept = default;
 Mapping& Mapping::operator=(Mapping&&) noexcept = default;
 Mapping::~Mapping() = default;
 
-Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes) {
+Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
+                             const MapOptions& options) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
-    return Mapping(std::make_unique<Held>(Held{map_aligned(file.descriptor(), mode, offset, bytes)}));
+    auto held = std::make_unique<Held>(Held{map_aligned(file.descriptor(), mode, offset, bytes), file.path()});
+    held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
+    // Advice, which the kernel need not know: a failure is no error.
+    const int advice = options.random_access ? MADV_RANDOM : MADV_HUGEPAGE;
+    if (options.random_access || bytes >= kHugePage) {
+      static_cast<void>(madvise(held->region.get_address(), held->region.get_size(), advice));
+    }
+    return Mapping(std::move(held));
   } catch (const bip::interprocess_exception& error) {
     return base::fail_errno(error.get_native_error(), file.path(),
                             "mapping " + std::to_string(bytes) + " bytes into memory");
@@ -120,13 +143,21 @@ std::uint64_t Mapping::huge_page_bytes() const {
   return sum;
 }
 
-Result<std::uint64_t> Mapping::resident_bytes() const {
+Error Mapping::populate() const {
+  if (madvise(data(), bytes(), MADV_POPULATE_READ) == 0) return {};
+  // Linux before 5.14: begun, and not waited for.
+  if (errno == EINVAL && madvise(data(), bytes(), MADV_WILLNEED) == 0) return {};
+  return base::fail_errno(errno, held_->path, "bringing it into memory");
+}
+
+std::optional<std::uint64_t> Mapping::resident_bytes() const {
+  if (!held_->residence_is_told) return std::nullopt;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> in_core((bytes() + page - 1) / page);
-  if (mincore(data(), bytes(), in_core.data()) != 0) return base::fail_errno(errno, "", "asking what is in memory");
+  if (mincore(data(), bytes(), in_core.data()) != 0) return std::nullopt;
   std::uint64_t pages = 0;
   for (const unsigned char flags : in_core) pages += flags & 1U;
-  return pages * page;
+  return std::min(pages * page, bytes());
 }
 
 void Mapping::touch_sparsely() const noexcept {

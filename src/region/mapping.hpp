@@ -2,10 +2,12 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <bfstore/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "region/file.hpp"
 
@@ -15,7 +17,9 @@ class Mapping {
  public:
   // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be as long: touching a page
   // behind its end is SIGBUS. From 2 MiB on, the address is such that the file's 2 MiB pieces can be huge pages.
-  static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes);
+  // Nothing is read from the file yet. Of the options, populate() is for the caller to call.
+  static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
+                             const MapOptions& options = {});
 
   Mapping(Mapping&&) noexcept;
   Mapping& operator=(Mapping&&) noexcept;
@@ -27,9 +31,12 @@ class Mapping {
   // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
 
-  // How much of the mapping's range of the file is in the page cache (mincore); only the file's owner or who may write
-  // it is told the truth by the kernel.
-  [[nodiscard]] Result<std::uint64_t> resident_bytes() const;
+  // Brings all of it into memory, and waits for that. What can not be read is an error, not a SIGBUS.
+  [[nodiscard]] Error populate() const;
+
+  // How much of the mapping's range of the file is in the page cache (mincore); nothing where the kernel does not tell,
+  // which it does only to who owns the file or may write to it.
+  [[nodiscard]] std::optional<std::uint64_t> resident_bytes() const;
 
   // Maps what is in the page cache, one page of each 2 MiB, so that huge_page_bytes() has something to count. A page
   // that can not be read is left out: no SIGBUS.

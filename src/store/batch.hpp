@@ -1,51 +1,110 @@
-// Many keys at once: windows of them are turned into digests, then looked up or added, on one path for every form in
-// which keys are given.
+// Many keys at once, on one path for every form in which keys are given and answers are wanted.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstring>
+#include <type_traits>
 
+#include "layout/roll.hpp"
 #include "store/core.hpp"
+#include "store/divide.hpp"
 
 namespace bfstore {
+namespace store {
 
-// Digests of one window: enough to hide the misses of each other, few enough to stay in the first-level cache.
-inline constexpr std::size_t kWindow = 256;
+// The answers as bytes: 1 for maybe, 0 for no.
+class Bytes {
+ public:
+  explicit Bytes(std::uint8_t* answers) noexcept : answers_(answers) {}
 
-template <class DigestAt>
-Count Filter::Core::contains_all(std::size_t count, DigestAt digest_at,
-                                 std::span<std::uint8_t> answers) const noexcept {
-  std::array<std::uint64_t, kWindow> digests;
-  std::uint64_t maybes = 0;
-  for (std::size_t first = 0; first < count; first += kWindow) {
-    const std::size_t size = std::min(kWindow, count - first);
-    for (std::size_t i = 0; i < size; ++i) digests[i] = digest_at(first + i);
-    std::uint8_t* window = answers.data() + first;
-    const std::size_t found = functions->contains_batch(words, geometry, digests.data(), size, window);
-    if (maybe_after(false)) {  // in doubt: every key of this window may be there
-      std::memset(window, 1, size);
-      maybes += size;
-    } else {
-      maybes += found;
-    }
+  // `ask(answers)` fills the answers of the keys [first, first + size) and returns how many are maybe; pieces come in
+  // order.
+  template <class Ask>
+  std::size_t take(std::size_t first, std::size_t, Ask ask) noexcept {
+    return ask(answers_ + first);
   }
+
+ private:
+  std::uint8_t* answers_;
+};
+
+// The indices of the keys that may be present, ascending: a selection vector.
+class Indices {
+ public:
+  explicit Indices(std::uint32_t* indices) noexcept : next_(indices) {}
+
+  // Without a branch on the answer. What is written behind the last index has room: there are never more indices than
+  // keys so far.
+  template <class Ask>
+  std::size_t take(std::size_t first, std::size_t size, Ask ask) noexcept {
+    std::array<std::uint8_t, layout::kStep> answers;
+    const std::size_t maybes = ask(answers.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      *next_ = static_cast<std::uint32_t>(first + i);
+      next_ += answers[i];
+    }
+    return maybes;
+  }
+
+ private:
+  std::uint32_t* next_;
+};
+
+}  // namespace store
+
+template <class Keys, class Visit>
+void roll_over(const Keys& keys, Visit visit) noexcept {
+  if constexpr (std::is_same_v<Keys, store::Given>) {
+    layout::roll(keys.digests.data(), keys.size(), visit);
+  } else {
+    layout::roll_hashed([&keys](std::size_t i) { return keys.digest(i); }, keys.size(), visit);
+  }
+}
+
+template <class Keys, class Out>
+Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
+  std::uint64_t maybes = 0;
+  roll_over(keys, [&](const layout::Step& step, std::size_t first) {
+    maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
+      const std::size_t found = functions.contains.step(words, geometry, step, answers);
+      if (!doubtful_after_bits()) [[likely]]
+        return found;
+      std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
+      return step.num_now;
+    });
+    return true;
+  });
   return maybes;
 }
 
-template <class DigestAt>
-Count Filter::Core::add_all(std::size_t count, DigestAt digest_at) noexcept {
-  std::array<std::uint64_t, kWindow> digests;
+template <class Keys>
+Count Filter::Core::add_rolling(const Keys& keys) noexcept {
   std::uint64_t added = 0;
-  for (std::size_t first = 0; first < count; first += kWindow) {
-    if (const Code code = may_add(); code != Code::kOk) return code;
-    const std::size_t size = std::min(kWindow, count - first);
-    for (std::size_t i = 0; i < size; ++i) digests[i] = digest_at(first + i);
-    const std::size_t changed = functions->add_batch(words, geometry, digests.data(), size);
+  Code refused = Code::kOk;
+  roll_over(keys, [&](const layout::Step& step, std::size_t) {
+    refused = may_add();
+    if (refused != Code::kOk) return false;
+    const std::size_t changed = adds.step(words, geometry, step);
     count_keys(changed);
     added += changed;
-  }
+    return true;
+  });
+  if (refused != Code::kOk) return refused;
   return added;
+}
+
+template <class Keys>
+Count Filter::Core::add_all(const Keys& keys) noexcept {
+  if (!alone) return add_rolling(keys);
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
+  const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;
+  if (!worth_it || geometry.one_block()) return add_rolling(keys);
+  try {
+    return store::add_divided(geometry, threads, keys, [this](std::span<const std::uint64_t> digests) {
+      return add_rolling(store::Given{digests});
+    });
+  } catch (const std::exception&) {
+    return add_rolling(keys);  // without more memory or threads: alone
+  }
 }
 
 }  // namespace bfstore

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -21,6 +21,10 @@ std::size_t own_stripe() noexcept {
 
 namespace store {
 
+Result<layout::Functions> functions_for(Layout layout) {
+  return layout::choose(layout, secure_getenv("BFSTORE_FORCE_ISA"));
+}
+
 Shape shape_of(const format::Identity& identity) noexcept {
   return {static_cast<Layout>(identity.layout),
           static_cast<Hash>(identity.hash),
@@ -33,39 +37,48 @@ Shape shape_of(const format::Identity& identity) noexcept {
 
 }  // namespace store
 
-Filter::Core::Core(std::unique_ptr<store::Session> file_session, bool may_write)
-    : words(reinterpret_cast<std::uint64_t*>(file_session->body())),
-      live_word(
-          reinterpret_cast<std::atomic<std::uint64_t>*>(file_session->live_page() + format::kLiveWordField.offset)),
-      healthy(format::healthy_live_word(file_session->identity().file_id)),
-      shape(store::shape_of(file_session->identity())),
-      body_bytes(file_session->identity().body_bytes),
-      writable(may_write),
-      stripes(file_session->live_page() + format::kStripesField.offset),
-      session(std::move(file_session)) {
-  functions = &layout::functions_for(shape.layout);
-  geometry = layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes);
+Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how)
+    : Core(best, reinterpret_cast<std::uint64_t*>(file_session->body()), store::shape_of(file_session->identity()),
+           file_session->identity().body_bytes, how) {
+  std::byte* const live_page = file_session->live_page();
+  live_word = reinterpret_cast<std::atomic<std::uint64_t>*>(live_page + format::kLiveWordField.offset);
+  healthy = format::healthy_live_word(file_session->identity().file_id);
+  stripes = live_page + format::kStripesField.offset;
+  session = std::move(file_session);
 }
 
-Filter::Core::Core(std::uint64_t* body, const Shape& body_shape, std::uint64_t body_length, bool may_write)
-    : functions(&layout::functions_for(body_shape.layout)),
+Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape,
+                   std::uint64_t body_length, Adding how)
+    : functions(best),
       words(body),
       geometry(layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes)),
       live_word(&own_live_word),
       healthy(1),
       shape(body_shape),
       body_bytes(body_length),
-      writable(may_write) {}
+      writable(how != Adding::kNever),
+      alone(how == Adding::kAlone),
+      adds(alone ? functions.add_alone : functions.add) {}
 
-Filter::Core::Core(region::Mapping mapped_range, std::uint64_t body_offset, const Shape& body_shape,
-                   std::uint64_t body_length)
-    : Core(reinterpret_cast<std::uint64_t*>(mapped_range.data() + body_offset), body_shape, body_length, false) {
+Filter::Core::Core(const layout::Functions& best, region::Mapping mapped_range, std::uint64_t body_offset,
+                   const Shape& body_shape, std::uint64_t body_length)
+    : Core(best, reinterpret_cast<std::uint64_t*>(mapped_range.data() + body_offset), body_shape, body_length,
+           Adding::kNever) {
   range = std::make_unique<region::Mapping>(std::move(mapped_range));
 }
 
+Code Filter::Core::health() const noexcept {
+  const std::uint64_t seen = live_word->load(std::memory_order_acquire) & ~format::kLiveSyncing;
+  if (seen == healthy) return Code::kOk;
+  const bool own = (seen & ~format::kLiveStates) == healthy;
+  return own && (seen & format::kLivePoisoned) != 0 ? Code::kPoisoned : Code::kLost;
+}
+
 Count Filter::Core::add(std::uint64_t digest) noexcept {
+  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  if (alone) lock.lock();
   if (const Code code = may_add(); code != Code::kOk) return code;
-  const bool changed = functions->add(words, geometry, digest);
+  const bool changed = adds.one(words, geometry, digest);
   if (changed) count_keys(1);
   return std::uint64_t{changed ? 1U : 0U};
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "format/state.hpp"
 #include "layout/layout.hpp"
@@ -13,50 +14,66 @@
 
 namespace bfstore {
 
+// Whether a handle adds, and beside whom.
+enum class Adding { kNever, kShared, kAlone };
+
 struct Filter::Core {
   // On a file's session: words, live word and counters are in its mapping.
-  Core(std::unique_ptr<store::Session> file_session, bool may_write);
+  Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how);
   // On a caller's buffer, which has no live word: a constant of our own stands for it.
-  Core(std::uint64_t* body, const Shape& body_shape, std::uint64_t body_length, bool may_write);
+  Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape, std::uint64_t body_length,
+       Adding how);
   // On a range of a file, mapped for reading.
-  Core(region::Mapping range, std::uint64_t body_offset, const Shape& body_shape, std::uint64_t body_length);
+  Core(const layout::Functions& best, region::Mapping range, std::uint64_t body_offset, const Shape& body_shape,
+       std::uint64_t body_length);
 
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  [[nodiscard]] Code health() const noexcept {
-    const std::uint64_t seen = live_word->load(std::memory_order_acquire) & ~format::kLiveSyncing;
-    if (seen == healthy) [[likely]]
-      return Code::kOk;
-    return (seen & ~format::kLiveStates) == healthy && (seen & format::kLivePoisoned) != 0 ? Code::kPoisoned
-                                                                                           : Code::kLost;
+  [[nodiscard]] bool healthy_now() const noexcept {
+    return (live_word->load(std::memory_order_acquire) & ~format::kLiveSyncing) == healthy;
   }
+  [[nodiscard]] Code health() const noexcept;
 
   // The bits first, then the live word: if the bits were lost (a file zero-filled under the mapping), so is the word.
-  [[nodiscard]] bool maybe_after(bool bits_say_maybe) const noexcept {
-    if (bits_say_maybe) return true;
+  [[nodiscard]] bool doubtful_after_bits() const noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
-    return health() != Code::kOk;
+    return !healthy_now();
   }
 
+  // Without a branch on the answer, which nobody could predict.
   [[nodiscard]] bool contains(std::uint64_t digest) const noexcept {
-    return maybe_after(functions->contains(words, geometry, digest));
+    const unsigned maybe = functions.contains.one(words, geometry, digest) ? 1U : 0U;
+    const unsigned doubt = doubtful_after_bits() ? 1U : 0U;
+    return (maybe | doubt) != 0;
+  }
+
+  // Of the file or range that the filter is in; nullptr for a buffer.
+  [[nodiscard]] const region::Mapping* mapping() const noexcept {
+    return session != nullptr ? &session->mapping() : range.get();
   }
   [[nodiscard]] bool takes_keys() const noexcept { return shape.hash != Hash::kExternal; }
   // kOk, or why nothing can be added now.
-  [[nodiscard]] Code may_add() const noexcept { return writable ? health() : Code::kReadOnly; }
+  [[nodiscard]] Code may_add() const noexcept {
+    if (writable && healthy_now()) [[likely]]
+      return Code::kOk;
+    return writable ? health() : Code::kReadOnly;
+  }
   Count add(std::uint64_t digest) noexcept;
   void count_keys(std::uint64_t keys) noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] std::atomic_ref<std::uint64_t> stripe(std::size_t index) const noexcept;
 
-  // `digest_at(i)` gives the i-th digest. Windows of digests are hashed, then looked up; no allocation, no lock.
-  template <class DigestAt>
-  Count contains_all(std::size_t count, DigestAt digest_at, std::span<std::uint8_t> answers) const noexcept;
-  template <class DigestAt>
-  Count add_all(std::size_t count, DigestAt digest_at) noexcept;
+  // `keys` are digests, or what computes them (batch.hpp); `out` takes the answers. No allocation, no lock.
+  template <class Keys, class Out>
+  Count contains_all(const Keys& keys, Out out) const noexcept;
+  // By the calling thread, or, where it adds alone, by as many as were asked for.
+  template <class Keys>
+  Count add_all(const Keys& keys) noexcept;
+  template <class Keys>
+  Count add_rolling(const Keys& keys) noexcept;
 
-  const layout::Functions* functions;
+  layout::Functions functions;
   std::uint64_t* words;
   layout::Geometry geometry;
   std::atomic<std::uint64_t>* live_word;
@@ -64,6 +81,10 @@ struct Filter::Core {
   Shape shape;
   std::uint64_t body_bytes;
   bool writable;
+  bool alone;  // adds are plain: no other process adds, and here one thread at a time
+  layout::Adds adds;
+  unsigned threads = 1;  // that a large batch is divided among, where `alone`
+  std::mutex one_at_a_time;
   std::byte* stripes = nullptr;  // counters of keys added; none in buffers
   std::atomic<std::uint64_t> own_live_word{1};
   std::unique_ptr<store::Session> session;  // files only
@@ -73,6 +94,9 @@ struct Filter::Core {
 namespace store {
 
 Shape shape_of(const format::Identity& identity) noexcept;
+
+// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA).
+Result<layout::Functions> functions_for(Layout layout);
 
 // What the words say; sizing has the formulas. Words may be shared with writers.
 class FillCounter {

@@ -159,9 +159,14 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   const auto identity = plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
+  const auto functions = store::functions_for(static_cast<Layout>(identity->layout));
+  if (!functions) return functions.error();
   auto session = store::Session::create(path, *identity, options);
   if (!session) return session.error();
-  return Filter(std::make_unique<Core>(std::move(*session), true));
+  if (Error error = options.map.populate ? (*session)->mapping().populate() : Error{}; !error.ok()) return error;
+  // Nobody else can open what has no name yet.
+  const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
+  return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
 }
 
 Result<std::uint64_t> Filter::required_bytes(const Options& options) {
@@ -179,36 +184,39 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
     return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, the filter needs " +
                                     std::to_string(needed));
   }
-  std::memset(buffer.data(), 0, needed);
   Shape shape = store::shape_of(*identity);
+  const auto functions = store::functions_for(shape.layout);
+  if (!functions) return functions.error();
+  const Adding how = options.exclusive ? Adding::kAlone : Adding::kShared;
+  std::memset(buffer.data(), 0, needed);
   if (options.bare) {
     shape.capacity = 0;  // as who wraps it will see it: the bare form has no room for them
     shape.fpr = 0;
     const auto trailer = format::encode_trailer(shape, identity->body_bytes);
     std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());
-    return Filter(std::make_unique<Core>(words_at(buffer.data()), shape, identity->body_bytes, true));
+    return Filter(std::make_unique<Core>(*functions, words_at(buffer.data()), shape, identity->body_bytes, how));
   }
   const auto record = format::encode_identity(*identity);
   std::memcpy(buffer.data(), record.data(), record.size());
-  return Filter(
-      std::make_unique<Core>(words_at(buffer.data() + identity->body_offset), shape, identity->body_bytes, true));
+  return Filter(std::make_unique<Core>(*functions, words_at(buffer.data() + identity->body_offset), shape,
+                                       identity->body_bytes, how));
 }
 
-Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare) {
-  const auto found = find_in_buffer(buffer, bare, true);
+Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing) {
+  const auto found = find_in_buffer(buffer, bare, writing);
   if (!found) return found.error();
-  return Filter(
-      std::make_unique<Core>(words_at(buffer.data() + found->body_offset), found->shape, found->body_bytes, true));
+  const auto functions = store::functions_for(found->shape.layout);
+  if (!functions) return functions.error();
+  return Filter(std::make_unique<Core>(*functions, words_at(buffer.data() + found->body_offset), found->shape,
+                                       found->body_bytes, writing ? Adding::kShared : Adding::kNever));
 }
 
-Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare) {
-  const auto found = find_in_buffer(buffer, bare, false);
-  if (!found) return found.error();
-  return Filter(
-      std::make_unique<Core>(words_at(buffer.data() + found->body_offset), found->shape, found->body_bytes, false));
-}
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare) { return wrap_as(buffer, bare, true); }
 
-Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes) {
+Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare) { return wrap_as(buffer, bare, false); }
+
+Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
+                                  const MapOptions& map) {
   const auto file = region::File::open(path, region::File::Access::kRead);
   if (!file) return file.error();
   const auto facts = file->facts();
@@ -232,9 +240,12 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
     return fail(found.error().code, path + ": at byte " + std::to_string(offset) + ": " + found.error().message);
   const std::uint64_t first_page = base::round_down(offset, format::kPageBytes);
   const std::uint64_t body = offset - first_page + found->body_offset;
-  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes);
+  const auto functions = store::functions_for(found->shape.layout);
+  if (!functions) return functions.error();
+  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes, map);
   if (!mapping) return mapping.error();
-  return Filter(std::make_unique<Core>(std::move(*mapping), body, found->shape, found->body_bytes));
+  if (Error error = map.populate ? mapping->populate() : Error{}; !error.ok()) return error;
+  return Filter(std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes));
 }
 
 }  // namespace bfstore

@@ -1,79 +1,14 @@
-// The public Filter: checks what is given to it, hashes keys, and hands digests to its Core.
-#include <bfstore/filter.hpp>
+// The public Filter, but for calls with many keys (many.cpp): checks what is given to it, hashes keys, and hands
+// digests to its Core.
+#include <bfstore/inline.hpp>
 
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
-#include "store/batch.hpp"
+#include "store/core.hpp"
+#include "store/divide.hpp"
 
 namespace bfstore {
 namespace {
-
-// Offsets ascend from 0 or more. Looked at before anything is done, so that an error leaves nothing half-done.
-template <class Offset>
-bool offsets_ascend(std::span<const Offset> offsets) noexcept {
-  if (offsets.empty() || offsets.front() < 0) return false;
-  return std::is_sorted(offsets.begin(), offsets.end());
-}
-
-// Only the empty key may be at a null pointer.
-bool pointers_lead_somewhere(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
-  if (keys.size() != key_bytes.size()) return false;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == nullptr && key_bytes[i] != 0) return false;
-  }
-  return true;
-}
-
-// The forms of keys: what the i-th key's bytes are.
-struct Pointers {
-  const void* const* keys;
-  const std::size_t* lengths;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {static_cast<const char*>(keys[i]), lengths[i]};
-  }
-};
-
-struct Views {
-  const std::string_view* keys;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept { return keys[i]; }
-};
-
-struct Fixed {
-  const std::byte* keys;
-  std::size_t key_bytes;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {reinterpret_cast<const char*>(keys) + i * key_bytes, key_bytes};
-  }
-};
-
-template <class Offset>
-struct Column {
-  const std::byte* bytes;
-  const Offset* offsets;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {reinterpret_cast<const char*>(bytes) + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
-  }
-};
-
-template <class KeyAt>
-struct Hashed {
-  KeyAt key_at;
-  std::uint64_t seed;
-  [[nodiscard]] std::uint64_t operator()(std::size_t i) const noexcept {
-    const std::string_view key = key_at(i);
-    return hash::xxh3(key.data(), key.size(), seed);
-  }
-};
-
-struct Given {
-  const std::uint64_t* digests;
-  [[nodiscard]] std::uint64_t operator()(std::size_t i) const noexcept { return digests[i]; }
-};
-
-Count all_maybe(std::span<std::uint8_t> answers, Code code) noexcept {
-  std::fill(answers.begin(), answers.end(), std::uint8_t{1});
-  return code;
-}
 
 Error not_a_file() {
   return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file: saving it is up to its owner");
@@ -86,15 +21,19 @@ Filter::Filter(Filter&&) noexcept = default;
 Filter& Filter::operator=(Filter&&) noexcept = default;
 Filter::~Filter() = default;
 
-Result<Filter> Filter::open(const std::string& path, OpenMode mode) {
+Result<Filter> Filter::open(const std::string& path, OpenMode mode, const MapOptions& map) {
   const bool reading = mode == OpenMode::kRead;
   if (!reading && mode != OpenMode::kWrite && mode != OpenMode::kExclusive) {
     return base::fail(Code::kInvalid, path + ": open for reading, writing or exclusively: exactly one of them");
   }
-  auto session =
-      reading ? store::Session::open_reader(path) : store::Session::open_writer(path, mode == OpenMode::kExclusive);
+  const bool exclusive = mode == OpenMode::kExclusive;
+  auto session = reading ? store::Session::open_reader(path, map) : store::Session::open_writer(path, exclusive, map);
   if (!session) return session.error();
-  return Filter(std::make_unique<Core>(std::move(*session), !reading));
+  const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
+  if (!functions) return functions.error();
+  if (Error error = map.populate ? (*session)->mapping().populate() : Error{}; !error.ok()) return error;
+  const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
+  return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
 }
 
 Error Filter::publish() {
@@ -133,83 +72,6 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
   return hash::xxh3(key.data(), key.size(), core_->shape.seed);
 }
 
-// --- Many keys
-// ---------------------------------------------------------------------------------------------------------
-
-template <class KeyAt>
-Count Filter::add_keys(std::size_t count, KeyAt key_at) noexcept {
-  if (!core_->takes_keys()) return Code::kDigestOnly;
-  return core_->add_all(count, Hashed<KeyAt>{key_at, core_->shape.seed});
-}
-
-template <class KeyAt>
-Count Filter::contains_keys(std::size_t count, KeyAt key_at, std::span<std::uint8_t> answers) const noexcept {
-  if (answers.size() < count) return all_maybe(answers, Code::kInvalid);
-  if (!core_->takes_keys()) return all_maybe(answers.first(count), Code::kDigestOnly);
-  return core_->contains_all(count, Hashed<KeyAt>{key_at, core_->shape.seed}, answers);
-}
-
-Count Filter::add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
-  if (!pointers_lead_somewhere(keys, key_bytes)) return Code::kInvalid;
-  return add_keys(keys.size(), Pointers{keys.data(), key_bytes.data()});
-}
-
-Count Filter::add_many(std::span<const std::string_view> keys) noexcept {
-  return add_keys(keys.size(), Views{keys.data()});
-}
-
-Count Filter::add_fixed(std::span<const std::byte> keys, std::size_t key_bytes) noexcept {
-  if (key_bytes == 0 || keys.size() % key_bytes != 0) return Code::kInvalid;
-  return add_keys(keys.size() / key_bytes, Fixed{keys.data(), key_bytes});
-}
-
-Count Filter::add_column(const std::byte* bytes, std::span<const std::int32_t> offsets) noexcept {
-  if (!offsets_ascend(offsets)) return Code::kInvalid;
-  return add_keys(offsets.size() - 1, Column<std::int32_t>{bytes, offsets.data()});
-}
-
-Count Filter::add_column(const std::byte* bytes, std::span<const std::int64_t> offsets) noexcept {
-  if (!offsets_ascend(offsets)) return Code::kInvalid;
-  return add_keys(offsets.size() - 1, Column<std::int64_t>{bytes, offsets.data()});
-}
-
-Count Filter::add_digests(std::span<const std::uint64_t> digests) noexcept {
-  return core_->add_all(digests.size(), Given{digests.data()});
-}
-
-Count Filter::contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                            std::span<std::uint8_t> answers) const noexcept {
-  if (!pointers_lead_somewhere(keys, key_bytes)) return all_maybe(answers, Code::kInvalid);
-  return contains_keys(keys.size(), Pointers{keys.data(), key_bytes.data()}, answers);
-}
-
-Count Filter::contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> answers) const noexcept {
-  return contains_keys(keys.size(), Views{keys.data()}, answers);
-}
-
-Count Filter::contains_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
-                             std::span<std::uint8_t> answers) const noexcept {
-  if (key_bytes == 0 || keys.size() % key_bytes != 0) return all_maybe(answers, Code::kInvalid);
-  return contains_keys(keys.size() / key_bytes, Fixed{keys.data(), key_bytes}, answers);
-}
-
-Count Filter::contains_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
-                              std::span<std::uint8_t> answers) const noexcept {
-  if (!offsets_ascend(offsets)) return all_maybe(answers, Code::kInvalid);
-  return contains_keys(offsets.size() - 1, Column<std::int32_t>{bytes, offsets.data()}, answers);
-}
-
-Count Filter::contains_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
-                              std::span<std::uint8_t> answers) const noexcept {
-  if (!offsets_ascend(offsets)) return all_maybe(answers, Code::kInvalid);
-  return contains_keys(offsets.size() - 1, Column<std::int64_t>{bytes, offsets.data()}, answers);
-}
-
-Count Filter::contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const noexcept {
-  if (answers.size() < digests.size()) return all_maybe(answers, Code::kInvalid);
-  return core_->contains_all(digests.size(), Given{digests.data()}, answers);
-}
-
 // --- Durability and facts
 // ----------------------------------------------------------------------------------------------
 
@@ -222,6 +84,18 @@ std::uint64_t Filter::mark(std::uint64_t owner) const noexcept {
   return core_->session == nullptr ? 0 : core_->session->mark(owner);
 }
 
+Error Filter::use_threads(unsigned threads) {
+  if (!core_->alone) {
+    return base::fail(Code::kInvalid, "only a handle that is the only writer divides its adding among threads");
+  }
+  if (threads == 0 || threads > store::kMostThreads) {
+    return base::fail(Code::kInvalid, std::to_string(threads) + " threads: give 1 to 64");
+  }
+  const std::lock_guard<std::mutex> lock(core_->one_at_a_time);
+  core_->threads = threads;
+  return {};
+}
+
 const Shape& Filter::shape() const noexcept { return core_->shape; }
 
 Code Filter::health() const noexcept { return core_->health(); }
@@ -229,12 +103,12 @@ Code Filter::health() const noexcept { return core_->health(); }
 Stats Filter::stats(bool count_bits) const {
   Stats stats;
   stats.shape = core_->shape;
+  stats.isa = core_->functions.contains.isa;
   stats.body_bytes = core_->body_bytes;
-  if (core_->session != nullptr) {
-    stats.keys_added = core_->keys_added();
-    stats.huge_page_bytes = core_->session->mapping().huge_page_bytes();
-  } else if (core_->range != nullptr) {
-    stats.huge_page_bytes = core_->range->huge_page_bytes();
+  if (core_->session != nullptr) stats.keys_added = core_->keys_added();
+  if (const region::Mapping* mapping = core_->mapping(); mapping != nullptr) {
+    stats.huge_page_bytes = mapping->huge_page_bytes();
+    stats.resident_bytes = mapping->resident_bytes();
   }
   if (count_bits) {
     store::FillCounter counter(core_->geometry);
@@ -242,6 +116,10 @@ Stats Filter::stats(bool count_bits) const {
     stats.fill = counter.fill();
   }
   return stats;
+}
+
+Lookup Filter::lookup() const noexcept {
+  return {core_->words, core_->geometry, core_->live_word, core_->healthy, format::kLiveSyncing};
 }
 
 }  // namespace bfstore

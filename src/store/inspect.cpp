@@ -72,7 +72,7 @@ void report_memory(const File& file, Report& report) {
   auto mapping =
       region::Mapping::map(file, File::Access::kRead, report.identity->body_offset, report.identity->body_bytes);
   if (!mapping) return;
-  if (const auto resident = mapping->resident_bytes(); resident) report.resident_bytes = *resident;
+  report.resident_bytes = mapping->resident_bytes();
   mapping->touch_sparsely();
   report.huge_page_bytes = mapping->huge_page_bytes();
 }

@@ -64,12 +64,14 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
 // --- Opening
 // -----------------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access) {
+Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
+                                                       const MapOptions& map) {
   auto file = File::open(path, access);
   if (!file) return file.error();
   const auto facts = file->facts();
   if (!facts) return facts.error();
   if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
+  file->read_nothing_ahead();
   const auto header = read_header(*file);
   if (!header) return header.error();
   const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
@@ -78,13 +80,14 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
     const Problem& first = checked.problems.front();
     return fail(first.code, path + ": " + first.text);
   }
-  auto mapping = region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes);
+  auto mapping =
+      region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, map);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*checked.identity)));
 }
 
-Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path) {
-  auto opened = open_checked(path, File::Access::kRead);
+Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const MapOptions& map) {
+  auto opened = open_checked(path, File::Access::kRead, map);
   if (!opened) return opened;
   Session& session = **opened;
   const auto facts = session.file_.facts();
@@ -104,7 +107,7 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path) {
 // The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is written
 // down, if that is allowed here.
 Error Session::poison_from_reader(const Error& cause) const {
-  const auto writer = open_checked(file_.path(), File::Access::kReadWrite);
+  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, {});
   if (writer && (*writer)->file_.same_file(file_)) {
     const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
     return (*writer)->poison(cause);
@@ -112,9 +115,9 @@ Error Session::poison_from_reader(const Error& cause) const {
   return fail(Code::kUnclean, cause.message + "; keys may be missing on disk; build it again");
 }
 
-Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, bool exclusive) {
+Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, bool exclusive, const MapOptions& map) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = open_checked(path, File::Access::kReadWrite);
+    auto opened = open_checked(path, File::Access::kReadWrite, map);
     if (!opened) return opened;
     const auto joined = (*opened)->join(exclusive);
     if (!joined) return joined.error();
@@ -228,12 +231,13 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
   if (Error error = file->allocate(identity.body_offset, identity.body_bytes); !error.ok()) return error;
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
-  auto mapping = region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes);
+  auto mapping =
+      region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes, options.map);
   if (!mapping) return mapping.error();
   std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
   session->unpublished_ = true;
   session->replace_ = options.replace;
-  if (Error error = session->initialize(); !error.ok()) return error;
+  if (Error error = session->initialize(options.exclusive); !error.ok()) return error;
   if (options.unpublished) return session;
   if (Error error = session->give_name(); !error.ok()) return error;
   session->unpublished_ = false;
@@ -241,8 +245,8 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
 }
 
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
-Error Session::initialize() {
-  const auto locked = file_.try_lock(kWriterLock, Lock::kShared);
+Error Session::initialize(bool exclusive) {
+  const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
   if (!locked) return locked.error();
   if (!*locked) return fail(Code::kInternal, file_.path() + ": a new file is locked");
   writing_ = true;

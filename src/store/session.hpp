@@ -56,10 +56,10 @@ Result<Evidence> gather_evidence(const region::File& file, const region::FileFac
 class Session {
  public:
   // Reads only; takes no lock. kUnclean and the like if the file may not be used.
-  static Result<std::unique_ptr<Session>> open_reader(const std::string& path);
+  static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const MapOptions& map);
 
   // Dirty, durably, when this returns.
-  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, bool exclusive);
+  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, bool exclusive, const MapOptions& map);
 
   // A new, empty file, open for writing. It has its name if it is `published`.
   static Result<std::unique_ptr<Session>> create(const std::string& path, const format::Identity& identity,
@@ -84,7 +84,8 @@ class Session {
  private:
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
-  static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access);
+  static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
+                                                       const MapOptions& map);
   Result<bool> join(bool exclusive);
   Error enter(const Evidence& evidence);
   Error check_no_dead_sync();
@@ -95,7 +96,7 @@ class Session {
   Error store_slot(const Error& body_synced, const std::function<Error(format::Slot&)>& update);
   Error sync_and_mark_clean();
   Error poison(const Error& cause);
-  Error initialize();
+  Error initialize(bool exclusive);
   Error give_name();
   Result<bool> publish_new();
   Result<bool> replace(const region::File& old);

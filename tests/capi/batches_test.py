@@ -26,10 +26,15 @@ class Batches(support.Case):
         self.assertLess(sum(self.expected[:COUNT]), COUNT // 20)
         self.batch = self.create(seed=1)
 
-    def check(self, contains, *arguments):
+    def check(self, form, *arguments):
+        """The form's answers, as bytes and as a selection vector."""
+        contains, select = getattr(LIBRARY, "bfs_contains_" + form), getattr(LIBRARY, "bfs_select_" + form)
         answers = answers_for(len(self.asked))
         self.assertEqual(contains(self.batch, *arguments, len(self.asked), answers), sum(self.expected))
         self.assertEqual(list(answers), self.expected)
+        indices = (ctypes.c_uint32 * len(self.asked))()
+        self.assertEqual(select(self.batch, *arguments, len(self.asked), indices), sum(self.expected))
+        self.assertEqual(indices[:sum(self.expected)], [i for i, maybe in enumerate(self.expected) if maybe])
 
     def check_count(self):
         self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, self.fresh)
@@ -38,24 +43,24 @@ class Batches(support.Case):
         keys, lengths = pointers(self.present)
         self.assertEqual(LIBRARY.bfs_add_many(self.batch, keys, lengths, COUNT), self.fresh)
         self.assertEqual(LIBRARY.bfs_add_many(self.batch, keys, lengths, COUNT), 0, "the second time nothing is new")
-        self.check(LIBRARY.bfs_contains_many, *pointers(self.asked))
+        self.check("many", *pointers(self.asked))
         self.check_count()
 
     def test_a_column_with_32_bit_offsets(self):
         self.assertEqual(LIBRARY.bfs_add_column32(self.batch, *column(self.present, "i"), COUNT), self.fresh)
-        self.check(LIBRARY.bfs_contains_column32, *column(self.asked, "i"))
+        self.check("column32", *column(self.asked, "i"))
         self.check_count()
 
     def test_a_column_with_64_bit_offsets(self):
         self.assertEqual(LIBRARY.bfs_add_column64(self.batch, *column(self.present, "q"), COUNT), self.fresh)
-        self.check(LIBRARY.bfs_contains_column64, *column(self.asked, "q"))
+        self.check("column64", *column(self.asked, "q"))
         self.check_count()
 
     def test_a_slice_of_a_column_whose_first_offset_is_not_zero(self):
         data, offsets = column([b"before"] + self.present + [b"behind"], "i")
         inner = ctypes.cast(ctypes.addressof(offsets) + 4, ctypes.POINTER(ctypes.c_int32))
         self.assertEqual(LIBRARY.bfs_add_column32(self.batch, data, inner, COUNT), self.fresh)
-        self.check(LIBRARY.bfs_contains_column32, *column(self.asked, "i"))
+        self.check("column32", *column(self.asked, "i"))
 
     def test_digests(self):
         asked, digest = (ctypes.c_uint64 * len(self.asked))(), ctypes.c_uint64()
@@ -64,7 +69,7 @@ class Batches(support.Case):
             asked[i] = digest.value
         present = (ctypes.c_uint64 * COUNT)(*asked[COUNT:])
         self.assertEqual(LIBRARY.bfs_add_digests(self.batch, present, COUNT), self.fresh)
-        self.check(LIBRARY.bfs_contains_digests, asked)
+        self.check("digests", asked)
         self.check_count()
 
     def test_an_array_of_keys_of_equal_width(self):

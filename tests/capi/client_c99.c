@@ -120,6 +120,8 @@ static void open_in_each_mode(void) {
   CHECK(bfs_mark(writer, 8) == 0);
   CHECK(bfs_close(writer) == BFS_OK);
   CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_OK);
+  CHECK(bfs_use_threads(exclusive, 2) == BFS_OK && bfs_use_threads(exclusive, 0) == BFS_EINVAL);
+  CHECK(bfs_use_threads(reader, 2) == BFS_EINVAL && bfs_use_threads(NULL, 2) == BFS_EINVAL);
   CHECK(bfs_add(exclusive, "d", 1) == 1);
   CHECK(bfs_close(exclusive) == BFS_OK);
   CHECK(facts(reader, 0).keys_added == 5);
@@ -139,6 +141,7 @@ static void many_keys(void) {
   static int64_t offsets64[KEYS + 1];
   static uint64_t digests[KEYS];
   static uint8_t answers[KEYS];
+  static uint32_t indices[KEYS];
   const bfs_options options = options_for(5 * KEYS, 1e-4);
   bfs_filter* filter = NULL;
   uint64_t added = 0;
@@ -175,6 +178,12 @@ static void many_keys(void) {
   CHECK(bfs_contains_digests(filter, digests, KEYS, answers) < 20);
   CHECK(bfs_add_digests(filter, digests, KEYS) > KEYS - 20);
   CHECK(bfs_contains_digests(filter, digests, KEYS, answers) == KEYS);
+  /* selection vectors: here every key may be present */
+  CHECK(bfs_select_many(filter, keys, lengths, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(bfs_select_fixed(filter, text, 12, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(bfs_select_column32(filter, text, offsets32, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(bfs_select_column64(filter, text, offsets64, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(bfs_select_digests(filter, digests, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
   /* offsets that go back: nothing is added, every answer is "maybe" */
   offsets32[5] = offsets32[4] - 1;
   offsets64[5] = offsets64[4] - 1;

@@ -2,6 +2,7 @@
 // checks of what it promises. Argument: a directory for its files. Prints "C++ client: N checks passed".
 #include "bfstore.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +34,7 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
 static_assert(sizeof(bfs_options) == 96, "");
-static_assert(sizeof(bfs_statistics) == 112, "");
+static_assert(sizeof(bfs_statistics) == 136, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
@@ -90,6 +91,24 @@ struct Keys {
 };
 
 std::int64_t as_number(std::size_t count) { return static_cast<std::int64_t>(count); }
+
+// The selection vectors name the keys whose answer is 1.
+void check_selections(bfs_filter* filter, const Keys& keys, const std::vector<std::uint8_t>& expected) {
+  const std::size_t count = keys.count();
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (expected[i] == 1) numbers.push_back(i);
+  }
+  std::vector<std::uint32_t> indices(count);
+  const auto check_numbers = [&](std::int64_t selected) {
+    CHECK(selected == as_number(numbers.size()));
+    CHECK(std::equal(numbers.begin(), numbers.end(), indices.begin()));
+    indices.assign(count, 0);
+  };
+  check_numbers(bfs_select_many(filter, keys.pointers.data(), keys.lengths.data(), count, indices.data()));
+  check_numbers(bfs_select_column32(filter, keys.column.data(), keys.offsets32.data(), count, indices.data()));
+  check_numbers(bfs_select_column64(filter, keys.column.data(), keys.offsets64.data(), count, indices.data()));
+}
 
 void texts_and_errors(const std::string& folder) {
   CHECK(std::string(bfs_version()) == EXPECTED_VERSION);
@@ -149,6 +168,10 @@ void batches_agree_with_single_keys(const std::string& folder) {
     CHECK(answers == expected);
     CHECK(bfs_contains_digests(filter.get(), digests.data(), count, answers.data()) == as_number(count));
     CHECK(bfs_contains_digest(filter.get(), digests[count / 2]) == 1);
+    check_selections(filter.get(), absent, expected);
+    CHECK(bfs_select_digests(filter.get(), digests.data(), count, std::vector<std::uint32_t>(count).data()) ==
+          as_number(count));
+    CHECK(bfs_use_threads(filter.get(), 2) == BFS_EINVAL);  // it has not asked to be the only writer
   }
 }
 
@@ -162,6 +185,8 @@ void keys_of_equal_width(const std::string& folder) {
   Handle filter = create(folder + "/fixed.bf", options_for(numbers.size(), 0.001));
   CHECK(bfs_add_fixed(filter.get(), numbers.data(), 8, numbers.size()) > 4950);
   CHECK(bfs_contains_fixed(filter.get(), numbers.data(), 8, numbers.size(), answers.data()) == 5000);
+  CHECK(bfs_select_fixed(filter.get(), numbers.data(), 8, numbers.size(), std::vector<std::uint32_t>(5000).data()) ==
+        5000);
   CHECK(bfs_contains_fixed(filter.get(), others.data(), 8, others.size(), answers.data()) < 50);
   CHECK(bfs_contains(filter.get(), &numbers[77], 8) == 1);
   CHECK(bfs_contains_fixed(filter.get(), nullptr, 8, 0, answers.data()) == 0);

@@ -77,9 +77,10 @@ class Installed(unittest.TestCase):
     def test_everything_is_in_place(self):
         installed = {os.path.relpath(os.path.join(folder, name), self.root)
                      for folder, _, names in os.walk(self.root) for name in names}
-        headers = os.listdir(os.path.join(SOURCE, "include", "bfstore"))
-        self.assertGreaterEqual(len(headers), 5)
-        for name in ["include/bfstore.h", *("include/bfstore/" + header for header in headers)]:
+        headers = [os.path.relpath(os.path.join(folder, name), SOURCE)
+                   for folder, _, names in os.walk(os.path.join(SOURCE, "include")) for name in names]
+        self.assertGreaterEqual(len(headers), 10)
+        for name in ["include/bfstore.h", *headers]:
             self.assertTrue(any(path.endswith("/" + name) for path in installed), name)
         names = {os.path.basename(path) for path in installed}
         self.assertLessEqual({"libbfstore.so", "libbfstore.so.1", "libbfstore.a", "bfstore.pc"}, names)

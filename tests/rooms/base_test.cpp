@@ -108,22 +108,6 @@ TEST_CASE("checked_add says when it overflows") {
   CHECK(base::checked_add(std::uint64_t{1} << 63, std::uint64_t{1} << 63) == std::nullopt);
 }
 
-TEST_CASE("mul_high is the upper half of the product, as four products of halves make it") {
-  const auto by_halves = [](std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t half = 0xffffffff;
-    const std::uint64_t low = (a & half) * (b & half);
-    const std::uint64_t middle = (a >> 32) * (b & half) + (low >> 32);
-    const std::uint64_t other = (a & half) * (b >> 32) + (middle & half);
-    return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
-  };
-  for (const std::uint64_t a : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xffffffff}, kMost}) {
-    for (const std::uint64_t b : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, kMost}) {
-      CHECK(base::mul_high(a, b) == by_halves(a, b));
-    }
-  }
-  for (std::uint64_t i = 0; i < 10000; ++i) REQUIRE(base::mul_high(mix(i), mix(~i)) == by_halves(mix(i), mix(~i)));
-}
-
 TEST_CASE("rounding to a power of two keeps what is a multiple") {
   for (const std::uint64_t unit : {1U, 8U, 64U, 512U, 4096U}) {
     for (std::uint64_t value = 0; value < 3 * unit + 2; ++value) {

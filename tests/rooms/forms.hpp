@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,23 @@ class Batch {
     return one_by_one(digests_, [&](std::uint64_t digest) { return filter.add_digest(digest).keys(); });
   }
 
+  // The answers as bytes; where there is a selection vector of this form, it must say the same.
   Count ask(const Filter& filter, Form form, std::span<std::uint8_t> answers) const {
+    const Count count = answer(filter, form, answers);
+    std::vector<std::uint32_t> indices(answers.size(), 0xdeadbeef);
+    const std::optional<Count> selected = select(filter, form, indices);
+    if (!selected) return count;
+    REQUIRE(selected->raw() == count.raw());
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < answers.size(); ++i) {
+      if (answers[i] == 1) expected.push_back(i);
+    }
+    REQUIRE(std::equal(expected.begin(), expected.end(), indices.begin()));
+    return count;
+  }
+
+ private:
+  Count answer(const Filter& filter, Form form, std::span<std::uint8_t> answers) const {
     switch (form) {
       case Form::kPointers:
         return filter.contains_many(pointers_, lengths_, answers);
@@ -84,7 +101,27 @@ class Batch {
     });
   }
 
- private:
+  std::optional<Count> select(const Filter& filter, Form form, std::span<std::uint32_t> indices) const {
+    switch (form) {
+      case Form::kPointers:
+        return filter.select_many(pointers_, lengths_, indices);
+      case Form::kViews:
+        return filter.select_many(views_, indices);
+      case Form::kFixed:
+        return filter.select_fixed(fixed(), key_bytes(), indices);
+      case Form::kColumn32:
+        return filter.select_column(column(), offsets<std::int32_t>(), indices);
+      case Form::kColumn64:
+        return filter.select_column(column(), offsets<std::int64_t>(), indices);
+      case Form::kDigests:
+        return filter.select_digests(digests_, indices);
+      case Form::kOneByOne:
+      case Form::kDigestsOneByOne:
+        break;
+    }
+    return std::nullopt;
+  }
+
   template <class Items, class Call>
   static Count one_by_one(const Items& items, Call call) {
     std::uint64_t sum = 0;

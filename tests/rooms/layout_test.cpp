@@ -10,14 +10,15 @@
 #include <set>
 
 #include "golden.hpp"
-#include "layout/words.hpp"
+#include "layout/roll.hpp"
 #include "model.hpp"
 #include "sizing/sizing.hpp"
 #include "support.hpp"
 
 using namespace rooms;
-using layout::functions_for;
+using layout::Functions;
 using layout::geometry_of;
+using layout::runnable;
 
 namespace {
 
@@ -27,18 +28,29 @@ std::vector<std::uint64_t> some_sizes(Layout layout) {
   return {1, 2, 3, 63, 64, 65, 127, 1000, 51200, 2097169};
 }
 
-// A filter's body, and its functions with the geometry put in.
+// A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
 struct Body {
-  Body(Layout layout, std::uint64_t m, std::uint32_t k)
-      : table(functions_for(layout)), geometry(geometry_of(layout, m, k)), memory(sizing::body_bytes(layout, m)) {}
+  Body(const Functions& functions, Layout layout, std::uint64_t m, std::uint32_t k)
+      : table(functions), geometry(geometry_of(layout, m, k)), memory(sizing::body_bytes(layout, m)) {}
 
-  bool add(std::uint64_t digest) { return table.add(memory.words(), geometry, digest); }
-  bool contains(std::uint64_t digest) { return table.contains(memory.words(), geometry, digest); }
-  std::size_t add_batch(std::span<const std::uint64_t> digests) {
-    return table.add_batch(memory.words(), geometry, digests.data(), digests.size());
+  bool add(std::uint64_t digest) { return table.add.one(memory.words(), geometry, digest); }
+  bool contains(std::uint64_t digest) { return table.contains.one(memory.words(), geometry, digest); }
+  std::size_t add_batch(std::span<const std::uint64_t> digests) { return add_batch(table.add, digests); }
+  std::size_t add_batch(const layout::Adds& adds, std::span<const std::uint64_t> digests) {
+    std::size_t changed = 0;
+    layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t) {
+      changed += adds.step(memory.words(), geometry, step);
+      return true;
+    });
+    return changed;
   }
   std::size_t contains_batch(std::span<const std::uint64_t> digests, std::uint8_t* answers) {
-    return table.contains_batch(memory.words(), geometry, digests.data(), digests.size(), answers);
+    std::size_t maybes = 0;
+    layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t first) {
+      maybes += table.contains.step(memory.words(), geometry, step, answers + first);
+      return true;
+    });
+    return maybes;
   }
   // Numbers of the set bits: bit i is bit i % 8, least significant first, of byte i / 8.
   std::set<std::uint64_t> bits() {
@@ -50,7 +62,7 @@ struct Body {
     return set;
   }
 
-  const layout::Functions& table;
+  Functions table;
   layout::Geometry geometry;
   Buffer memory;
 };
@@ -74,18 +86,28 @@ class Sparse {
   void* at_;
 };
 
+// With every table that this CPU runs.
 template <class Check>
 void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
   for (const Layout layout : kBothLayouts) {
-    for (const std::uint64_t m : some_sizes(layout)) {
-      for (const std::uint32_t k : probes) {
-        CAPTURE(layout);
-        CAPTURE(m);
-        CAPTURE(k);
-        check(layout, m, k);
+    for (const Functions& table : runnable(layout)) {
+      for (const std::uint64_t m : some_sizes(layout)) {
+        for (const std::uint32_t k : probes) {
+          CAPTURE(layout);
+          CAPTURE(table.contains.isa);
+          CAPTURE(m);
+          CAPTURE(k);
+          check(table, layout, m, k);
+        }
       }
     }
   }
+}
+
+const Functions& scalar_of(Layout layout) {
+  static const Functions blocked = runnable(Layout::kBlocked).back();
+  static const Functions classic = runnable(Layout::kClassic).back();
+  return layout == Layout::kBlocked ? blocked : classic;
 }
 
 }  // namespace
@@ -97,7 +119,7 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
     CAPTURE(golden.num_bits);
     CAPTURE(golden.digest);
     for (std::uint32_t k = 1; k <= golden.bits.size(); ++k) {
-      Body body(golden.layout, golden.num_bits, k);
+      Body body(runnable(golden.layout).front(), golden.layout, golden.num_bits, k);
       CHECK(body.add(golden.digest));
       CHECK(body.bits() == std::set<std::uint64_t>(golden.bits.begin(), golden.bits.begin() + k));
     }
@@ -114,13 +136,15 @@ TEST_CASE("at 2^48 bits the golden bits are where they must be") {
     if (golden.num_bits != kMaxBits) continue;
     CAPTURE(golden.layout);
     CAPTURE(golden.digest);
-    const layout::Functions& table = functions_for(golden.layout);
     const layout::Geometry geometry = geometry_of(golden.layout, kMaxBits, 8);
-    for (const std::uint64_t bit : golden.bits) sparse.words()[bit / 64] = 0;
-    CHECK_FALSE(table.contains(sparse.words(), geometry, golden.digest));
-    CHECK(table.add(sparse.words(), geometry, golden.digest));
-    CHECK(table.contains(sparse.words(), geometry, golden.digest));
-    for (const std::uint64_t bit : golden.bits) CHECK(layout::test_bit(sparse.words(), bit));
+    for (const Functions& table : runnable(golden.layout)) {
+      CAPTURE(table.contains.isa);
+      for (const std::uint64_t bit : golden.bits) sparse.words()[bit / 64] = 0;
+      CHECK_FALSE(table.contains.one(sparse.words(), geometry, golden.digest));
+      CHECK(table.add.one(sparse.words(), geometry, golden.digest));
+      CHECK(table.contains.one(sparse.words(), geometry, golden.digest));
+      for (const std::uint64_t bit : golden.bits) CHECK(layout::test_bit(sparse.words(), bit));
+    }
   }
 }
 
@@ -128,7 +152,7 @@ TEST_CASE("with every k from 1 to 64 add and contains answer as the model does")
   for (const Layout layout : kBothLayouts) {
     for (const std::uint64_t m : some_sizes(layout)) {
       for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
-        Body body(layout, m, k);
+        Body body(scalar_of(layout), layout, m, k);
         Model model(layout, m, k);
         const std::uint64_t adds = std::min<std::uint64_t>(200, 1 + m / k / 2);
         bool same = true;
@@ -149,8 +173,8 @@ TEST_CASE("with every k from 1 to 64 add and contains answer as the model does")
 }
 
 TEST_CASE("digests at the edges of 64 bits stay inside the body") {
-  for_each_shape({1, 2, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
-    Body body(layout, m, k);
+  for_each_shape({1, 2, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
+    Body body(table, layout, m, k);
     for (unsigned shift = 0; shift < 64; ++shift) {
       const std::uint64_t bit = std::uint64_t{1} << shift;
       for (const std::uint64_t digest : {bit, bit - 1, ~bit, ~(bit - 1)}) {
@@ -166,32 +190,35 @@ TEST_CASE("digests at the edges of 64 bits stay inside the body") {
 }
 
 TEST_CASE("without any one of its bits a digest is absent") {
+  const std::uint64_t m = 51200;
   for (const Layout layout : kBothLayouts) {
-    const std::uint64_t m = 51200;
-    for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
-      Body body(layout, m, k);
-      for (std::uint64_t i = 0; i < 5; ++i) {
-        std::fill_n(body.memory.words(), m / 64, 0);
-        static_cast<void>(body.add(mix(i)));
-        for (const std::uint64_t bit : model_probes(layout, m, k, mix(i))) {
-          body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
-          REQUIRE_FALSE(body.contains(mix(i)));
-          std::uint8_t answer = 9;
-          REQUIRE(body.contains_batch(std::array{mix(i)}, &answer) == 0);
-          REQUIRE(answer == 0);
-          body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
+    for (const Functions& table : runnable(layout)) {
+      CAPTURE(table.contains.isa);
+      for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
+        Body body(table, layout, m, k);
+        for (std::uint64_t i = 0; i < 5; ++i) {
+          std::fill_n(body.memory.words(), m / 64, 0);
+          static_cast<void>(body.add(mix(i)));
+          for (const std::uint64_t bit : model_probes(layout, m, k, mix(i))) {
+            body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
+            REQUIRE_FALSE(body.contains(mix(i)));
+            std::uint8_t answer = 9;
+            REQUIRE(body.contains_batch(std::array{mix(i)}, &answer) == 0);
+            REQUIRE(answer == 0);
+            body.memory.words()[bit / 64] ^= layout::bit_mask(bit);
+          }
+          REQUIRE(body.contains(mix(i)));
         }
-        REQUIRE(body.contains(mix(i)));
       }
     }
   }
 }
 
 TEST_CASE("a batch of any size from 0 to 200 answers and adds as single calls do") {
-  for_each_shape({1, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
+  for_each_shape({1, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
     for (std::uint64_t count = 0; count <= 200; ++count) {
-      Body one(layout, m, k);
-      Body all(layout, m, k);
+      Body one(scalar_of(layout), layout, m, k);
+      Body all(table, layout, m, k);
       const auto digests = mixed(1000 * count, count);
       for (std::uint64_t i = 0; i < count / 2; ++i) {  // some are there before
         static_cast<void>(one.add(digests[2 * i]));
@@ -212,9 +239,9 @@ TEST_CASE("a batch of any size from 0 to 200 answers and adds as single calls do
 }
 
 TEST_CASE("a large batch answers and adds as single calls do, keys that repeat in it included") {
-  for_each_shape({1, 7, 64}, [](Layout layout, std::uint64_t m, std::uint32_t k) {
-    Body one(layout, m, k);
-    Body all(layout, m, k);
+  for_each_shape({1, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
+    Body one(scalar_of(layout), layout, m, k);
+    Body all(table, layout, m, k);
     const std::uint64_t count = 30011;
     std::vector<std::uint64_t> digests(count);
     for (std::uint64_t i = 0; i < count; ++i) digests[i] = mix(mix(i) % (count / 2));
@@ -237,14 +264,31 @@ TEST_CASE("a large batch answers and adds as single calls do, keys that repeat i
 TEST_CASE("adding again writes nothing: it works on memory that can only be read") {
   const std::uint64_t m = 1 << 20;
   for (const Layout layout : kBothLayouts) {
-    const layout::Functions& table = functions_for(layout);
-    const layout::Geometry geometry = geometry_of(layout, m, 9);
-    const Sparse pages(m);
-    REQUIRE(pages.ok());
-    const auto digests = mixed(0, 5000);
-    static_cast<void>(table.add_batch(pages.words(), geometry, digests.data(), digests.size()));
-    REQUIRE(mprotect(pages.words(), m / 8, PROT_READ) == 0);
-    CHECK(table.add_batch(pages.words(), geometry, digests.data(), digests.size()) == 0);
-    for (const std::uint64_t digest : digests) REQUIRE_FALSE(table.add(pages.words(), geometry, digest));
+    const Functions& table = scalar_of(layout);
+    for (const layout::Adds& adds : {table.add, table.add_alone}) {
+      Sparse pages(m);
+      REQUIRE(pages.ok());
+      const layout::Geometry geometry = geometry_of(layout, m, 9);
+      const auto digests = mixed(0, 5000);
+      const layout::Step step{digests.data(), digests.size(), nullptr, 0};
+      static_cast<void>(adds.step(pages.words(), geometry, step));
+      REQUIRE(mprotect(pages.words(), m / 8, PROT_READ) == 0);
+      CHECK(adds.step(pages.words(), geometry, step) == 0);
+      for (const std::uint64_t digest : digests) REQUIRE_FALSE(adds.one(pages.words(), geometry, digest));
+    }
   }
+}
+
+TEST_CASE("adding alone sets the same bits and reports the same changes as adding beside others") {
+  for_each_shape({1, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
+    Body shared(table, layout, m, k);
+    Body alone(table, layout, m, k);
+    const auto digests = mixed(7, 3001);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      REQUIRE(table.add.one(shared.memory.words(), shared.geometry, digests[i]) ==
+              table.add_alone.one(alone.memory.words(), alone.geometry, digests[i]));
+    }
+    CHECK(shared.add_batch(table.add, digests) == alone.add_batch(table.add_alone, digests));
+    CHECK(std::ranges::equal(shared.memory.bytes(), alone.memory.bytes()));
+  });
 }

@@ -1,6 +1,4 @@
 // The layout room's smallest things: single bits, counting them, the geometry and the table of functions.
-#include "layout/words.hpp"
-
 #include <bit>
 
 #include "layout/layout.hpp"
@@ -13,7 +11,7 @@ TEST_CASE("bit i is bit i % 8, least significant first, of byte i / 8, whatever 
   for (std::uint64_t bit = 0; bit < 1024; ++bit) {
     Buffer memory(128);
     CHECK_FALSE(layout::test_bit(memory.words(), bit));
-    REQUIRE(layout::set_bit(memory.words(), bit));
+    REQUIRE(layout::Shared::set_bit(memory.words(), bit));
     for (std::uint64_t byte = 0; byte < 128; ++byte) {
       const unsigned expected = byte == bit / 8 ? 1U << (bit % 8) : 0;
       REQUIRE(std::to_integer<unsigned>(memory.bytes()[byte]) == expected);
@@ -21,16 +19,22 @@ TEST_CASE("bit i is bit i % 8, least significant first, of byte i / 8, whatever 
   }
 }
 
-TEST_CASE("setting a bit changes it once and its neighbours never") {
+template <class How>
+void set_each_bit_once() {
   Buffer memory(64);
   for (std::uint64_t step = 0; step < 512; ++step) {
     const std::uint64_t bit = step * 37 % 512;  // each once
     REQUIRE_FALSE(layout::test_bit(memory.words(), bit));
-    REQUIRE(layout::set_bit(memory.words(), bit));
-    REQUIRE_FALSE(layout::set_bit(memory.words(), bit));
+    REQUIRE(How::set_bit(memory.words(), bit));
+    REQUIRE_FALSE(How::set_bit(memory.words(), bit));
     REQUIRE(layout::test_bit(memory.words(), bit));
     REQUIRE(layout::count_bits(memory.words(), 0, 512) == step + 1);
   }
+}
+
+TEST_CASE("setting a bit changes it once and its neighbours never") {
+  set_each_bit_once<layout::Shared>();
+  set_each_bit_once<layout::Alone>();
 }
 
 TEST_CASE("count_bits counts the words of its range and no other") {
@@ -61,15 +65,45 @@ TEST_CASE("the geometry brings digests into lines for blocked and into bits for 
 
 TEST_CASE("every layout has a whole table of functions, and its own") {
   for (const Layout layout : kBothLayouts) {
-    const layout::Functions& table = layout::functions_for(layout);
-    CHECK(table.isa != nullptr);
-    CHECK((table.contains != nullptr));
-    CHECK((table.add != nullptr));
-    CHECK((table.contains_batch != nullptr));
-    CHECK((table.add_batch != nullptr));
+    const auto tables = layout::runnable(layout);
+    REQUIRE_FALSE(tables.empty());
+    CHECK(std::string(tables.back().contains.isa) == "scalar");
+    for (const layout::Functions& table : tables) {
+      CHECK((table.contains.one != nullptr));
+      CHECK((table.contains.step != nullptr));
+      CHECK((table.add.one != nullptr));
+      CHECK((table.add.step != nullptr));
+      CHECK((table.add_alone.one != nullptr));
+      CHECK((table.add_alone.step != nullptr));
+      CHECK((table.add.one != table.add_alone.one));
+      CHECK((table.add.step != table.add_alone.step));
+    }
   }
-  CHECK(std::string(layout::kBlockedScalar.isa) == "scalar");
-  CHECK(std::string(layout::kClassicScalar.isa) == "scalar");
-  CHECK((layout::kBlockedScalar.contains != layout::kClassicScalar.contains));
-  CHECK((layout::functions_for(Layout::kBlocked).add != layout::functions_for(Layout::kClassic).add));
+  const layout::Functions blocked = layout::runnable(Layout::kBlocked).back();
+  const layout::Functions classic = layout::runnable(Layout::kClassic).back();
+  CHECK((blocked.contains.one != classic.contains.one));
+  CHECK((blocked.add.one != classic.add.one));
+}
+
+TEST_CASE("the best table is chosen, or the one that is asked for, or none") {
+  for (const Layout layout : kBothLayouts) {
+    const auto tables = layout::runnable(layout);
+    CHECK((must(layout::choose(layout, nullptr)).contains.one == tables.front().contains.one));
+    CHECK((must(layout::choose(layout, "scalar")).contains.one == tables.back().contains.one));
+    for (const char* isa : {"avx512", "avx2", "neon"}) {
+      const auto chosen = layout::choose(layout, isa);
+      const auto blocked = layout::runnable(Layout::kBlocked);
+      const bool runs_here = std::any_of(blocked.begin(), blocked.end(),
+                                         [&](const auto& table) { return std::string(table.contains.isa) == isa; });
+      REQUIRE(chosen.ok() == runs_here);
+      if (runs_here) CHECK(std::string(chosen->contains.isa) == (layout == Layout::kBlocked ? isa : "scalar"));
+      if (!runs_here) CHECK(chosen.error().code == Code::kInvalid);
+    }
+    for (const char* wrong : {"", "AVX2", "avx", "avx5123", "scalar "}) {
+      const auto chosen = layout::choose(layout, wrong);
+      REQUIRE_FALSE(chosen.ok());
+      CHECK(chosen.error().code == Code::kInvalid);
+      CHECK(chosen.error().message.find("BFSTORE_FORCE_ISA=" + std::string(wrong)) != std::string::npos);
+    }
+  }
 }

@@ -97,6 +97,43 @@ TEST_CASE("threads on one handle lose no key and no count") {
   }
 }
 
+TEST_CASE("threads on one handle that is the only writer take turns and lose no key and no count") {
+  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+    TempDir dir;
+    CHECK(created(dir.file(), roomy(layout)).close().ok());
+    Filter filter = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+    Faults faults;
+    at_once(4, [&](unsigned number) {
+      number % 2 == 0 ? add_and_ask(filter, number, faults) : add_batches(filter, number, faults);
+    });
+    check_all(filter, 4, faults);
+  }
+}
+
+TEST_CASE("a load that is divided among threads loses no key beside readers, and its calls take turns") {
+  TempDir dir;
+  Options options = roomy(Layout::kBlocked);
+  options.capacity = 400'000;
+  options.exclusive = true;
+  Filter filter = created(dir.file(), options);
+  CHECK(filter.use_threads(3).ok());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  std::vector<std::uint64_t> digests;
+  for (std::uint64_t i = 0; i < 200'000; ++i) digests.push_back((i + 1) * 0x9e3779b97f4a7c15);
+  Faults faults;
+  at_once(3, [&](unsigned number) {
+    if (number < 2) {
+      const auto half = std::span(digests).subspan(number * digests.size() / 2, digests.size() / 2);
+      if (!filter.add_digests(half).ok()) ++faults.errors;
+    } else {
+      for (const std::uint64_t digest : digests) static_cast<void>(reader.contains_digest(digest));
+    }
+  });
+  faults.check();
+  std::vector<std::uint8_t> answers(digests.size());
+  CHECK(reader.contains_digests(digests, answers).keys() == digests.size());
+}
+
 TEST_CASE("threads with a handle each lose no key and no count") {
   for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
     TempDir dir;

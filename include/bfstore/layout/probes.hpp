@@ -1,0 +1,113 @@
+// Which bits a digest probes (FORMAT.md, "Layouts"). The scalar code here defines the answer of every kernel.
+//
+// In include/ because callers may inline it; see inline.hpp for what they use.
+#pragma once
+
+#include <bfstore/layout/words.hpp>
+#include <bfstore/options.hpp>
+
+#include <cstdint>
+
+// Kernels are compiled for one instruction set: what they use must never become a function that the linker keeps for
+// everyone.
+#define BFSTORE_ALWAYS_INLINE inline __attribute__((always_inline))
+
+namespace bfstore::layout {
+
+// What a layout needs to know of a filter.
+struct Geometry {
+  std::uint64_t num_bits = 0;    // m
+  std::uint64_t range = 0;       // what a digest is brought into: lines for blocked, bits for classic
+  std::uint32_t num_probes = 0;  // k
+
+  // A key's probes lie anywhere, not in 512 bits of it.
+  [[nodiscard]] bool one_block() const noexcept { return range == num_bits; }
+};
+
+// Where a digest leads.
+struct Located {
+  std::uint64_t first_bit;  // blocked: of the line; classic: of the first probe
+  std::uint64_t state;      // from which the layout goes on to the other probes
+};
+
+__extension__ using Product = unsigned __int128;
+
+// Blocked: one 64-byte line a key.
+struct Blocked {
+  static constexpr std::uint32_t kNext = 0x9e3779b9;
+  static constexpr unsigned kShift = 23;  // 32 bits of h, of which the top 9 number a bit of the line
+
+  static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
+    const Product product = static_cast<Product>(digest) * geometry.range;
+    return {static_cast<std::uint64_t>(product >> 64) * kBlockBits, static_cast<std::uint64_t>(product) >> 32};
+  }
+
+  // Ends early when `visit(bit)` returns false, and says whether it did not.
+  template <class Visit>
+  static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
+    auto h = static_cast<std::uint32_t>(at.state);
+    for (std::uint32_t i = 0; i < geometry.num_probes; ++i, h *= kNext) {
+      if (!visit(at.first_bit + (h >> kShift))) return false;
+    }
+    return true;
+  }
+};
+
+// Classic: k probes anywhere in m bits.
+struct Classic {
+  static constexpr std::uint64_t kNext = 0xf1357aea2e62a9c5;
+
+  static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
+    const std::uint64_t x = digest | 1;  // a multiplicative generator needs an odd state
+    return {bit_of(geometry, x), x};
+  }
+
+  template <class Visit>
+  static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
+    std::uint64_t x = at.state;
+    for (std::uint32_t i = 0; i < geometry.num_probes; ++i, x *= kNext) {
+      if (!visit(bit_of(geometry, x))) return false;
+    }
+    return true;
+  }
+
+ private:
+  static BFSTORE_ALWAYS_INLINE std::uint64_t bit_of(const Geometry& geometry, std::uint64_t x) noexcept {
+    return static_cast<std::uint64_t>((static_cast<Product>(x) * geometry.range) >> 64);
+  }
+};
+
+template <class Rules>
+BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
+  return Rules::each_probe(geometry, at, [words](std::uint64_t bit) { return test_bit(words, bit); });
+}
+
+// Asks for the memory in which a digest's first probe lies. Always inlined, for gcc 12 takes a function that only
+// prefetches for one without effect, and drops it.
+template <class Rules>
+BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& geometry,
+                                    std::uint64_t digest) noexcept {
+  __builtin_prefetch(words + Rules::locate(geometry, digest).first_bit / 64);
+}
+
+// kNext of the blocked layout to the powers 0 to kLanes - 1, and to kLanes: the hashes of so many probes at once, and
+// the way to the next ones.
+template <std::size_t kLanes>
+struct Powers {
+  alignas(64) std::uint32_t of[kLanes];
+  std::uint32_t next;
+};
+
+template <std::size_t kLanes>
+consteval Powers<kLanes> powers() noexcept {
+  Powers<kLanes> powers{};
+  std::uint32_t power = 1;
+  for (std::uint32_t& one : powers.of) {
+    one = power;
+    power *= Blocked::kNext;
+  }
+  powers.next = power;
+  return powers;
+}
+
+}  // namespace bfstore::layout

@@ -1,0 +1,60 @@
+// The loop over many digests: while some are asked or added, others, of which it is the turn later, are prefetched, so
+// that many cache misses are under way at once.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "layout/layout.hpp"
+
+namespace bfstore::layout {
+
+// How far ahead of its turn a digest is prefetched.
+inline constexpr std::size_t kAhead = 128;
+
+// Digests of one step. What is checked once for each step is checked soon.
+inline constexpr std::size_t kStep = 64;
+
+// Digests of one step where they have yet to be computed: a prefetch waits until those of its step are.
+inline constexpr std::size_t kHashedStep = 16;
+
+// `visit(step, first)` asks or adds digests of which the first is the one with this number; it ends everything by
+// returning false.
+template <class Visit>
+void roll(const std::uint64_t* digests, std::size_t count, Visit visit) noexcept {
+  std::size_t later = std::min(count, kAhead);
+  if (!visit(Step{nullptr, 0, digests, later}, 0)) return;
+  for (std::size_t first = 0; first < count; first += kStep) {
+    const std::size_t num_later = std::min(kStep, count - later);
+    const Step step{digests + first, std::min(kStep, count - first), digests + later, num_later};
+    if (!visit(step, first)) return;
+    later += num_later;
+  }
+}
+
+// The same for digests that have yet to be computed: digest_at(i) gives the i-th.
+template <class DigestAt, class Visit>
+void roll_hashed(DigestAt digest_at, std::size_t count, Visit visit) noexcept {
+  constexpr std::size_t kRing = kAhead + kHashedStep;  // a step's digests and those that are computed meanwhile
+  std::array<std::uint64_t, kRing> ring;
+  std::size_t later = 0;
+  const auto compute = [&](std::size_t most) __attribute__((always_inline)) {
+    std::uint64_t* const to = &ring[later % kRing];
+    const std::size_t size = std::min(most, count - later);
+    for (std::size_t i = 0; i < size; ++i) to[i] = digest_at(later + i);
+    later += size;
+    return Step{nullptr, 0, to, size};
+  };
+  while (later < std::min(count, kAhead)) {
+    if (!visit(compute(kHashedStep), 0)) return;
+  }
+  for (std::size_t first = 0; first < count; first += kHashedStep) {
+    Step step = compute(kHashedStep);
+    step.now = &ring[first % kRing];
+    step.num_now = std::min(kHashedStep, count - first);
+    if (!visit(step, first)) return;
+  }
+}
+
+}  // namespace bfstore::layout

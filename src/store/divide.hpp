@@ -1,0 +1,104 @@
+// Bulk loading by several threads that add plainly: each owns a part of the lines, so that no two ever write to one.
+//
+// In rounds: every thread turns a share of the keys into digests and sorts them by owner; when all have, every thread
+// adds what the others (and itself) have for it. Two sets of shares take turns, so one meeting a round is enough.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "layout/layout.hpp"
+
+namespace bfstore::store {
+
+// Digests as the caller has them.
+struct Given {
+  std::span<const std::uint64_t> digests;
+  [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
+  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return digests[i]; }
+};
+
+// Keys of one thread in one round: their digests stay in its second-level cache.
+inline constexpr std::size_t kShare = std::size_t{1} << 14;
+
+inline constexpr unsigned kMostThreads = 64;
+
+// Who adds which digests: the lines are cut into as many equal parts as there are threads, at least two lines each.
+class Owners {
+ public:
+  Owners(const layout::Geometry& geometry, unsigned threads);
+
+  // The owner of the line that the digest leads to. Digests and lines ascend together, so owners begin at digests.
+  [[nodiscard]] unsigned of(std::uint64_t digest) const noexcept {
+    const auto near = static_cast<unsigned>((static_cast<layout::Product>(digest) * first_digests_.size()) >> 64);
+    return near - (digest < first_digests_[near] ? 1U : 0U);  // parts begin at the next whole line
+  }
+
+ private:
+  std::vector<std::uint64_t> first_digests_;
+};
+
+// One thread's digests of one round, sorted by owner.
+class Share {
+ public:
+  explicit Share(unsigned threads) : unsorted_(kShare), sorted_(kShare), ends_(threads + 1) {}
+
+  [[nodiscard]] std::uint64_t* digests() noexcept { return unsorted_.data(); }
+  void sort(std::size_t count, const Owners& owners) noexcept;
+  [[nodiscard]] std::span<const std::uint64_t> of(unsigned owner) const noexcept {
+    return std::span(sorted_).subspan(ends_[owner], ends_[owner + 1] - ends_[owner]);
+  }
+
+ private:
+  std::vector<std::uint64_t> unsorted_;
+  std::vector<std::uint64_t> sorted_;
+  std::vector<std::size_t> ends_;  // of the owner before
+};
+
+// Calls work(0) to work(threads - 1) at once, one of them in the calling thread. False, and nothing was called, if the
+// system has no more threads.
+bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work);
+
+// `add(digests)` adds digests of lines that the calling thread owns. Throws where the means for threads or shares are
+// lacking, before anything was added.
+template <class Keys, class Add>
+Count add_divided(const layout::Geometry& geometry, unsigned threads, const Keys& keys, Add add) {
+  const std::size_t count = keys.size();
+  const Owners owners(geometry, threads);
+  std::vector<Share> shares(std::size_t{2} * threads, Share(threads));
+  std::barrier meeting(static_cast<std::ptrdiff_t>(threads));
+  std::atomic<std::uint64_t> added{0};
+  std::atomic<Code> refused{Code::kOk};
+  const auto work = [&](unsigned self) noexcept {
+    Share* now = shares.data();
+    Share* other = now + threads;
+    for (std::size_t round = 0; round < count; round += kShare * threads, std::swap(now, other)) {
+      const std::size_t begin = std::min(count, round + self * kShare);
+      const std::size_t size = std::min(count - begin, kShare);
+      std::uint64_t* digests = now[self].digests();
+      for (std::size_t i = 0; i < size; ++i) digests[i] = keys.digest(begin + i);
+      now[self].sort(size, owners);
+      meeting.arrive_and_wait();
+      for (unsigned from = 0; from < threads; ++from) {
+        const Count outcome = add(now[from].of(self));
+        if (outcome.ok()) {
+          added += outcome.keys();
+        } else {
+          refused = outcome.code();
+        }
+      }
+    }
+  };
+  if (!run_at_once(threads, work)) throw std::bad_alloc();
+  if (refused != Code::kOk) return refused.load();
+  return added.load();
+}
+
+}  // namespace bfstore::store

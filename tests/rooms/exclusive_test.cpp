@@ -1,0 +1,120 @@
+// Adding alone: the same bits and the same counts as adding beside others, in every form, by one thread and divided
+// among many; and who may ask for it.
+#include "forms.hpp"
+
+#include "layout/layout.hpp"
+#include "store/divide.hpp"
+
+using namespace rooms;
+
+namespace {
+
+Options sized(Layout layout, std::uint64_t capacity, bool exclusive) {
+  Options options;
+  options.layout = layout;
+  options.capacity = capacity;
+  options.bits_per_key = 10;
+  options.seed = 5;
+  options.exclusive = exclusive;
+  return options;
+}
+
+std::vector<std::string> keys_of(std::uint64_t count) {
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < count; ++i) keys.push_back(std::to_string(1'000'000 + i));
+  return keys;
+}
+
+std::span<const std::byte> body_of(const InMemory& made) {
+  return made.buffer.bytes().last(made.filter.stats().body_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a handle that adds alone sets the bits and counts the keys that one beside others does, in every form") {
+  for (const Layout layout : kBothLayouts) {
+    for (const Form form : kKeyForms) {
+      InMemory shared = InMemory::make(sized(layout, 3000, false));
+      InMemory alone = InMemory::make(sized(layout, 3000, true));
+      const Batch batch(keys_of(4000), shared.filter);
+      CHECK(batch.add_to(shared.filter, form).keys() == batch.add_to(alone.filter, form).keys());
+      CHECK(std::ranges::equal(body_of(shared), body_of(alone)));
+      CHECK(batch.add_to(alone.filter, form).keys() == 0);
+    }
+  }
+}
+
+TEST_CASE("an exclusive load divided among threads is the same load") {
+  const std::uint64_t count = 20 * store::kShare / kKeyScale + 4321;
+  for (const Layout layout : kBothLayouts) {
+    InMemory one = InMemory::make(sized(layout, count, true));
+    const Batch batch(keys_of(count), one.filter);
+    const std::uint64_t fresh = batch.add_to(one.filter, Form::kDigests).keys();
+    for (const unsigned threads : {1U, 2U, 3U, 5U, 16U}) {
+      for (const Form form : {Form::kDigests, Form::kColumn64, Form::kViews}) {
+        InMemory many = InMemory::make(sized(layout, count, true));
+        must(many.filter.use_threads(threads));
+        CHECK(batch.add_to(many.filter, form).keys() == fresh);
+        CHECK(std::ranges::equal(body_of(one), body_of(many)));
+      }
+    }
+  }
+}
+
+TEST_CASE("every line has one owner, the parts are even, and no digest at an edge is anybody else's") {
+  for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
+    const layout::Geometry geometry = layout::geometry_of(Layout::kBlocked, lines * kBlockBits, 1);
+    for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
+      const store::Owners owners(geometry, threads);
+      CAPTURE(lines);
+      CAPTURE(threads);
+      const auto check = [&](std::uint64_t digest) {
+        const std::uint64_t line = layout::Blocked::locate(geometry, digest).first_bit / kBlockBits;
+        // The first part that ends behind the line.
+        const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
+        REQUIRE(owners.of(digest) == expected);
+      };
+      for (std::uint64_t i = 0; i < 2000; ++i) check(mix(i));
+      for (unsigned part = 0; part <= threads; ++part) {  // around each edge
+        const auto near = static_cast<std::uint64_t>((layout::Product{part} << 64) / threads);
+        const auto line_step = static_cast<std::uint64_t>((layout::Product{1} << 64) / lines);
+        for (const std::uint64_t by : {std::uint64_t{0}, std::uint64_t{1}, line_step - 1, line_step, line_step + 1}) {
+          check(near + by);
+          check(near - by);
+        }
+      }
+      check(0);
+      check(~std::uint64_t{0});
+    }
+  }
+}
+
+TEST_CASE("only who adds alone divides its adding, among 1 to 64 threads") {
+  InMemory shared = InMemory::make(sized(Layout::kBlocked, 100, false));
+  check_refused(shared.filter.use_threads(2), Code::kInvalid, {"only writer"});
+  InMemory alone = InMemory::make(sized(Layout::kBlocked, 100, true));
+  for (const unsigned threads : {0U, 65U, ~0U})
+    check_refused(alone.filter.use_threads(threads), Code::kInvalid, {"1 to 64"});
+  for (const unsigned threads : {1U, 64U}) must(alone.filter.use_threads(threads));
+}
+
+TEST_CASE("a file that is made exclusively has no other writer, until it is closed") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("x.bf");
+  Filter filter = must(Filter::create(path, sized(Layout::kBlocked, 1000, true)));
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    check_refused(Filter::open(path, mode), Code::kBusy, {path.c_str()});
+  }
+  Filter reader = must(Filter::open(path, OpenMode::kRead));
+  CHECK(filter.add("key").keys() == 1);
+  CHECK(reader.contains("key"));
+  must(filter.use_threads(2));
+  must(filter.close());
+  CHECK(must(Filter::open(path, OpenMode::kWrite)).contains("key"));
+  Filter unpublished = [&] {
+    Options options = sized(Layout::kBlocked, 1000, false);
+    options.unpublished = true;
+    return must(Filter::create(directory.file("y.bf"), options));
+  }();
+  must(unpublished.use_threads(2));
+}

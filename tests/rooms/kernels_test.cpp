@@ -1,0 +1,95 @@
+// Every kernel answers as the scalar code does, bit for bit: each k from 1 to 64, a million random digests, in lines
+// that are filled so that every probe matters. Links the layout room alone, so that it runs under an emulator too.
+#include <bfstore/inline.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layout/layout.hpp"
+#include "layout/roll.hpp"
+
+using namespace bfstore;
+using layout::Functions;
+using layout::Geometry;
+
+namespace {
+
+std::uint64_t mix(std::uint64_t counter) {
+  std::uint64_t x = counter * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+constexpr std::uint64_t kLines = 4096;
+
+struct Free {
+  void operator()(std::uint64_t* words) const { std::free(words); }
+};
+using Words = std::unique_ptr<std::uint64_t, Free>;
+
+// So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
+Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<std::uint64_t>& digests) {
+  Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
+  std::memset(words.get(), 0, kLines * 64);
+  std::uint64_t next = 0;
+  std::uint64_t maybes = 0;
+  do {
+    for (std::uint64_t i = 0; i < kLines / 4; ++i) scalar.add.one(words.get(), geometry, mix(~next++));
+    maybes = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) maybes += scalar.contains.one(words.get(), geometry, digests[i]) ? 1U : 0U;
+  } while (maybes < 1000);
+  return words;
+}
+
+// Exits at once: a kernel that differs is a wrong no.
+void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
+             const std::vector<std::uint64_t>& digests) {
+  const Geometry geometry = layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k);
+  const Words words = fill(scalar, geometry, digests);
+  const std::atomic<std::uint64_t> live_word{1};
+  const Lookup lookup(words.get(), geometry, &live_word, 1, 0);
+  std::vector<std::uint8_t> answers(digests.size(), 7);
+  std::size_t maybes = 0;
+  layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t first) {
+    maybes += kernel.contains.step(words.get(), geometry, step, answers.data() + first);
+    return true;
+  });
+  std::size_t expected_maybes = 0;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const bool expected = scalar.contains.one(words.get(), geometry, digests[i]);
+    expected_maybes += expected ? 1U : 0U;
+    if (kernel.contains.one(words.get(), geometry, digests[i]) == expected && answers[i] == (expected ? 1 : 0))
+      continue;
+    std::printf("%s, k = %u: digest %llx differs from scalar\n", kernel.contains.isa, k,
+                static_cast<unsigned long long>(digests[i]));
+    std::exit(1);
+  }
+  if (maybes == expected_maybes && maybes > 0 && maybes < digests.size()) return;
+  std::printf("%s, k = %u: %zu maybes, scalar says %zu\n", kernel.contains.isa, k, maybes, expected_maybes);
+  std::exit(1);
+}
+
+}  // namespace
+
+// kernels_test NAME DIGESTS: 77 (skipped) if this CPU does not have the instruction set.
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const std::string name = argv[1];
+  const auto chosen = layout::choose(Layout::kBlocked, name.c_str());
+  if (!chosen.ok()) {
+    std::printf("SKIP: needs instruction set %s which this CPU lacks\n", name.c_str());
+    return 77;
+  }
+  std::vector<std::uint64_t> digests(std::strtoull(argv[2], nullptr, 10));
+  for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = mix(i);
+  for (std::uint32_t k = 1; k <= kMaxProbes; ++k)
+    compare(layout::runnable(Layout::kBlocked).back(), *chosen, k, digests);
+  std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->contains.isa, digests.size());
+  return 0;
+}

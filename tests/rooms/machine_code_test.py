@@ -1,0 +1,66 @@
+"""What the compilers made of the layout room: loops over many digests prefetch (gcc 12 drops helpers that only do that),
+and the kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for everyone.
+
+Arguments: the static library.
+"""
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY = sys.argv[1]
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def members(text: str) -> dict:
+    """What a tool prints of each object in an archive, by the object's name."""
+    pieces = re.split(r"^(?:\S*\()?([\w.-]+\.o)\)?:.*$", text, flags=re.M)
+    return dict(zip(pieces[1::2], pieces[2::2]))
+
+
+class MachineCode(unittest.TestCase):
+    symbols = members(output("nm", "-C", LIBRARY))
+    code = members(output("objdump", "-dC", "--no-show-raw-insn", LIBRARY))
+
+    def functions(self, member: str, name: str) -> dict:
+        """The code of the member's functions whose name fits."""
+        found = re.findall(r"^\w+ <([^\n]*)>:\n(.*?)(?=\n\n|\Z)", self.code[self.member(member)], re.M | re.S)
+        return {function: code for function, code in found if re.search(name, function)}
+
+    def member(self, name: str) -> str:
+        found = [member for member in self.code if member.endswith(f"layout_{name}.cpp.o")]
+        self.assertEqual(len(found), 1, name)
+        return found[0]
+
+    def test_every_loop_over_digests_prefetches(self) -> None:
+        loops = {"blocked": ("_step<", 3), "classic": ("_step<", 3), "blocked_avx2": ("ask<", 2),
+                 "blocked_avx512": ("ask<", 2)}
+        for member, (name, number) in loops.items():
+            functions = self.functions(member, name)
+            self.assertEqual(len(functions), number, f"{member}: {list(functions)}")
+            for function, code in functions.items():
+                self.assertRegex(code, r"\tprefetch", f"{member}: {function}")
+
+    def test_kernels_use_their_instructions(self) -> None:
+        for member, register in (("blocked_avx2", "ymm"), ("blocked_avx512", "zmm")):
+            code = "".join(self.functions(member, "ask<|contains").values())
+            self.assertIn(register, code)
+            self.assertRegex(code, "vperm[a-z0-9]+")
+        self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")
+
+    def test_kernels_define_no_weak_symbol(self) -> None:
+        for name in ("blocked_avx2", "blocked_avx512", "blocked_neon"):
+            weak = re.findall(r"^\w* [VWuvw] (.*)$", self.symbols[self.member(name)], re.M)
+            # gcc's reference to the personality routine: an address, no code.
+            self.assertEqual([symbol for symbol in weak if symbol != "DW.ref.__gxx_personality_v0"], [], name)
+
+    def test_nobody_clones_functions_by_target(self) -> None:
+        for member, symbols in self.symbols.items():
+            self.assertNotRegex(symbols, r"\.(resolver|ifunc|avx\w*|default)\b| i ", member)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
