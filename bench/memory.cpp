@@ -63,12 +63,27 @@ bool is_inside(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-HeapBuffer::HeapBuffer(std::uint64_t bytes)
-    : start_(static_cast<std::byte*>(std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1)))),
-      bytes_(bytes) {
-  if (start_ == nullptr) fail("no memory for a buffer of " + std::to_string(bytes) + " bytes");
+std::byte* allocate_huge(std::uint64_t bytes) {
+  const std::uint64_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
+  void* start = std::aligned_alloc(kHugePage, rounded);
+  if (start == nullptr) fail("no memory for a buffer of " + std::to_string(bytes) + " bytes");
   // A wish: where it is refused the table shows that there are no huge pages.
-  static_cast<void>(madvise(start_.get(), (bytes + kHugePage - 1) & ~(kHugePage - 1), MADV_HUGEPAGE));
+  static_cast<void>(madvise(start, rounded, MADV_HUGEPAGE));
+  return static_cast<std::byte*>(start);
+}
+
+void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept {
+  const auto begin = (reinterpret_cast<std::uint64_t>(start) + kHugePage - 1) & ~(kHugePage - 1);
+  const auto end = (reinterpret_cast<std::uint64_t>(start) + bytes) & ~(kHugePage - 1);
+  if (begin < end) static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+}
+
+std::uint64_t available_memory() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (const std::uint64_t kibibytes = kibibytes_in(line, "MemAvailable:")) return kibibytes * 1024;
+  }
+  return 0;
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/bfbench-XXXXXX") {

@@ -10,10 +10,19 @@
 
 namespace bench {
 
-// Starts at a multiple of 2 MiB and asks for huge pages, as an engine's block cache would.
+// Memory that starts at a multiple of 2 MiB and for which huge pages were asked, as an engine's block cache would.
+// std::free ends it.
+std::byte* allocate_huge(std::uint64_t bytes);
+
+// The same wish for memory that somebody else has allocated and nobody has touched yet.
+void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept;
+
+// What the machine has left, in bytes.
+std::uint64_t available_memory();
+
 class HeapBuffer {
  public:
-  explicit HeapBuffer(std::uint64_t bytes);
+  explicit HeapBuffer(std::uint64_t bytes) : start_(allocate_huge(bytes)), bytes_(bytes) {}
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_.get(), bytes_}; }
 
