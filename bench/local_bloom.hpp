@@ -43,8 +43,9 @@ struct LocalBloom {
       const __m256i place = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
       const __m256i asked = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
       const __m256i bits = _mm256_sllv_epi32(_mm256_srli_epi32(asked, 31), place);
-      const bool all_there = _mm256_testc_si256(words, bits) != 0;
-      if (left <= 8 || !all_there) return all_there;
+      // The answer is not branched on where these probes are the last.
+      if (left <= 8) return _mm256_testc_si256(words, bits) != 0;
+      if (_mm256_testc_si256(words, bits) == 0) return false;
     }
   }
 

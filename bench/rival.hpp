@@ -47,7 +47,8 @@ Truth add_rival(RivalSite& site, const std::string& name, std::shared_ptr<S> sub
   maker.facts = {{"k", facts.num_probes},
                  {"body_bytes", facts.body_bytes},
                  {"huge", huge_page_share(static_cast<const std::byte*>(facts.body))},
-                 {"fpr", fpr}};
+                 {"fpr", fpr},
+                 {"asked", static_cast<double>(site.population.absent.size())}};
   for (Row& row : subject_rows(std::move(maker), *subject, site.population, truth, site.answers))
     site.rows.push_back(std::move(row));
   site.subjects.push_back(std::move(subject));

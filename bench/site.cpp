@@ -29,12 +29,10 @@ void append(Rows& rows, Rows more) {
 }
 
 // What the table says of a filter; its `fpr` and `huge` are known when it is full.
-std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr) {
-  return {{"k", filter.shape().num_probes},
-          {"body_bytes", static_cast<double>(filter.body_bytes())},
-          {"huge", huge_page_share(filter.body())},
-          {"fpr", fpr},
-          {"theory", filter.shape().fpr}};
+std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr, std::size_t asked) {
+  return {{"k", filter.shape().num_probes},         {"body_bytes", static_cast<double>(filter.body_bytes())},
+          {"huge", huge_page_share(filter.body())}, {"fpr", fpr},
+          {"asked", static_cast<double>(asked)},    {"theory", filter.shape().fpr}};
 }
 
 }  // namespace
@@ -77,7 +75,8 @@ void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& p
   const char* name = name_of(filter.shape().layout);
   double fpr = 0;
   const Truth truth = fill_and_check(place + '/' + name, filter, population_, filter.shape().fpr, fpr);
-  append(rows_, subject_rows({place, name, facts_of(filter, fpr), {}}, filter, population_, truth, answers_));
+  append(rows_, subject_rows({place, name, facts_of(filter, fpr, population_.absent.size()), {}}, filter, population_,
+                             truth, answers_));
 }
 
 void Site::add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& place) {
