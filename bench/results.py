@@ -70,7 +70,7 @@ class Results:
         """(number of keys, bits a key, rival, why)"""
         rows = []
         for key, why in self.context.items():
-            if key.startswith("not_measured/"):
+            if key.startswith("not_measured/"):  # "not_measured/1000000/10/RocksDB"
                 _, num_keys, bits, rival = key.split("/", 3)
                 rows.append((int(num_keys), float(bits), rival, why))
         return sorted(rows)
@@ -142,3 +142,21 @@ class Results:
              lambda place: self.ratio(place, "blocked", add, limit="limit-atomic")),
             ("blocked: FPR, times theory", 1.02, lambda place: fpr(place, "blocked")),
             ("classic: FPR, times theory", 1.02, lambda place: fpr(place, "classic"))]
+
+    def summary(self) -> dict:
+        """The same numbers for programs."""
+        rows = []
+        for name, time in sorted(self.median.items()):
+            place, group = place_of(name), group_of(name)
+            row = {**name._asdict(), "ns": time, "times_limit": self.ratio(place, name.subject, group)}
+            if not name.subject.startswith("limit") and not self.is_rival(name.subject):
+                row["best_rival"] = self.best_rival(place, name.subject, group)[1]
+                row["times_best_rival"] = self.against_best(place, name.subject, group)
+            rows.append(row)
+        filters = [{**place._asdict(), "subject": subject,
+                    **{key: facts[key] for key in ("k", "body_bytes", "huge", "fpr", "theory") if key in facts}}
+                   for (place, subject), facts in sorted(self.facts.items())]
+        goals = [{**place._asdict(), "goal": name, "at_most": most, "measured": measured(place)}
+                 for name, most, measured in self.goals() for bits in self.bits() for place in self.places(bits)]
+        not_measured = [dict(zip(("num_keys", "bits", "rival", "why"), row)) for row in self.not_measured()]
+        return {"context": self.context, "filters": filters, "rows": rows, "goals": goals, "not_measured": not_measured}

@@ -134,11 +134,18 @@ def not_measured_text(results: Results) -> str:
 
 
 def python_text(python: dict) -> str:
-    """What bench/python_rivals.py wrote."""
-    rows = [[row["subject"], f"{row['num_keys']:,}", f"{row['bits_per_key']:g}", row["way"], row["present"],
-             f"{row['ns']:.4g}", f"{100 * row['fpr']:.4f}"] for row in python["rows"]]
-    rows += [[subject, "", "", "", "", "not measured: " + why, ""] for subject, why in python["not_measured"].items()]
-    return table(["from Python", "keys", "bits a key", "way", "asked", "ns a key", "FPR %"], rows)
+    """What bench/python_rivals.py wrote: a line for each filter, a column for each thing done."""
+    lines, columns = {}, {}
+    for row in python["rows"]:
+        column = f"{row['way']}, {row['present']}" if row["way"] in WAYS.values() else row["way"]
+        line = lines.setdefault((row["num_keys"], row["bits_per_key"], row["subject"]), {"fpr": row["fpr"]})
+        line[column] = columns[column] = row["ns"]
+    rows = [[subject, f"{num_keys:,}", f"{bits:g}", f"{100 * line['fpr']:.4f}",
+             *(f"{line[column]:.3g}" if column in line else "" for column in columns)]
+            for (num_keys, bits, subject), line in sorted(lines.items())]
+    rows += [[subject, "", "", "", "not measured: " + why, *[""] * (len(columns) - 1)]
+             for subject, why in python["not_measured"].items()]
+    return table(["ns a key, from Python", "keys", "bits a key", "FPR %", *(columns or ["why"])], rows)
 
 
 def report(results: Results, python: dict | None) -> str:
@@ -157,6 +164,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", type=pathlib.Path, help="what bfbench --json wrote")
     parser.add_argument("--python", type=pathlib.Path, help="what python_rivals.py wrote")
+    parser.add_argument("--summary", type=pathlib.Path, help="write the same as JSON to this file")
     arguments = parser.parse_args()
     path = arguments.json
     try:
@@ -166,6 +174,9 @@ def main() -> int:
             path = arguments.python
             python = json.loads(path.read_text("utf-8"))
         text = report(results, python)
+        if arguments.summary is not None:
+            path = arguments.summary
+            path.write_text(json.dumps({**results.summary(), "python": python}, indent=1), "utf-8")
     except (OSError, ValueError, KeyError) as error:
         print(f"table.py: {path}: not a whole result of bfbench: {error!r}", file=sys.stderr)
         return 1
