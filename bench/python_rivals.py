@@ -25,9 +25,9 @@ MOST_ASKED = 1_000_000
 CHUNK = 100_000
 MOST_KEYS = 10_000_000
 FIRST_ABSENT = 1 << 40  # keys from here on are never added
-NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an object, "
-        "so rbloom and set compute it but once. Nanoseconds of CPU time per key, Python's own loop included. `bfstore "
-        "(ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one column.")
+NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an "
+        "object, so rbloom and set compute it but once. Nanoseconds of CPU time per key, Python's own loop included. "
+        "`bfstore (ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one column.")
 
 
 def make_key(number: int) -> bytes:
@@ -159,7 +159,8 @@ def measure(subjects: dict, asked: dict, repetitions: int) -> dict:
     return {key: statistics.median(times) for key, times in samples.items()}
 
 
-def measure_size(example, folder: str, num_keys: int, bits_per_key: float, repetitions: int, not_measured: dict) -> list:
+def measure_size(example, folder: str, num_keys: int, bits_per_key: float, repetitions: int,
+                 not_measured: dict) -> list:
     subjects = make_subjects(example, folder, num_keys, bits_per_key, not_measured)
     adding = fill(subjects, num_keys)
     count = min(num_keys, MOST_ASKED)

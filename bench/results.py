@@ -1,5 +1,5 @@
-"""What bfbench measured, read from its JSON: medians in nanoseconds per key, and how they compare with the limit and with
-the rivals of the same run. table.py makes text of it."""
+"""What bfbench measured, read from its JSON: medians in nanoseconds per key, and how they compare with the limit and
+with the rivals of the same run. table.py makes text of it."""
 import collections
 import math
 import statistics
@@ -97,7 +97,7 @@ class Results:
         return rival["fpr"] >= ours["fpr"] * (1 - FPR_MARGIN - 3 * chance)
 
     def best_rival(self, place: Place, subject: str, group: Group) -> tuple:
-        """The time and the name of the fastest rival that may be compared with ours; or Nones. Rivals are on the heap."""
+        """The time and the name of the fastest rival that may be compared with ours, or Nones. They are on the heap."""
         ours = self.facts.get((place, subject.split("-")[0]))
         heap = place._replace(memory="heap")
         rivals = [(self.time(heap, name, group), name) for (where, name), facts in self.facts.items()
@@ -136,7 +136,8 @@ class Results:
                 rows.append((f"blocked, {text}, {present}: times the best rival", 1.0,
                              lambda place, group=group: self.against_best(place, "blocked", group)))
         return rows + [
-            ("C ABI, one by one: ns more than C++", 3.0, lambda place: compare(place, single, lambda abi, cpp: abi - cpp)),
+            ("C ABI, one by one: ns more than C++", 3.0,
+             lambda place: compare(place, single, lambda abi, cpp: abi - cpp)),
             ("C ABI, many at once: times C++", 1.03, lambda place: compare(place, many, lambda abi, cpp: abi / cpp)),
             ("blocked, adding many beside other writers: times limit-atomic", 1.15,
              lambda place: self.ratio(place, "blocked", add, limit="limit-atomic")),

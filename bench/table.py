@@ -4,12 +4,12 @@
     bfbench --quick --json quick.json && bench/table.py quick.json
 
 The limit of single lookups is the plain loop that touches one random line per key; that of many at once is the fastest
-of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line with
-the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word per
-probe, which only a single writer may do; `limit-atomic` does it as several writers must.
+of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line
+with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word
+per probe, which only a single writer may do; `limit-atomic` does it as several writers must.
 
-The best rival is the fastest whose false-positive rate is not lower than ours by more than 2 % (and what chance makes of
-equal ones). Rivals are on the heap.
+The best rival is the fastest whose false-positive rate is not lower than ours by more than 2 % (and what chance makes
+of equal ones). Rivals are on the heap.
 """
 import argparse
 import json
@@ -25,12 +25,13 @@ ORDER = {word: i for i, word in enumerate(
 NOTES = """\
 - `blocked`, `classic`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI
 - `boost-...`: Boost.Bloom's `fast_multiblock32<8>`, `fast_multiblock64<8>`, `block<uint64_t[8], k>` and `block<unsigned
-  char, 1>` with k probes; built for this very CPU, given digests, its own calls for many keys
-- `rocksdb`: librocksdb's reader and builder, which hash a digest as a key of 8 bytes once more; `rocksdb-digest`: its test
-  of hashed keys; `rocksdb-avx2`: the same filter with the vectors that RocksDB has where it is built for AVX2, written
-  anew because Debian's is not
+  char, 1>` with k probes; built for this very CPU; its own calls for many keys
+- `rocksdb`: librocksdb's reader and builder, which hash a digest as a key of 8 bytes once more; `rocksdb-digest`: its
+  test of hashed keys; `rocksdb-avx2`: the same filter with the vectors that RocksDB has where it is built for AVX2,
+  written anew because Debian's is not
 - `leveldb`, `libbloom`: a digest is a key of 8 bytes, which they hash once more; `std-set`: std::unordered_set
-- rivals on the heap in huge pages as ours, but for `std-set` and small `libbloom`s"""
+- rivals are given digests unless it says otherwise, and lie on the heap in huge pages as ours, but for `std-set` and
+  small `libbloom`s"""
 
 
 def table(header: list, rows: list) -> str:
@@ -129,8 +130,10 @@ def goals_text(results: Results, bits: float) -> str:
 
 
 def not_measured_text(results: Results) -> str:
-    rows = [[rival, f"{num_keys:,} at {bits:g} bits", why] for num_keys, bits, rival, why in results.not_measured()]
-    return table(["not measured", "keys", "why"], rows)
+    where = {}
+    for num_keys, bits, rival, why in results.not_measured():
+        where.setdefault((rival, why), []).append(f"{num_keys:,} at {bits:g} bits")
+    return table(["not measured", "keys", "why"], [[rival, ", ".join(at), why] for (rival, why), at in where.items()])
 
 
 def python_text(python: dict) -> str:
