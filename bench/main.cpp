@@ -37,9 +37,7 @@ struct Settings {
 };
 
 constexpr std::uint64_t kLarge = 100'000'000;
-constexpr std::uint64_t kLongPass = 4'000'000;  // keys; --quick does such a pass once
-constexpr std::uint64_t kEndless = 50'000'000;  // keys; without --quick such a pass is done at most thrice
-constexpr int kMostEndless = 3;
+constexpr std::uint64_t kLongPass = 4'000'000;  // keys; such a pass is done at most thrice, and by --quick once
 // Below, the blocks are so few that the rate of one filter is not the mean over all filters.
 constexpr std::uint64_t kFewestKeys = 100'000;
 constexpr std::uint64_t kMostKeys = 4'000'000'000;
@@ -206,8 +204,7 @@ void initialize_benchmark(const Settings& settings) {
 
 void register_row(Row row, const Settings& settings, Progress& progress) {
   int repetitions = settings.repetitions;
-  if (row.num_keys > kEndless) repetitions = std::min(repetitions, kMostEndless);
-  if (settings.quick && row.num_keys > kLongPass) repetitions = 1;
+  if (row.num_keys > kLongPass) repetitions = std::min(repetitions, settings.quick ? 1 : 3);
   const std::string name = row.name();
   auto* registered =
       benchmark::RegisterBenchmark(name.c_str(), [&progress, row = std::move(row)](benchmark::State& state) {

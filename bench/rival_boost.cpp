@@ -5,7 +5,6 @@
 #include <boost/bloom.hpp>
 #include <boost/version.hpp>
 
-#include <cstdlib>
 #include <iterator>
 
 #include "rival.hpp"
@@ -32,7 +31,9 @@ struct HugeAllocator {
   template <class U>
   explicit HugeAllocator(const HugeAllocator<U>&) noexcept {}
   T* allocate(std::size_t count) { return reinterpret_cast<T*>(allocate_huge(count * sizeof(T))); }
-  void deallocate(T* start, std::size_t) noexcept { std::free(start); }
+  void deallocate(T* start, std::size_t count) noexcept {
+    free_huge(reinterpret_cast<std::byte*>(start), count * sizeof(T));
+  }
   friend bool operator==(const HugeAllocator&, const HugeAllocator&) noexcept { return true; }
 };
 
