@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -14,19 +15,20 @@ namespace bench {
 // The rate measured is the one of theory to within this factor, either way, and three standard errors.
 inline constexpr double kFprTolerance = 1.02;
 
-// Answers one by one and many at once; they must agree. Returns how many may be present.
+// Answers one by one and, where the subject can, many at once; they must agree. Returns how many may be present.
 template <Asked S>
 std::uint64_t count_maybes(const std::string& name, const S& subject, std::span<const std::uint64_t> digests) {
-  std::vector<std::uint8_t> answers(digests.size(), 2);
-  const std::uint64_t counted = subject.contains_digests(digests, answers);
+  std::vector<std::uint8_t> answers(AskedMany<S> ? digests.size() : 0, 2);
+  std::uint64_t counted = 0;
+  if constexpr (AskedMany<S>) counted = subject.contains_digests(digests, answers);
   std::uint64_t maybes = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const bool maybe = subject.contains_digest(digests[i]);
-    if (answers[i] != (maybe ? 1 : 0))
+    if (AskedMany<S> && answers[i] != (maybe ? 1 : 0))
       fail(name + ": one answer alone and among many differ for digest " + std::to_string(digests[i]));
     maybes += maybe ? 1U : 0U;
   }
-  if (counted != maybes)
+  if (AskedMany<S> && counted != maybes)
     fail(name + ": the batch counts " + std::to_string(counted) + " maybes and answers " + std::to_string(maybes));
   return maybes;
 }
@@ -34,18 +36,22 @@ std::uint64_t count_maybes(const std::string& name, const S& subject, std::span<
 template <AskedByKey S>
 void check_keys(const std::string& name, const S& subject, const Keys& keys) {
   std::vector<std::uint8_t> answers(keys.column.size(), 2);
-  static_cast<void>(subject.contains_column(keys.column, answers));
+  if constexpr (AskedByColumn<S>) static_cast<void>(subject.contains_column(keys.column, answers));
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const bool of_digest = subject.contains_digest(keys.digests[i]);
-    if (answers[i] != (of_digest ? 1 : 0) || subject.contains(keys.column[i]) != of_digest) {
+    const bool column_differs = AskedByColumn<S> && answers[i] != (of_digest ? 1 : 0);
+    if (column_differs || subject.contains(keys.column[i]) != of_digest) {
       fail(name + ": the answers for a key and for its digest differ, key number " + std::to_string(i));
     }
   }
 }
 
-// Returns the rate that is measured.
-inline double check_fpr(const std::string& name, std::uint64_t false_positives, std::uint64_t asked, double theory) {
+// Returns the rate that is measured. A rival has no theory of ours to keep to.
+inline double check_fpr(const std::string& name, std::uint64_t false_positives, std::uint64_t asked,
+                        std::optional<double> promised) {
   const double measured = static_cast<double>(false_positives) / static_cast<double>(asked);
+  if (!promised) return measured;
+  const double theory = *promised;
   const double error = std::sqrt(theory * (1 - theory) / static_cast<double>(asked));
   const double most = theory * kFprTolerance + 3 * error;
   const double least = theory / kFprTolerance - 3 * error;
@@ -58,10 +64,15 @@ inline double check_fpr(const std::string& name, std::uint64_t false_positives, 
 // Fills the subject and asserts what must be so; `fpr` becomes the rate measured. Nothing is asked before it is filled:
 // a file's pages that are read first are other (larger) ones than those that are written first, as users have them.
 template <class S>
-Truth fill_and_check(const std::string& name, S& subject, const Population& population, double theory, double& fpr) {
+Truth fill_and_check(const std::string& name, S& subject, const Population& population, std::optional<double> theory,
+                     double& fpr) {
   Truth truth;
   const std::span<const std::uint64_t> absent = population.absent;
-  truth.new_keys = subject.add_digests(population.added.digests);
+  if constexpr (FilledByMany<S>) {
+    truth.new_keys = subject.add_digests(population.added.digests);
+  } else {
+    truth.new_keys = add_each(subject, population.added.digests);
+  }
   const std::uint64_t found = count_maybes(name, subject, population.added.digests);
   if (found != population.added.digests.size()) {
     fail(name + ": a wrong no for " + std::to_string(population.added.digests.size() - found) +

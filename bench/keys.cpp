@@ -60,7 +60,7 @@ Keys make_keys(const Hasher& hasher, std::uint64_t count, Form form, NumberOf nu
 }  // namespace
 
 Population::Population(const Hasher& hasher, std::uint64_t num_keys)
-    : num_queries(std::max(std::min<std::uint64_t>(num_keys, 1'000'000), num_keys / 8)) {
+    : num_queries(std::max(std::min<std::uint64_t>(num_keys, 1'000'000), num_keys / 16)) {
   const Form form = num_keys <= kMostAsBytes ? Form::kBytesToo : Form::kDigests;
   added = make_keys(hasher, num_keys, form, [](std::uint64_t i) { return i; });
   mixed = make_keys(hasher, num_queries, form, [](std::uint64_t i) {

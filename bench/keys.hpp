@@ -34,8 +34,8 @@ enum class Form { kDigests, kBytesToo };
 struct Population {
   Population(const Hasher& hasher, std::uint64_t num_keys);
 
-  // As many questions as it takes to come to every line of the filter several times, and at least a million where there
-  // are so many keys.
+  // As many questions as it takes to come to every line of the filter twice or more at up to 16 bits a key, and at
+  // least a million where there are so many keys.
   std::uint64_t num_queries;
   Keys added;                         // all that is put in; the first num_queries of them are asked about
   Keys mixed;                         // present or absent as a coin falls, so that no branch can be predicted

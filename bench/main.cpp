@@ -1,4 +1,5 @@
-// bfbench: how fast bfstore answers and adds, beside what the memory allows, measured in one run.
+// bfbench: how fast bfstore answers and adds, beside what the memory allows and what other filters do, measured in one
+// run.
 //
 // First every filter is filled and its answers and false-positive rate are asserted (exit code 1 if they are wrong);
 // only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
@@ -25,7 +26,7 @@ namespace {
 
 struct Settings {
   std::vector<std::uint64_t> num_keys{100'000, 1'000'000, 10'000'000};
-  double bits_per_key = 10;
+  std::vector<double> bits_per_key{10};
   int repetitions = 9;
   double min_seconds = 0.1;  // per repetition
   bool quick = false;
@@ -36,12 +37,12 @@ struct Settings {
 };
 
 constexpr std::uint64_t kLarge = 100'000'000;
-constexpr std::uint64_t kLongPass = 4'000'000;  // keys; --quick does such a pass once
+constexpr std::uint64_t kLongPass = 4'000'000;  // keys; such a pass is done at most thrice, and by --quick once
 // Below, the blocks are so few that the rate of one filter is not the mean over all filters.
 constexpr std::uint64_t kFewestKeys = 100'000;
 constexpr std::uint64_t kMostKeys = 4'000'000'000;
 
-// Modes that stand for several settings.
+// Modes that stand for several settings; what is given beside them counts.
 struct Modes {
   bool smoke = false;
   bool large = false;
@@ -52,10 +53,13 @@ void describe_arguments(CLI::App& app, Settings& settings, Modes& modes) {
   auto* keys = app.add_option("--keys", settings.num_keys,
                               "numbers of keys to size filters for (default 100000 1000000 10000000)");
   keys->check(CLI::Range(kFewestKeys, kMostKeys));
-  auto* large = app.add_flag("--large", modes.large, "100 million keys too: takes 4 GB of memory and some minutes");
-  app.add_option("--bits-per-key", settings.bits_per_key, "size of the filters")
-      ->check(CLI::Range(2.0, 64.0))
-      ->capture_default_str();
+  auto* large = app.add_flag("--large", modes.large, "100 million keys too: takes 10 GB of memory and many minutes");
+  app.add_option("--bits-per-key", settings.bits_per_key, "sizes of the filters (default 10)")
+      ->check(CLI::Range(2.0, 64.0));
+  app.add_option("--repetitions", settings.repetitions, "of each measurement (default 9, with --quick 3)")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", settings.min_seconds, "the least time of a repetition (default 0.1, with --quick 0.01)")
+      ->check(CLI::Range(0.0001, 10.0));
   app.add_flag("--quick", settings.quick,
                "3 short repetitions, of long passes one: about a minute, and rougher numbers");
   app.add_flag("--smoke", modes.smoke, "one repetition of 100,000 keys: checks the answers, measures next to nothing")
@@ -68,9 +72,9 @@ void describe_arguments(CLI::App& app, Settings& settings, Modes& modes) {
   app.allow_extras();
 }
 
-void apply(const Modes& modes, Settings& settings) {
-  if (settings.quick) settings.repetitions = 3;
-  if (settings.quick) settings.min_seconds = 0.01;
+void apply(const CLI::App& app, const Modes& modes, Settings& settings) {
+  if (settings.quick && app.count("--repetitions") == 0) settings.repetitions = 3;
+  if (settings.quick && app.count("--seconds") == 0) settings.min_seconds = 0.01;
   if (modes.smoke) settings.repetitions = 1;
   if (modes.smoke) settings.min_seconds = 0.0001;
   if (modes.smoke) settings.num_keys = {kFewestKeys};
@@ -95,7 +99,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
     code = app.exit(error) == 0 ? 0 : 2;
     return std::nullopt;
   }
-  apply(modes, settings);
+  apply(app, modes, settings);
   return settings;
 }
 
@@ -179,9 +183,6 @@ void add_context(const Settings& settings) {
   benchmark::AddCustomContext("kernel", std::string(system.sysname) + ' ' + system.release);
   benchmark::AddCustomContext("compiler", __VERSION__);
   benchmark::AddCustomContext("filesystem", filesystem_of(std::filesystem::canonical(settings.folder).string()));
-  char bits[32];
-  std::snprintf(bits, sizeof bits, "%g", settings.bits_per_key);
-  benchmark::AddCustomContext("bits_per_key", bits);
 }
 
 // Later arguments win, so the user's own come last. Static: the program's name is kept by address, and printed later.
@@ -202,7 +203,8 @@ void initialize_benchmark(const Settings& settings) {
 }
 
 void register_row(Row row, const Settings& settings, Progress& progress) {
-  const bool once = settings.quick && row.num_keys > kLongPass;
+  int repetitions = settings.repetitions;
+  if (row.num_keys > kLongPass) repetitions = std::min(repetitions, settings.quick ? 1 : 3);
   const std::string name = row.name();
   auto* registered =
       benchmark::RegisterBenchmark(name.c_str(), [&progress, row = std::move(row)](benchmark::State& state) {
@@ -210,8 +212,8 @@ void register_row(Row row, const Settings& settings, Progress& progress) {
         progress.step();
       });
   registered->UseManualTime();
-  if (once) registered->Repetitions(1);
-  progress.expect(once ? 1 : static_cast<std::size_t>(settings.repetitions));
+  if (repetitions != settings.repetitions) registered->Repetitions(repetitions);
+  progress.expect(static_cast<std::size_t>(repetitions));
 }
 
 int run(const Settings& settings) {
@@ -220,12 +222,20 @@ int run(const Settings& settings) {
   const Hasher hasher;
   const SharedLibrary library(settings.library);
   const TemporaryFolder folder(settings.folder);
+  const Site::Surroundings around{hasher, library, folder.path()};
+  std::list<Population> populations;
   std::list<Site> sites;
   Progress progress;
   for (const std::uint64_t num_keys : settings.num_keys) {
-    std::cerr << "filling filters with " << num_keys << " keys and checking their answers\n";
-    Site& site = sites.emplace_back(hasher, library, num_keys, settings.bits_per_key, folder.path());
-    for (Row& row : site.take_rows()) register_row(std::move(row), settings, progress);
+    const Population& population = populations.emplace_back(hasher, num_keys);
+    for (const double bits_per_key : settings.bits_per_key) {
+      std::cerr << "filling filters with " << num_keys << " keys at " << bits_per_key
+                << " bits each and checking their answers\n";
+      Site& site = sites.emplace_back(around, population, bits_per_key, bits_per_key == settings.bits_per_key.front());
+      for (Row& row : site.take_rows()) register_row(std::move(row), settings, progress);
+      // What is not measured is for the table to say.
+      for (const auto& [what, why] : site.not_measured()) benchmark::AddCustomContext("not_measured/" + what, why);
+    }
   }
   std::cerr << "answers and false-positive rates are right; measuring\n";
   add_context(settings);

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
+constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes + kHugePage - 1) & ~(kHugePage - 1); }
+
 // A mapping's first line in /proc/self/maps and smaps: "7f00-7f20 r--s 00000000 fe:00 12345   /path".
 struct MapsLine {
   std::uint64_t begin = 0;
@@ -63,12 +65,35 @@ bool is_inside(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-HeapBuffer::HeapBuffer(std::uint64_t bytes)
-    : start_(static_cast<std::byte*>(std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1)))),
-      bytes_(bytes) {
-  if (start_ == nullptr) fail("no memory for a buffer of " + std::to_string(bytes) + " bytes");
+// From the kernel, and not from malloc, whose memory may have been used before, in small pages.
+std::byte* allocate_huge(std::uint64_t bytes) {
+  const std::uint64_t rounded = round_up(bytes);
+  void* mapped = mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) fail_errno("memory for a buffer of " + std::to_string(bytes) + " bytes");
+  auto* start = static_cast<std::byte*>(mapped);
+  const std::uint64_t before =
+      round_up(reinterpret_cast<std::uint64_t>(start)) - reinterpret_cast<std::uint64_t>(start);
+  if (before != 0) static_cast<void>(munmap(start, before));
+  static_cast<void>(munmap(start + before + rounded, kHugePage - before));
   // A wish: where it is refused the table shows that there are no huge pages.
-  static_cast<void>(madvise(start_.get(), (bytes + kHugePage - 1) & ~(kHugePage - 1), MADV_HUGEPAGE));
+  static_cast<void>(madvise(start + before, rounded, MADV_HUGEPAGE));
+  return start + before;
+}
+
+void free_huge(std::byte* start, std::uint64_t bytes) noexcept { static_cast<void>(munmap(start, round_up(bytes))); }
+
+void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept {
+  const auto begin = round_up(reinterpret_cast<std::uint64_t>(start));
+  const auto end = (reinterpret_cast<std::uint64_t>(start) + bytes) & ~(kHugePage - 1);
+  if (begin < end) static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+}
+
+std::uint64_t available_memory() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (const std::uint64_t kibibytes = kibibytes_in(line, "MemAvailable:")) return kibibytes * 1024;
+  }
+  return 0;
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/bfbench-XXXXXX") {

@@ -3,26 +3,34 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
 
 namespace bench {
 
-// Starts at a multiple of 2 MiB and asks for huge pages, as an engine's block cache would.
+// Memory that starts at a multiple of 2 MiB and for which huge pages were asked, as an engine's block cache would.
+std::byte* allocate_huge(std::uint64_t bytes);
+void free_huge(std::byte* start, std::uint64_t bytes) noexcept;
+
+// The same wish for memory that somebody else has allocated and nobody has touched yet.
+void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept;
+
+// What the machine has left, in bytes.
+std::uint64_t available_memory();
+
 class HeapBuffer {
  public:
-  explicit HeapBuffer(std::uint64_t bytes);
+  explicit HeapBuffer(std::uint64_t bytes) : start_(allocate_huge(bytes), Free{bytes}) {}
 
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_.get(), bytes_}; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_.get(), start_.get_deleter().bytes}; }
 
  private:
   struct Free {
-    void operator()(std::byte* start) const noexcept { std::free(start); }
+    std::uint64_t bytes;
+    void operator()(std::byte* start) const noexcept { free_huge(start, bytes); }
   };
   std::unique_ptr<std::byte, Free> start_;
-  std::uint64_t bytes_;
 };
 
 // A new folder in `parent`, removed with all that is in it.

@@ -12,10 +12,10 @@ namespace bench {
 
 struct Row {
   // What table.py groups and compares by, joined by slashes into the benchmark's name:
-  std::string place;      // "1000000/file": the number of keys, and the memory
-  std::string subject;    // "blocked", "classic", "limit", ...
+  std::string place;      // "1000000/10/file": the number of keys, the bits for each, and the memory
+  std::string subject;    // "blocked", "classic", "limit", "boost-classic", ...
   std::string operation;  // "contains", "add", "again" (adding what is there already)
-  std::string way;        // "single", "many"; for the limit "plain", "ahead-64"
+  std::string way;        // "single", "branchy", "many"; for the limit "plain", "ahead-64"
   std::string input;      // "digests", "keys"
   std::string present;    // "present", "absent", "mixed"; of what is asked about
 

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 
 #include "check.hpp"
 #include "limit.hpp"
 #include "memory.hpp"
+#include "rival.hpp"
 #include "subject.hpp"
 
 namespace bench {
@@ -15,42 +17,57 @@ const char* name_of(bfstore::Layout layout) noexcept {
   return layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
 }
 
+// 10, not 10.000000.
+std::string number_text(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
+}
+
 void append(Rows& rows, Rows more) {
   rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 // What the table says of a filter; its `fpr` and `huge` are known when it is full.
-std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr) {
-  return {{"k", filter.shape().num_probes},
-          {"body_bytes", static_cast<double>(filter.body_bytes())},
-          {"huge", huge_page_share(filter.body())},
-          {"fpr", fpr},
-          {"theory", filter.shape().fpr}};
+std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr, std::size_t asked) {
+  return {{"k", filter.shape().num_probes},         {"body_bytes", static_cast<double>(filter.body_bytes())},
+          {"huge", huge_page_share(filter.body())}, {"fpr", fpr},
+          {"asked", static_cast<double>(asked)},    {"theory", filter.shape().fpr}};
 }
 
 }  // namespace
 
-Site::Site(const Hasher& hasher, const SharedLibrary& library, std::uint64_t num_keys, double bits_per_key,
-           const std::string& folder)
-    : population_(hasher, num_keys), answers_(population_.num_queries) {
+Site::Site(const Surroundings& around, const Population& population, double bits_per_key, bool first_of_its_size)
+    : population_(population), answers_(population_.num_queries) {
   bfstore::Options options;
-  options.capacity = num_keys;
+  options.capacity = population.added.digests.size();
   options.bits_per_key = bits_per_key;
   options.seed = kSeed;
-  const std::string prefix = std::to_string(num_keys) + '/';
+  const std::string prefix = std::to_string(options.capacity) + '/' + number_text(bits_per_key) + '/';
   for (const auto layout : {bfstore::Layout::kBlocked, bfstore::Layout::kClassic}) {
     options.layout = layout;
-    const std::string path = folder + '/' + name_of(layout) + std::to_string(num_keys) + ".bf";
+    const std::string path = around.folder + '/' + name_of(layout) + ".bf";
     add_filter(BfstoreSubject::in_file(path, options), prefix + "file");
-    add_abi(AbiSubject::in_file(library, path), *filters_.back(), prefix + "file");
+    add_abi(AbiSubject::in_file(around.library, path), *filters_.back(), prefix + "file");
     std::filesystem::remove(path);
     add_filter(BfstoreSubject::in_heap(options), prefix + "heap");
-    add_abi(AbiSubject::in_heap(library, filters_.back()->buffer()), *filters_.back(), prefix + "heap");
+    add_abi(AbiSubject::in_heap(around.library, filters_.back()->buffer()), *filters_.back(), prefix + "heap");
     if (layout != bfstore::Layout::kBlocked) continue;
     // The blocked filters' own memory is where the limits are measured.
-    append(rows_, limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, hasher, answers_));
-    append(rows_, limit_rows(prefix + "heap", filters_.back()->lines(), population_, hasher, answers_));
+    append(rows_,
+           limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, around.hasher, answers_));
+    append(rows_, limit_rows(prefix + "heap", filters_.back()->lines(), population_, around.hasher, answers_));
   }
+  add_all_rivals(around.hasher, bits_per_key, prefix, first_of_its_size);
+}
+
+void Site::add_all_rivals(const Hasher& hasher, double bits_per_key, const std::string& prefix,
+                          bool first_of_its_size) {
+  RivalSite site{hasher, population_, answers_, bits_per_key, first_of_its_size, prefix + "heap", {}, {}, {}};
+  add_rivals(site);
+  append(rows_, std::move(site.rows));
+  rivals_ = std::move(site.subjects);
+  for (const auto& [name, why] : site.not_measured) not_measured_[prefix + name] = why;
 }
 
 void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& place) {
@@ -58,7 +75,8 @@ void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& p
   const char* name = name_of(filter.shape().layout);
   double fpr = 0;
   const Truth truth = fill_and_check(place + '/' + name, filter, population_, filter.shape().fpr, fpr);
-  append(rows_, subject_rows({place, name, facts_of(filter, fpr), {}}, filter, population_, truth, answers_));
+  append(rows_, subject_rows({place, name, facts_of(filter, fpr, population_.absent.size()), {}}, filter, population_,
+                             truth, answers_));
 }
 
 void Site::add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& place) {

@@ -1,8 +1,9 @@
-// Everything that is measured with one number of keys: the filters in a file and on the heap, filled and checked, and
-// the limit beside them.
+// Everything that is measured with one number of keys and of bits a key: the filters in a file and on the heap, filled
+// and checked, with the limit and the rivals beside them.
 #pragma once
 
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,24 +17,35 @@ namespace bench {
 
 class Site {
  public:
-  // Fills and checks everything; whatever is wrong with an answer is an exception. Files are made in `folder` and have
-  // no name any more when this returns.
-  Site(const Hasher& hasher, const SharedLibrary& library, std::uint64_t num_keys, double bits_per_key,
-       const std::string& folder);
+  // What all sites have in common. Outlives them.
+  struct Surroundings {
+    const Hasher& hasher;
+    const SharedLibrary& library;
+    std::string folder;
+  };
+
+  // Fills and checks everything; whatever is wrong with an answer is an exception. Files are made in the folder and
+  // have no name any more when this returns. `first_of_its_size`: no other site has the same population.
+  Site(const Surroundings& around, const Population& population, double bits_per_key, bool first_of_its_size);
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
   // The rows refer to the site.
   [[nodiscard]] Rows take_rows() { return std::move(rows_); }
+  // "1000000/10/RocksDB", and why it is not among the rows.
+  [[nodiscard]] const std::map<std::string, std::string>& not_measured() const noexcept { return not_measured_; }
 
  private:
   void add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& memory);
   void add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& memory);
+  void add_all_rivals(const Hasher& hasher, double bits_per_key, const std::string& prefix, bool first_of_its_size);
 
-  Population population_;
+  const Population& population_;
   std::vector<std::uint8_t> answers_;
   std::list<std::unique_ptr<BfstoreSubject>> filters_;
   std::list<AbiSubject> abi_;
+  std::vector<std::shared_ptr<const void>> rivals_;
+  std::map<std::string, std::string> not_measured_;
   Rows rows_;
 };
 

@@ -35,10 +35,12 @@ class Smoke(unittest.TestCase):
         self.assertEqual((table.returncode, table.stderr), (0, ""))
         for memory in ("file", "heap"):
             for subject in ("blocked", "blocked-abi", "classic", "limit"):
-                for way in ("plain",) if subject == "limit" else ("single", "many"):
-                    self.assertIn(f"100000/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
-        ratios = re.findall(r"\| +\| blocked \| [\d.e+]+ \([\d.]+\) \| [\d.e+]+ \([\d.]+\) \|", table.stdout)
-        self.assertEqual(len(ratios), 13, table.stdout)
+                for way in ("plain",) if subject == "limit" else ("single", "branchy", "many"):
+                    self.assertIn(f"100000/10/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
+        cell = r"[\d.e+]+ \([\d.]+(, [\d.]+)?\)"  # nanoseconds, times the limit, times the best rival
+        ratios = re.findall(rf"\| +\| blocked \| {cell} \| {cell} \|", table.stdout)
+        self.assertEqual(len(ratios), 16, table.stdout)
+        self.assertRegex(table.stdout, rf"\| std-set \|  \| {cell} \|")
         self.assertRegex(table.stdout, r"\| contains, many at once, digests, mixed \| limit \| [\d.]+")
 
     def test_wrong_arguments_are_named(self) -> None:

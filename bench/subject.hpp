@@ -1,5 +1,5 @@
 // What is measured beside the limit: anything that answers these calls. A rival is one more type that does, and one
-// more line in site.cpp; where it cannot do something, it leaves the function out and has no such rows.
+// more line in rivals.cpp; where it cannot do something, it leaves the function out and has no such rows.
 //
 // The loops are instantiated for each type, so nothing stands between them and its code but what its own header puts
 // there.
@@ -16,24 +16,37 @@
 namespace bench {
 
 template <class S>
-concept Asked = requires(const S& subject, std::uint64_t digest, std::span<const std::uint64_t> digests,
-                         std::span<std::uint8_t> answers) {
+concept Asked = requires(const S& subject, std::uint64_t digest) {
   { subject.contains_digest(digest) } -> std::same_as<bool>;
+};
+
+template <class S>
+concept AskedMany = requires(const S& subject, std::span<const std::uint64_t> digests,
+                             std::span<std::uint8_t> answers) {
   // answers[i] is 0 or 1; returns how many are 1.
   { subject.contains_digests(digests, answers) } -> std::same_as<std::uint64_t>;
 };
 
 template <class S>
-concept AskedByKey = requires(const S& subject, std::string_view key, const Column& keys,
-                              std::span<std::uint8_t> answers) {
+concept AskedByKey = requires(const S& subject, std::string_view key) {
   { subject.contains(key) } -> std::same_as<bool>;
+};
+
+template <class S>
+concept AskedByColumn = requires(const S& subject, const Column& keys, std::span<std::uint8_t> answers) {
   { subject.contains_column(keys, answers) } -> std::same_as<std::uint64_t>;
 };
 
-// Adding returns how many keys were new.
+// Adding returns how many keys were new, or always 0 where the subject does not say.
 template <class S>
-concept Filled = requires(S& subject, std::uint64_t digest, std::span<const std::uint64_t> digests) {
+concept Filled = requires(S& subject, std::uint64_t digest) {
   { subject.add_digest(digest) } -> std::same_as<std::uint64_t>;
+  subject.clear();
+};
+
+// A subject that is not Filled as well makes a new filter of the keys that it is given, as LevelDB and RocksDB do.
+template <class S>
+concept FilledByMany = requires(S& subject, std::span<const std::uint64_t> digests) {
   { subject.add_digests(digests) } -> std::same_as<std::uint64_t>;
   subject.clear();
 };
@@ -57,6 +70,24 @@ std::uint64_t ask_each(const S& subject, std::span<const std::uint64_t> digests)
   std::uint64_t maybes = 0;
   for (const std::uint64_t digest : digests) maybes += subject.contains_digest(digest) ? 1U : 0U;
   return maybes;
+}
+
+// As most programs ask: what they do next hangs on the answer, and where that cannot be predicted it costs every filter
+// some nanoseconds. The asm keeps the compiler from doing without the branch.
+template <class S>
+std::uint64_t ask_and_branch(const S& subject, std::span<const std::uint64_t> digests) {
+  std::uint64_t maybes = 0;
+  std::uint64_t noes = 0;
+  for (const std::uint64_t digest : digests) {
+    if (subject.contains_digest(digest)) {
+      ++maybes;
+      asm volatile("" : "+r"(maybes));
+    } else {
+      ++noes;
+      asm volatile("" : "+r"(noes));
+    }
+  }
+  return noes + maybes == digests.size() ? maybes : ~std::uint64_t{0};
 }
 
 template <class S>
@@ -104,9 +135,14 @@ void ask_rows(RowMaker& maker, const S& subject, const char* present, std::span<
   maker.make("contains", "single", "digests", present, digests.size(), expected).pass = [&subject, digests] {
     return ask_each(subject, digests);
   };
-  maker.make("contains", "many", "digests", present, digests.size(), expected).pass = [&subject, digests, answers] {
-    return subject.contains_digests(digests, answers);
+  maker.make("contains", "branchy", "digests", present, digests.size(), expected).pass = [&subject, digests] {
+    return ask_and_branch(subject, digests);
   };
+  if constexpr (AskedMany<S>) {
+    maker.make("contains", "many", "digests", present, digests.size(), expected).pass = [&subject, digests, answers] {
+      return subject.contains_digests(digests, answers);
+    };
+  }
 }
 
 template <AskedByKey S>
@@ -115,26 +151,34 @@ void ask_key_rows(RowMaker& maker, const S& subject, const Column& keys, std::sp
   maker.make("contains", "single", "keys", "mixed", keys.size(), expected).pass = [&subject, &keys] {
     return ask_each_key(subject, keys);
   };
-  maker.make("contains", "many", "keys", "mixed", keys.size(), expected).pass = [&subject, &keys, answers] {
-    return subject.contains_column(keys, answers);
-  };
+  if constexpr (AskedByColumn<S>) {
+    maker.make("contains", "many", "keys", "mixed", keys.size(), expected).pass = [&subject, &keys, answers] {
+      return subject.contains_column(keys, answers);
+    };
+  }
 }
 
 // Every pass starts with an empty filter and ends with a full one, so that the other rows find it as they left it.
 template <Filled S>
-void add_rows(RowMaker& maker, S& subject, const Population& population, const Truth& truth) {
+void add_single_rows(RowMaker& maker, S& subject, const Population& population, const Truth& truth) {
   const std::span<const std::uint64_t> all = population.added.digests;
-  const auto clear = [&subject] { subject.clear(); };
   Row& single = maker.make("add", "single", "digests", "absent", all.size(), truth.new_keys);
-  single.prepare = clear;
+  single.prepare = [&subject] { subject.clear(); };
   single.pass = [&subject, all] { return add_each(subject, all); };
-  Row& many = maker.make("add", "many", "digests", "absent", all.size(), truth.new_keys);
-  many.prepare = clear;
-  many.pass = [&subject, all] { return subject.add_digests(all); };
   const auto there = population.present_queries;
   maker.make("again", "single", "digests", "present", there.size(), 0).pass = [&subject, there] {
     return add_each(subject, there);
   };
+}
+
+template <FilledByMany S>
+void add_many_rows(RowMaker& maker, S& subject, const Population& population, const Truth& truth) {
+  const std::span<const std::uint64_t> all = population.added.digests;
+  Row& many = maker.make("add", "many", "digests", "absent", all.size(), truth.new_keys);
+  many.prepare = [&subject] { subject.clear(); };
+  many.pass = [&subject, all] { return subject.add_digests(all); };
+  if constexpr (!Filled<S>) return;
+  const auto there = population.present_queries;
   maker.make("again", "many", "digests", "present", there.size(), 0).pass = [&subject, there] {
     return subject.add_digests(there);
   };
@@ -158,7 +202,8 @@ Rows subject_rows(RowMaker maker, S& subject, const Population& population, cons
   if constexpr (AskedByKey<S>) {
     if (has_bytes) ask_key_rows(maker, subject, population.mixed.column, answers, truth.maybes_of_mixed);
   }
-  if constexpr (Filled<S>) add_rows(maker, subject, population, truth);
+  if constexpr (Filled<S>) add_single_rows(maker, subject, population, truth);
+  if constexpr (FilledByMany<S>) add_many_rows(maker, subject, population, truth);
   if constexpr (FilledByKey<S>) {
     if (has_bytes) add_key_rows(maker, subject, population.added.column, truth);
   }

@@ -1,73 +1,37 @@
 #!/usr/bin/env python3
-"""Makes a Markdown table of bfbench's JSON: nanoseconds per key, and how many times the limit of the same run that is.
+"""Makes a Markdown table of bfbench's JSON: nanoseconds per key, and how that compares within the same run.
 
     bfbench --quick --json quick.json && bench/table.py quick.json
 
 The limit of single lookups is the plain loop that touches one random line per key; that of many at once is the fastest
-of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line with
-the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word per
-probe, which only a single writer may do; `limit-atomic` does it as several writers must.
+of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line
+with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word
+per probe, which only a single writer may do; `limit-atomic` does it as several writers must.
+
+The best rival is the fastest whose false-positive rate is not lower than ours by more than 2 % (and what chance makes
+of equal ones). Rivals are on the heap.
 """
 import argparse
-import collections
 import json
 import pathlib
-import statistics
 import sys
 
-Name = collections.namedtuple("Name", "num_keys memory subject operation way input present")
-Group = collections.namedtuple("Group", "operation way input present")
+from results import Group, Place, Results
 
-# What the limit's loops do for an operation, and adding what is there already only reads.
-LIMIT_OPERATION = {"contains": "contains", "again": "contains", "add": "add"}
 TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys already there"}
-WAYS = {"single": "one by one", "many": "many at once"}
-
-
-def name_of(benchmark: dict) -> Name:
-    num_keys, *rest = benchmark["run_name"].split("/")  # Google Benchmark appends "/manual_time" and more
-    return Name(int(num_keys), *rest[:len(Name._fields) - 1])
-
-
-class Results:
-    """What one run measured: the median over its repetitions, in nanoseconds per key."""
-
-    def __init__(self, data: dict) -> None:
-        self.context = data["context"]
-        self.facts = {}
-        samples = collections.defaultdict(list)
-        for benchmark in data["benchmarks"]:
-            if benchmark["run_type"] != "iteration":
-                continue
-            name = name_of(benchmark)
-            if benchmark.get("error_occurred"):
-                raise ValueError(f"{benchmark['run_name']}: {benchmark['error_message']}")
-            samples[name].append(benchmark["real_time"] / benchmark["num_keys"])
-            if "fpr" in benchmark:
-                self.facts[name.num_keys, name.memory, name.subject] = benchmark
-        self.median = {name: statistics.median(times) for name, times in samples.items()}
-        self.repetitions = max(map(len, samples.values()))
-        self.spread = statistics.median((max(times) - min(times)) / self.median[name]
-                                        for name, times in samples.items())
-
-    def places(self) -> list:
-        return sorted({(name.num_keys, name.memory) for name in self.median})
-
-    def time(self, place: tuple, subject: str, group: Group) -> float | None:
-        return self.median.get(Name(*place, subject, *group))
-
-    def limit(self, place: tuple, group: Group, subject: str = "limit") -> tuple:
-        """The time of the limit's fastest loop that may be compared with the group, and the loop's name; or Nones."""
-        operation = LIMIT_OPERATION[group.operation]
-        loops = [(time, name.way) for name, time in self.median.items()
-                 if (name.num_keys, name.memory) == place and name.subject == subject and name.operation == operation
-                 and name.input == group.input and (name.way == "plain" or group.way == "many")]
-        return min(loops, default=(None, None))
-
-    def ratio(self, place: tuple, subject: str, group: Group, limit_group: Group | None = None,
-              limit: str = "limit") -> float | None:
-        time, (least, _) = self.time(place, subject, group), self.limit(place, limit_group or group, limit)
-        return time / least if time is not None and least is not None else None
+WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once"}
+ORDER = {word: i for i, word in enumerate(
+    ["contains", "add", "again", "single", "branchy", "many", "digests", "keys", "mixed", "absent", "present"])}
+NOTES = """\
+- `blocked`, `classic`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI
+- `boost-...`: Boost.Bloom's `fast_multiblock32<8>`, `fast_multiblock64<8>`, `block<uint64_t[8], k>` and `block<unsigned
+  char, 1>` with k probes; built for this very CPU; its own calls for many keys
+- `rocksdb`: librocksdb's reader and builder, which hash a digest as a key of 8 bytes once more; `rocksdb-digest`: its
+  test of hashed keys; `rocksdb-avx2`: the same filter with the vectors that RocksDB has where it is built for AVX2,
+  written anew because Debian's is not
+- `leveldb`, `libbloom`: a digest is a key of 8 bytes, which they hash once more; `std-set`: std::unordered_set
+- rivals are given digests unless it says otherwise, and lie on the heap in huge pages as ours, but for `std-set` and
+  small `libbloom`s"""
 
 
 def table(header: list, rows: list) -> str:
@@ -75,125 +39,151 @@ def table(header: list, rows: list) -> str:
     return "\n".join(lines)
 
 
-def bytes_text(number: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.3g} {unit}"
-        number /= 1000
-    return f"{number:.3g} GB"
-
-
-def place_text(place: tuple) -> str:
-    return f"{place[0]:,} {place[1]}"
+def place_text(place: Place) -> str:
+    return f"{place.num_keys:,} {place.memory}"
 
 
 def machine_text(results: Results) -> str:
     context = results.context
     load = context.get("load_avg") or [0]
     return "\n".join([
-        f"- bfstore {context['bfstore']}, {context['bits_per_key']} bits a key, compiler {context['compiler']}",
+        f"- bfstore {context['bfstore']}, compiler {context['compiler']}",
         f"- {context['cpu']}, {context['num_cpus']} cores, {context['machine']}; {context['kernel']}; files on "
         f"{context['filesystem']}; load {load[0]:.1f} at the start",
         f"- {context['date']}; medians of {results.repetitions} repetitions in random order, whose times lie "
         f"{results.spread:.0%} apart in the median row (CPU time of the thread)"])
 
 
-def filters_text(results: Results) -> str:
+def filters_text(results: Results, bits: float) -> str:
+    """A filter a row, what it is in its largest size, and its FPR in each size."""
+    sizes = sorted({place.num_keys for place in results.places(bits)})
     rows = []
-    for (num_keys, memory, subject), facts in sorted(results.facts.items()):
-        rows.append([f"{num_keys:,} {memory}", subject, f"{facts['k']:.0f}", bytes_text(facts["body_bytes"]),
-                     f"{facts['huge']:.0%}", f"{100 * facts['fpr']:.4f}", f"{100 * facts['theory']:.4f}",
-                     f"{facts['fpr'] / facts['theory']:.3f}"])
-    return table(["keys, memory", "layout", "k", "size", "in huge pages", "FPR %", "theory %", "ratio"], rows)
+    for memory, subject in sorted({(place.memory, name) for place, name in results.facts if place.bits == bits},
+                                  key=lambda pair: (results.is_rival(pair[1]), *pair)):
+        facts = {size: results.facts.get((Place(size, bits, memory), subject)) for size in sizes}
+        largest, last = max((size, fact) for size, fact in facts.items() if fact is not None)
+        rates = []
+        for fact in facts.values():
+            theory = f" ({fact['fpr'] / fact['theory']:.3f})" if fact and "theory" in fact else ""
+            rates.append(f"{100 * fact['fpr']:.4f}{theory}" if fact else "")
+        rows.append([f"{subject} {memory}", f"{last['k']:.0f}", f"{8 * last['body_bytes'] / largest:.2f}",
+                     f"{last['huge']:.0%}", *rates])
+    header = ["filter", "k", "bits a key", "in huge pages", *(f"FPR % (times theory), {size:,}" for size in sizes)]
+    return table(header, rows)
 
 
-def cell(time: float | None, ratio: float | None, note: str = "") -> str:
+def cell(time: float | None, ratios: list, note: str = "") -> str:
     if time is None:
         return ""
-    return f"{time:.3g}" + (f" ({ratio:.2f})" if ratio is not None else "") + note
+    known = [f"{ratio:.2f}" for ratio in ratios if ratio is not None]
+    return f"{time:.3g}" + (f" ({', '.join(known)})" if known else "") + note
 
 
-def limit_row(results: Results, group: Group, subject: str) -> list:
+def limit_row(results: Results, bits: float, group: Group, subject: str) -> list:
     cells = []
-    for place in results.places():
+    for place in results.places(bits):
         time, way = results.limit(place, group, subject)
-        note = "" if way in (None, "plain") or group.way == "single" else " @" + way.removeprefix("ahead-")
+        note = "" if way in (None, "plain") or group.way != "many" else " @" + way.removeprefix("ahead-")
         least = results.limit(place, group)[0]
-        ratio = time / least if time is not None and subject != "limit" else None
-        cells.append(cell(time, ratio, note))
-    return ["", subject, *cells]
+        cells.append(cell(time, [time / least if time is not None and subject != "limit" else None], note))
+    return [subject, *cells]
 
 
-def times_text(results: Results) -> str:
-    names = [name for name in results.median if not name.subject.startswith("limit")]
-    order = {word: i for i, word in enumerate(
-        ["contains", "add", "again", "single", "many", "digests", "keys", "mixed", "absent", "present"])}
-    groups = sorted({Group(*name[3:]) for name in names}, key=lambda group: [order[word] for word in group])
+def subject_row(results: Results, bits: float, group: Group, subject: str, rival: bool) -> list:
+    def text(place: Place) -> str:
+        ratios = [results.ratio(place, subject, group)]
+        if not rival:
+            ratios.append(results.against_best(place, subject, group))
+        return cell(results.time(place, subject, group), ratios)
+    return [subject, *map(text, results.places(bits))]
+
+
+def best_row(results: Results, bits: float, group: Group) -> list:
+    return ["best rival of `blocked`", *(results.best_rival(place, "blocked", group)[1] or ""
+                                         for place in results.places(bits))]
+
+
+def times_text(results: Results, bits: float) -> str:
     rows = []
-    for group in groups:
+    for group in sorted(results.groups(bits), key=lambda group: [ORDER[word] for word in group]):
         asked = f", {group.present}" if group.operation == "contains" else ""
-        title = f"{TITLES[group.operation]}, {WAYS[group.way]}, {group.input}{asked}"
         limits = ["limit", "limit-atomic" if group.operation == "add" else "limit-line"]
-        subjects = sorted({name.subject for name in names if Group(*name[3:]) == group})
-        lines = [limit_row(results, group, limit) for limit in limits]
-        for subject in subjects:
-            lines.append(["", subject, *(cell(results.time(place, subject, group), results.ratio(place, subject, group))
-                                         for place in results.places())])
-        lines[0][0] = title
-        rows += lines
-    return table(["ns a key (times the limit)", "", *map(place_text, results.places())], rows)
+        lines = [limit_row(results, bits, group, limit) for limit in limits]
+        for rival in (False, True):
+            lines += [subject_row(results, bits, group, subject, rival)
+                      for subject in results.subjects(bits, group, rival)]
+        best = best_row(results, bits, group)
+        lines += [best] if any(best[1:]) else []
+        titles = [f"{TITLES[group.operation]}, {WAYS[group.way]}, {group.input}{asked}"]
+        rows += [[title, *line] for title, line in zip(titles + [""] * len(lines), lines)]
+    header = ["ns a key (times the limit, ours: times the best rival)", "", *map(place_text, results.places(bits))]
+    return table(header, rows)
 
 
-def goal_rows(results: Results) -> list:
-    """Name of the goal, the most that is wanted, and a function from a place to what was measured there."""
-    single, many = Group("contains", "single", "digests", "mixed"), Group("contains", "many", "digests", "mixed")
-    many_keys, add = Group("contains", "many", "keys", "mixed"), Group("add", "many", "digests", "absent")
-
-    def compare(place: tuple, group: Group, how) -> float | None:
-        inlined, abi = results.time(place, "blocked", group), results.time(place, "blocked-abi", group)
-        return how(abi, inlined) if inlined is not None and abi is not None else None
-
-    def fpr(place: tuple, layout: str) -> float | None:
-        facts = results.facts.get((*place, layout))
-        return facts["fpr"] / facts["theory"] if facts else None
-
-    rows = [("blocked, many at once, digests: times the limit", 1.10,
-             lambda place: results.ratio(place, "blocked", many)),
-            ("blocked, many at once, keys: times the limit for digests", 1.6,
-             lambda place: results.ratio(place, "blocked", many_keys, many))]
-    for present in ("mixed", "absent", "present"):
-        group = single._replace(present=present)
-        rows.append((f"blocked, one by one, {present}: times limit-line", 1.0,
-                     lambda place, group=group: results.ratio(place, "blocked", group, limit="limit-line")))
-    return rows + [
-        ("C ABI, one by one: ns more than C++", 3.0, lambda place: compare(place, single, lambda abi, cpp: abi - cpp)),
-        ("C ABI, many at once: times C++", 1.03, lambda place: compare(place, many, lambda abi, cpp: abi / cpp)),
-        ("blocked, adding many beside other writers: times limit-atomic", 1.15,
-         lambda place: results.ratio(place, "blocked", add, limit="limit-atomic")),
-        ("blocked: FPR, times theory", 1.02, lambda place: fpr(place, "blocked")),
-        ("classic: FPR, times theory", 1.02, lambda place: fpr(place, "classic"))]
-
-
-def goals_text(results: Results) -> str:
+def goals_text(results: Results, bits: float) -> str:
     def text(value: float | None, most: float) -> str:
         return "" if value is None else f"{value:.2f} " + ("yes" if value <= most else "**no**")
 
-    rows = [[name, f"{most:g}", *(text(measured(place), most) for place in results.places())]
-            for name, most, measured in goal_rows(results)]
-    return table(["goal", "at most", *map(place_text, results.places())], rows)
+    rows = [[name, f"{most:g}", *(text(measured(place), most) for place in results.places(bits))]
+            for name, most, measured in results.goals()]
+    return table(["goal", "at most", *map(place_text, results.places(bits))], rows)
+
+
+def not_measured_text(results: Results) -> str:
+    where = {}
+    for num_keys, bits, rival, why in results.not_measured():
+        where.setdefault((rival, why), []).append(f"{num_keys:,} at {bits:g} bits")
+    return table(["not measured", "keys", "why"], [[rival, ", ".join(at), why] for (rival, why), at in where.items()])
+
+
+def python_text(python: dict) -> str:
+    """What bench/python_rivals.py wrote: a line for each filter, a column for each thing done."""
+    lines, columns = {}, {}
+    for row in python["rows"]:
+        column = f"{row['way']}, {row['present']}" if row["way"] in WAYS.values() else row["way"]
+        line = lines.setdefault((row["num_keys"], row["bits_per_key"], row["subject"]), {"fpr": row["fpr"]})
+        line[column] = columns[column] = row["ns"]
+    rows = [[subject, f"{num_keys:,}", f"{bits:g}", f"{100 * line['fpr']:.4f}",
+             *(f"{line[column]:.3g}" if column in line else "" for column in columns)]
+            for (num_keys, bits, subject), line in sorted(lines.items())]
+    rows += [[subject, "", "", "", "not measured: " + why, *[""] * (len(columns) - 1)]
+             for subject, why in python["not_measured"].items()]
+    return table(["ns a key, from Python", "keys", "bits a key", "FPR %", *(columns or ["why"])], rows)
+
+
+def report(results: Results, python: dict | None) -> str:
+    parts = ["# bfbench", machine_text(results), NOTES]
+    for bits in results.bits():
+        parts += [f"## {bits:g} bits a key", goals_text(results, bits), filters_text(results, bits),
+                  times_text(results, bits)]
+    if results.not_measured():
+        parts += ["## Not measured", not_measured_text(results)]
+    if python is not None:
+        parts += ["## From Python", python["note"], python_text(python)]
+    return "\n\n".join(parts)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", type=pathlib.Path, help="what bfbench --json wrote")
-    path = parser.parse_args().json
+    parser.add_argument("--python", type=pathlib.Path, help="what python_rivals.py wrote")
+    parser.add_argument("--summary", type=pathlib.Path, help="write the same as JSON to this file")
+    arguments = parser.parse_args()
+    path = arguments.json
     try:
         results = Results(json.loads(path.read_text("utf-8")))
-        parts = [machine_text(results), filters_text(results), times_text(results), goals_text(results)]
+        python = None
+        if arguments.python is not None:
+            path = arguments.python
+            python = json.loads(path.read_text("utf-8"))
+        text = report(results, python)
+        if arguments.summary is not None:
+            path = arguments.summary
+            path.write_text(json.dumps({**results.summary(), "python": python}, indent=1), "utf-8")
     except (OSError, ValueError, KeyError) as error:
         print(f"table.py: {path}: not a whole result of bfbench: {error!r}", file=sys.stderr)
         return 1
-    print("\n\n".join(parts))
+    print(text)
     return 0
 
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # who sources this uses the lists
-# Sourced by tools/demo, tools/test and .ci/run: which Debian packages each of them needs, how they get installed, and
+# Sourced by tools/demo, tools/test, tools/bench and .ci/run: which Debian packages each of them needs, how they get installed, and
 # how a build directory is made. This is the one place for both.
 
 # Debian's own programs first: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built
@@ -17,6 +17,9 @@ demo_packages=("${build_packages[@]}" wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils
   g++-aarch64-linux-gnu qemu-user)
+bench_packages=("${build_packages[@]}" libbenchmark-dev python3)
+# What the benchmark can do without.
+rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev python3-venv)
 ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
 
 say() { printf '%s\n' "$*"; }

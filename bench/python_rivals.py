@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Filters as Python programs ask them: `key in filter` for one key at a time, and bfstore by way of ctypes beside them.
+
+    build-deps/venv/bin/python bench/python_rivals.py --library build/capi/libbfstore.so --json python.json
+
+Answers are asserted first (no wrong no), then time is measured: CPU time, medians of repetitions in random order. Keys
+are bytes objects of 16 to 32 bytes, and hashing them is part of it. table.py --python makes a table of the JSON.
+"""
+import argparse
+import ctypes
+import hashlib
+import importlib.util
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import statistics
+import sys
+import tempfile
+import time
+
+MOST_ASKED = 1_000_000
+CHUNK = 100_000
+MOST_KEYS = 10_000_000
+FIRST_ABSENT = 1 << 40  # keys from here on are never added
+NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an "
+        "object, so rbloom and set compute it but once. Nanoseconds of CPU time per key, Python's own loop included. "
+        "`bfstore (ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one column.")
+
+
+def make_key(number: int) -> bytes:
+    return hashlib.blake2b(number.to_bytes(8, "little"), digest_size=16 + number % 17).digest()
+
+
+def make_keys(first: int, count: int) -> list:
+    return [make_key(number) for number in range(first, first + count)]
+
+
+def error_rate(bits_per_key: float) -> float:
+    """What a classic filter of that size promises, from which such libraries compute their size."""
+    return math.exp(-bits_per_key * math.log(2) ** 2)
+
+
+class Subject:
+    """Any filter with `in` and add."""
+
+    def __init__(self, filter_, add) -> None:
+        self.filter, self.add = filter_, add
+
+    def add_all(self, keys: list) -> None:
+        add = self.add
+        for key in keys:
+            add(key)
+
+    def ask_each(self, keys: list) -> int:
+        maybes, filter_ = 0, self.filter
+        for key in keys:
+            if key in filter_:
+                maybes += 1
+        return maybes
+
+    ask_many = None
+
+
+class Bfstore(Subject):
+    """The example of the C ABI for Python, and besides many keys in one call."""
+
+    def __init__(self, example, path: str, num_keys: int, bits_per_key: float) -> None:
+        options = example.Options(struct_bytes=ctypes.sizeof(example.Options), capacity=num_keys,
+                                  bits_per_key=bits_per_key)
+        filter_ = example.Filter(example.bfstore.bfs_create, path, ctypes.byref(options))
+        super().__init__(filter_, filter_.add)
+        self.contains_column = example.bfstore.bfs_contains_column64
+        self.contains_column.restype = ctypes.c_int64
+        self.contains_column.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t,
+                                         ctypes.c_char_p]
+
+    def ask_many(self, keys: list) -> int:
+        offsets = (ctypes.c_int64 * (len(keys) + 1))(*itertools.accumulate(map(len, keys), initial=0))
+        answers = ctypes.create_string_buffer(len(keys))
+        return self.contains_column(self.filter.handle, b"".join(keys), offsets, len(keys), answers)
+
+
+def bfstore_example(library: pathlib.Path):
+    os.environ["BFSTORE_LIBRARY"] = str(library.resolve())
+    path = pathlib.Path(__file__).parent.parent / "capi/examples/quickstart.py"
+    spec = importlib.util.spec_from_file_location("quickstart", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_pybloomfilter(folder: str, num_keys: int, bits_per_key: float) -> Subject:
+    import pybloomfilter
+    made = pybloomfilter.BloomFilter(num_keys, error_rate(bits_per_key), os.path.join(folder, "py.bloom"))
+    return Subject(made, made.add)
+
+
+def make_rbloom(num_keys: int, bits_per_key: float) -> Subject:
+    import rbloom
+    made = rbloom.Bloom(num_keys, error_rate(bits_per_key))
+    return Subject(made, made.add)
+
+
+def make_set() -> Subject:
+    made = set()
+    return Subject(made, made.add)
+
+
+def make_subjects(example, folder: str, num_keys: int, bits_per_key: float, not_measured: dict) -> dict:
+    makers = {"bfstore (ctypes)": lambda: Bfstore(example, os.path.join(folder, "ours.bf"), num_keys, bits_per_key),
+              "pybloomfiltermmap3 (mapped file)": lambda: make_pybloomfilter(folder, num_keys, bits_per_key),
+              "rbloom (heap)": lambda: make_rbloom(num_keys, bits_per_key),
+              "set (heap)": make_set}
+    subjects = {}
+    for name, make in makers.items():
+        try:
+            subjects[name] = make()
+        except ImportError as error:
+            not_measured[name] = f"{error}; tools/bench installs it where it can be fetched"
+    return subjects
+
+
+def fill(subjects: dict, num_keys: int) -> dict:
+    """All get the same keys in turns. Returns nanoseconds per key."""
+    took = dict.fromkeys(subjects, 0.0)
+    for first in range(0, num_keys, CHUNK):
+        keys = make_keys(first, min(CHUNK, num_keys - first))
+        for name, subject in random.sample(list(subjects.items()), len(subjects)):
+            begin = time.thread_time()
+            subject.add_all(keys)
+            took[name] += time.thread_time() - begin
+    return {name: 1e9 * seconds / num_keys for name, seconds in took.items()}
+
+
+def check(name: str, subject: Subject, asked: dict) -> dict:
+    """How many may be present of each kind of question; a wrong no ends it all."""
+    maybes = {kind: subject.ask_each(keys) for kind, keys in asked.items()}
+    if maybes["present"] != len(asked["present"]):
+        sys.exit(f"python_rivals.py: {name}: a wrong no for {len(asked['present']) - maybes['present']} keys")
+    if subject.ask_many is not None and any(subject.ask_many(keys) != maybes[kind] for kind, keys in asked.items()):
+        sys.exit(f"python_rivals.py: {name}: one by one and many at once differ")
+    return maybes
+
+
+def measure(subjects: dict, asked: dict, repetitions: int) -> dict:
+    """(subject, way, kind) -> nanoseconds per key."""
+    passes = [(name, way, kind, ask) for name, subject in subjects.items() for kind in asked
+              for way, ask in (("one by one", subject.ask_each), ("many at once", subject.ask_many)) if ask is not None]
+    samples = {}
+    for _ in range(repetitions):
+        for name, way, kind, ask in random.sample(passes, len(passes)):
+            keys = asked[kind]
+            begin = time.thread_time()
+            ask(keys)
+            samples.setdefault((name, way, kind), []).append(1e9 * (time.thread_time() - begin) / len(keys))
+    return {key: statistics.median(times) for key, times in samples.items()}
+
+
+def measure_size(example, folder: str, num_keys: int, bits_per_key: float, repetitions: int,
+                 not_measured: dict) -> list:
+    subjects = make_subjects(example, folder, num_keys, bits_per_key, not_measured)
+    adding = fill(subjects, num_keys)
+    count = min(num_keys, MOST_ASKED)
+    present, absent = make_keys(0, count), make_keys(FIRST_ABSENT, count)
+    coin = random.Random(1)
+    asked = {"mixed": [coin.choice(pair) for pair in zip(present, absent)], "absent": absent, "present": present}
+    fpr = {name: check(name, subject, asked)["absent"] / count for name, subject in subjects.items()}
+    times = {(name, "add, one by one", "absent"): ns for name, ns in adding.items()}
+    times.update(measure(subjects, asked, repetitions))
+    return [{"subject": name, "num_keys": num_keys, "bits_per_key": bits_per_key, "way": way, "present": kind, "ns": ns,
+             "fpr": fpr[name]} for (name, way, kind), ns in sorted(times.items())]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", type=pathlib.Path, required=True, help="libbfstore.so")
+    parser.add_argument("--keys", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--bits-per-key", type=float, nargs="+", default=[10])
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--json", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    example = bfstore_example(arguments.library)
+    rows, not_measured = [], {}
+    for num_keys, bits_per_key in itertools.product(arguments.keys, arguments.bits_per_key):
+        if num_keys > MOST_KEYS:
+            not_measured[f"{num_keys:,} keys"] = "a Python loop would add them for minutes"
+            continue
+        with tempfile.TemporaryDirectory(prefix="bfbench-") as folder:
+            rows += measure_size(example, folder, num_keys, bits_per_key, arguments.repetitions, not_measured)
+    arguments.json.write_text(json.dumps({"note": NOTE, "rows": rows, "not_measured": not_measured}, indent=1), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""What bfbench measured, read from its JSON: medians in nanoseconds per key, and how they compare with the limit and
+with the rivals of the same run. table.py makes text of it."""
+import collections
+import math
+import statistics
+
+Name = collections.namedtuple("Name", "num_keys bits memory subject operation way input present")
+Place = collections.namedtuple("Place", "num_keys bits memory")
+Group = collections.namedtuple("Group", "operation way input present")
+
+# What the limit's loops do for an operation, and adding what is there already only reads.
+LIMIT_OPERATION = {"contains": "contains", "again": "contains", "add": "add"}
+# A rival whose false-positive rate is lower than ours by more than this has bought it with time.
+FPR_MARGIN = 0.02
+
+
+def name_of(benchmark: dict) -> Name:
+    num_keys, bits, *rest = benchmark["run_name"].split("/")  # Google Benchmark appends "/manual_time" and more
+    return Name(int(num_keys), float(bits), *rest[:len(Name._fields) - 2])
+
+
+def place_of(name: Name) -> Place:
+    return Place(*name[:3])
+
+
+def group_of(name: Name) -> Group:
+    return Group(*name[4:])
+
+
+class Results:
+    """One run. A time or a ratio that was not measured is None."""
+
+    def __init__(self, data: dict) -> None:
+        self.context = data["context"]
+        self.facts = {}
+        samples = collections.defaultdict(list)
+        for benchmark in data["benchmarks"]:
+            if benchmark["run_type"] != "iteration":
+                continue
+            name = name_of(benchmark)
+            if benchmark.get("error_occurred"):
+                raise ValueError(f"{benchmark['run_name']}: {benchmark['error_message']}")
+            samples[name].append(benchmark["real_time"] / benchmark["num_keys"])
+            if "fpr" in benchmark:
+                self.facts[place_of(name), name.subject] = benchmark
+        self.median = {name: statistics.median(times) for name, times in samples.items()}
+        self.repetitions = max(map(len, samples.values()))
+        self.spread = statistics.median((max(times) - min(times)) / self.median[name]
+                                        for name, times in samples.items())
+
+    def bits(self) -> list:
+        return sorted({name.bits for name in self.median})
+
+    def places(self, bits: float) -> list:
+        return sorted({place_of(name) for name in self.median if name.bits == bits})
+
+    def groups(self, bits: float) -> set:
+        return {group_of(name) for name in self.median if name.bits == bits and not name.subject.startswith("limit")}
+
+    def subjects(self, bits: float, group: Group, rivals: bool) -> list:
+        return sorted({name.subject for name in self.median
+                       if name.bits == bits and group_of(name) == group and not name.subject.startswith("limit")
+                       and self.is_rival(name.subject) == rivals})
+
+    def is_rival(self, subject: str) -> bool:
+        """Ours have a theory; other ways to ask our filters have no facts of their own."""
+        return any("theory" not in facts for (_, name), facts in self.facts.items() if name == subject)
+
+    def not_measured(self) -> list:
+        """(number of keys, bits a key, rival, why)"""
+        rows = []
+        for key, why in self.context.items():
+            if key.startswith("not_measured/"):  # "not_measured/1000000/10/RocksDB"
+                _, num_keys, bits, rival = key.split("/", 3)
+                rows.append((int(num_keys), float(bits), rival, why))
+        return sorted(rows)
+
+    def time(self, place: Place, subject: str, group: Group) -> float | None:
+        return self.median.get(Name(*place, subject, *group))
+
+    def limit(self, place: Place, group: Group, subject: str = "limit") -> tuple:
+        """The time of the limit's fastest loop that may be compared with the group, and the loop's name; or Nones."""
+        operation = LIMIT_OPERATION[group.operation]
+        loops = [(time, name.way) for name, time in self.median.items()
+                 if place_of(name) == place and name.subject == subject and name.operation == operation
+                 and name.input == group.input and (name.way == "plain" or group.way == "many")]
+        return min(loops, default=(None, None))
+
+    def ratio(self, place: Place, subject: str, group: Group, limit_group: Group | None = None,
+              limit: str = "limit") -> float | None:
+        time, (least, _) = self.time(place, subject, group), self.limit(place, limit_group or group, limit)
+        return time / least if time is not None and least is not None else None
+
+    def comparable(self, ours: dict, rival: dict) -> bool:
+        """Not of a lower rate by more than the margin, and by more than chance makes of equal ones."""
+        chance = math.sqrt(sum(1 / max(facts["fpr"] * facts["asked"], 1) for facts in (ours, rival)))
+        return rival["fpr"] >= ours["fpr"] * (1 - FPR_MARGIN - 3 * chance)
+
+    def best_rival(self, place: Place, subject: str, group: Group) -> tuple:
+        """The time and the name of the fastest rival that may be compared with ours, or Nones. They are on the heap."""
+        ours = self.facts.get((place, subject.split("-")[0]))
+        heap = place._replace(memory="heap")
+        rivals = [(self.time(heap, name, group), name) for (where, name), facts in self.facts.items()
+                  if where == heap and self.is_rival(name) and ours is not None and self.comparable(ours, facts)
+                  and self.time(heap, name, group) is not None]
+        return min(rivals, default=(None, None))
+
+    def against_best(self, place: Place, subject: str, group: Group) -> float | None:
+        time, (best, _) = self.time(place, subject, group), self.best_rival(place, subject, group)
+        return time / best if time is not None and best is not None else None
+
+    def goals(self) -> list:
+        """Name of the goal, the most that is wanted, and a function from a place to what was measured there."""
+        single, many = Group("contains", "single", "digests", "mixed"), Group("contains", "many", "digests", "mixed")
+        many_keys, add = Group("contains", "many", "keys", "mixed"), Group("add", "many", "digests", "absent")
+
+        def compare(place: Place, group: Group, how) -> float | None:
+            inlined, abi = self.time(place, "blocked", group), self.time(place, "blocked-abi", group)
+            return how(abi, inlined) if inlined is not None and abi is not None else None
+
+        def fpr(place: Place, layout: str) -> float | None:
+            facts = self.facts.get((place, layout))
+            return facts["fpr"] / facts["theory"] if facts else None
+
+        rows = [("blocked, many at once, digests: times the limit", 1.10,
+                 lambda place: self.ratio(place, "blocked", many)),
+                ("blocked, many at once, keys: times the limit for digests", 1.6,
+                 lambda place: self.ratio(place, "blocked", many_keys, many))]
+        for present in ("mixed", "absent", "present"):
+            group = single._replace(present=present)
+            rows.append((f"blocked, one by one, {present}: times limit-line", 1.0,
+                         lambda place, group=group: self.ratio(place, "blocked", group, limit="limit-line")))
+        for way, text in (("single", "one by one"), ("branchy", "one by one, branched on"), ("many", "many at once")):
+            for present in ("mixed", "absent", "present"):
+                group = Group("contains", way, "digests", present)
+                rows.append((f"blocked, {text}, {present}: times the best rival", 1.0,
+                             lambda place, group=group: self.against_best(place, "blocked", group)))
+        return rows + [
+            ("C ABI, one by one: ns more than C++", 3.0,
+             lambda place: compare(place, single, lambda abi, cpp: abi - cpp)),
+            ("C ABI, many at once: times C++", 1.03, lambda place: compare(place, many, lambda abi, cpp: abi / cpp)),
+            ("blocked, adding many beside other writers: times limit-atomic", 1.15,
+             lambda place: self.ratio(place, "blocked", add, limit="limit-atomic")),
+            ("blocked: FPR, times theory", 1.02, lambda place: fpr(place, "blocked")),
+            ("classic: FPR, times theory", 1.02, lambda place: fpr(place, "classic"))]
+
+    def summary(self) -> dict:
+        """The same numbers for programs."""
+        rows = []
+        for name, time in sorted(self.median.items()):
+            place, group = place_of(name), group_of(name)
+            row = {**name._asdict(), "ns": time, "times_limit": self.ratio(place, name.subject, group)}
+            if not name.subject.startswith("limit") and not self.is_rival(name.subject):
+                row["best_rival"] = self.best_rival(place, name.subject, group)[1]
+                row["times_best_rival"] = self.against_best(place, name.subject, group)
+            rows.append(row)
+        filters = [{**place._asdict(), "subject": subject,
+                    **{key: facts[key] for key in ("k", "body_bytes", "huge", "fpr", "theory") if key in facts}}
+                   for (place, subject), facts in sorted(self.facts.items())]
+        goals = [{**place._asdict(), "goal": name, "at_most": most, "measured": measured(place)}
+                 for name, most, measured in self.goals() for bits in self.bits() for place in self.places(bits)]
+        not_measured = [dict(zip(("num_keys", "bits", "rival", "why"), row)) for row in self.not_measured()]
+        return {"context": self.context, "filters": filters, "rows": rows, "goals": goals, "not_measured": not_measured}

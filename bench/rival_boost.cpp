@@ -1,0 +1,141 @@
+// Boost.Bloom as rivals: the faster of its kinds of filter, given digests, with its own calls for many keys at once.
+//
+// Built with all vectors of the machine that builds it (it chooses when it is compiled, not when it runs), and with the
+// headers of a newer Boost than the rest of this program: nothing else of Boost belongs into this file.
+#include <boost/bloom.hpp>
+#include <boost/version.hpp>
+
+#include <iterator>
+
+#include "rival.hpp"
+
+static_assert(BOOST_VERSION >= 109000, "Boost.Bloom has calls for many keys from Boost 1.90 on");
+
+namespace bench {
+namespace {
+
+// A digest is mixed well already, and is passed on; a key is hashed as everybody else's.
+struct PassOn {
+  using is_avalanching = void;  // else Boost.Bloom would mix it again
+  using is_transparent = void;
+  const Hasher* hasher;
+  std::size_t operator()(std::uint64_t digest) const noexcept { return digest; }
+  std::size_t operator()(std::string_view key) const noexcept { return (*hasher)(key); }
+};
+
+// Asks for huge pages, as the buffers of bfstore's filters in this benchmark do.
+template <class T>
+struct HugeAllocator {
+  using value_type = T;
+  HugeAllocator() = default;
+  template <class U>
+  explicit HugeAllocator(const HugeAllocator<U>&) noexcept {}
+  T* allocate(std::size_t count) { return reinterpret_cast<T*>(allocate_huge(count * sizeof(T))); }
+  void deallocate(T* start, std::size_t count) noexcept {
+    free_huge(reinterpret_cast<std::byte*>(start), count * sizeof(T));
+  }
+  friend bool operator==(const HugeAllocator&, const HugeAllocator&) noexcept { return true; }
+};
+
+// The keys of a column, one by one.
+class KeyIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = std::string_view;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const std::string_view*;
+  using reference = std::string_view;
+
+  KeyIterator() = default;
+  KeyIterator(const Column& keys, std::size_t i) noexcept : keys_(&keys), i_(i) {}
+  std::string_view operator*() const noexcept { return (*keys_)[i_]; }
+  KeyIterator& operator++() noexcept {
+    ++i_;
+    return *this;
+  }
+  KeyIterator operator++(int) noexcept {
+    const KeyIterator before = *this;
+    ++i_;
+    return before;
+  }
+  friend bool operator==(const KeyIterator&, const KeyIterator&) = default;
+
+ private:
+  const Column* keys_ = nullptr;
+  std::size_t i_ = 0;
+};
+
+template <std::size_t kK, class Subfilter>
+class BoostSubject {
+ public:
+  using Filter = boost::bloom::filter<std::uint64_t, kK, Subfilter, 0, PassOn, HugeAllocator<unsigned char>>;
+  static constexpr std::size_t kNumProbes = kK * Subfilter::k;
+
+  BoostSubject(const Hasher& hasher, std::size_t num_bits) : filter_(num_bits, PassOn{&hasher}) {}
+
+  bool contains_digest(std::uint64_t digest) const noexcept { return filter_.may_contain(digest); }
+  std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
+    return ask(digests.begin(), digests.end(), answers);
+  }
+  bool contains(std::string_view key) const noexcept { return filter_.may_contain(key); }
+  std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
+    return ask(KeyIterator(keys, 0), KeyIterator(keys, keys.size()), answers);
+  }
+  std::uint64_t add_digest(std::uint64_t digest) noexcept {
+    filter_.insert(digest);
+    return 0;
+  }
+  std::uint64_t add_digests(std::span<const std::uint64_t> digests) {
+    filter_.insert(digests.begin(), digests.end());
+    return 0;
+  }
+  void clear() noexcept { filter_.clear(); }
+
+  [[nodiscard]] RivalFacts facts() const noexcept {
+    const auto array = filter_.array();
+    return {static_cast<double>(kNumProbes), static_cast<double>(array.size()), array.data()};
+  }
+
+ private:
+  template <class Iterator>
+  std::uint64_t ask(Iterator first, Iterator last, std::span<std::uint8_t> answers) const {
+    std::uint8_t* answer = answers.data();
+    std::uint64_t maybes = 0;
+    filter_.may_contain(first, last, [&](const auto&, bool maybe) {
+      *answer++ = maybe ? 1 : 0;
+      maybes += maybe ? 1U : 0U;
+    });
+    return maybes;
+  }
+
+  Filter filter_;
+};
+
+template <std::size_t kK, class Subfilter>
+void add_one(RivalSite& site, const std::string& name) {
+  const auto num_bits = static_cast<std::size_t>(static_cast<double>(site.num_keys()) * site.bits_per_key);
+  add_rival(site, name, std::make_shared<BoostSubject<kK, Subfilter>>(site.hasher, num_bits));
+}
+
+// With as many probes as bfstore's blocked and classic filters have at that many bits a key.
+template <std::size_t kBlockK, std::size_t kClassicK>
+void add_all(RivalSite& site) {
+  add_one<1, boost::bloom::fast_multiblock32<8>>(site, "boost-fast32x8");
+  add_one<1, boost::bloom::fast_multiblock64<8>>(site, "boost-fast64x8");
+  add_one<1, boost::bloom::block<std::uint64_t[8], kBlockK>>(site, "boost-block512");
+  add_one<kClassicK, boost::bloom::block<unsigned char, 1>>(site, "boost-classic");
+}
+
+}  // namespace
+
+void add_boost_bloom(RivalSite& site) {
+  if (site.bits_per_key == 10) {
+    add_all<6, 7>(site);
+  } else if (site.bits_per_key == 16) {
+    add_all<9, 11>(site);
+  } else {
+    site.not_measured["Boost.Bloom"] = "its number of probes is compiled in, for 10 and 16 bits a key alone";
+  }
+}
+
+}  // namespace bench

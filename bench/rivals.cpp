@@ -1,0 +1,55 @@
+// Which rivals there are, and what the table says of those whose library was not there when this was built.
+#include <array>
+
+#include "rival.hpp"
+#include "rivals_found.hpp"  // made by meson: BFBENCH_WITH_...
+
+namespace bench {
+namespace {
+
+struct Rival {
+  const char* name;
+  void (*add)(RivalSite&);  // null: left out of this build
+  const char* needs;
+};
+
+#if BFBENCH_WITH_BOOST_BLOOM
+constexpr auto kBoostBloom = add_boost_bloom;
+#else
+constexpr void (*kBoostBloom)(RivalSite&) = nullptr;
+#endif
+#if BFBENCH_WITH_ROCKSDB
+constexpr auto kRocksdb = add_rocksdb;
+#else
+constexpr void (*kRocksdb)(RivalSite&) = nullptr;
+#endif
+#if BFBENCH_WITH_LEVELDB
+constexpr auto kLeveldb = add_leveldb;
+#else
+constexpr void (*kLeveldb)(RivalSite&) = nullptr;
+#endif
+#if BFBENCH_WITH_LIBBLOOM
+constexpr auto kLibbloom = add_libbloom;
+#else
+constexpr void (*kLibbloom)(RivalSite&) = nullptr;
+#endif
+
+constexpr std::array<Rival, 5> kRivals{{{"Boost.Bloom", kBoostBloom, "the headers of Boost 1.90 or later"},
+                                        {"RocksDB", kRocksdb, "librocksdb 7.8"},
+                                        {"LevelDB", kLeveldb, "libleveldb"},
+                                        {"libbloom", kLibbloom, "libbloom"},
+                                        {"std::unordered_set", add_unordered_set, ""}}};
+
+}  // namespace
+
+void add_rivals(RivalSite& site) {
+  for (const Rival& rival : kRivals) {
+    if (rival.add != nullptr) {
+      rival.add(site);
+    } else {
+      site.not_measured[rival.name] = std::string(rival.needs) + ": not there when this was built";
+    }
+  }
+}
+
+}  // namespace bench
