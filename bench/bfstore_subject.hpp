@@ -39,6 +39,10 @@ class BfstoreSubject {
   // Behind the library's back: it has no way to empty a filter, and making a new file for each pass would take minutes.
   void clear() noexcept { std::memset(body_, 0, body_bytes_); }
 
+  [[nodiscard]] const bfstore::Filter& filter() const noexcept { return filter_; }
+  [[nodiscard]] const char* layout_name() const noexcept {
+    return shape().layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
+  }
   [[nodiscard]] const bfstore::Shape& shape() const noexcept { return filter_.shape(); }
   [[nodiscard]] const std::byte* body() const noexcept { return body_; }
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
@@ -63,6 +67,20 @@ class BfstoreSubject {
   bfstore::Filter filter_;
   std::uint64_t body_bytes_;
   std::byte* body_ = nullptr;
+};
+
+// The same filter's adding alone: of a handle that is the only one that adds.
+class AloneSubject {
+ public:
+  explicit AloneSubject(BfstoreSubject& filter) noexcept : filter_(filter) {}
+
+  std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest); }
+  std::uint64_t add_digests(std::span<const std::uint64_t> digests) { return filter_.add_digests(digests); }
+  std::uint64_t add_column(const Column& keys) { return filter_.add_column(keys); }
+  void clear() noexcept { filter_.clear(); }
+
+ private:
+  BfstoreSubject& filter_;
 };
 
 }  // namespace bench

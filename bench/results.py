@@ -114,9 +114,9 @@ class Results:
         single, many = Group("contains", "single", "digests", "mixed"), Group("contains", "many", "digests", "mixed")
         many_keys, add = Group("contains", "many", "keys", "mixed"), Group("add", "many", "digests", "absent")
 
-        def compare(place: Place, group: Group, how) -> float | None:
-            inlined, abi = self.time(place, "blocked", group), self.time(place, "blocked-abi", group)
-            return how(abi, inlined) if inlined is not None and abi is not None else None
+        def compare(place: Place, group: Group, subject: str, how) -> float | None:
+            other, abi = self.time(place, subject, group), self.time(place, "blocked-abi", group)
+            return how(abi, other) if other is not None and abi is not None else None
 
         def fpr(place: Place, layout: str) -> float | None:
             facts = self.facts.get((place, layout))
@@ -126,19 +126,24 @@ class Results:
                  lambda place: self.ratio(place, "blocked", many)),
                 ("blocked, many at once, keys: times the limit for digests", 1.6,
                  lambda place: self.ratio(place, "blocked", many_keys, many))]
-        for present in ("mixed", "absent", "present"):
-            group = single._replace(present=present)
-            rows.append((f"blocked, one by one, {present}: times limit-line", 1.0,
-                         lambda place, group=group: self.ratio(place, "blocked", group, limit="limit-line")))
+        for subject in ("blocked", "blocked-inline"):
+            for present in ("mixed", "absent", "present"):
+                group = single._replace(present=present)
+                rows.append((f"{subject}, one by one, {present}: times limit-line", 1.0,
+                             lambda place, group=group, subject=subject:
+                             self.ratio(place, subject, group, limit="limit-line")))
         for way, text in (("single", "one by one"), ("branchy", "one by one, branched on"), ("many", "many at once")):
             for present in ("mixed", "absent", "present"):
                 group = Group("contains", way, "digests", present)
                 rows.append((f"blocked, {text}, {present}: times the best rival", 1.0,
                              lambda place, group=group: self.against_best(place, "blocked", group)))
         return rows + [
-            ("C ABI, one by one: ns more than C++", 3.0,
-             lambda place: compare(place, single, lambda abi, cpp: abi - cpp)),
-            ("C ABI, many at once: times C++", 1.03, lambda place: compare(place, many, lambda abi, cpp: abi / cpp)),
+            ("C ABI, one by one: ns more than inlined", 3.0,
+             lambda place: compare(place, single, "blocked-inline", lambda abi, inlined: abi - inlined)),
+            ("C ABI, many at once: times C++", 1.03,
+             lambda place: compare(place, many, "blocked", lambda abi, cpp: abi / cpp)),
+            ("blocked, adding many alone: times the limit", 1.25,
+             lambda place: self.ratio(place, "blocked-alone", add)),
             ("blocked, adding many beside other writers: times limit-atomic", 1.15,
              lambda place: self.ratio(place, "blocked", add, limit="limit-atomic")),
             ("blocked: FPR, times theory", 1.02, lambda place: fpr(place, "blocked")),

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "check.hpp"
+#include "inline_subject.hpp"
 #include "limit.hpp"
 #include "memory.hpp"
 #include "rival.hpp"
@@ -12,10 +13,6 @@
 
 namespace bench {
 namespace {
-
-const char* name_of(bfstore::Layout layout) noexcept {
-  return layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
-}
 
 // 10, not 10.000000.
 std::string number_text(double number) {
@@ -46,13 +43,14 @@ Site::Site(const Surroundings& around, const Population& population, double bits
   const std::string prefix = std::to_string(options.capacity) + '/' + number_text(bits_per_key) + '/';
   for (const auto layout : {bfstore::Layout::kBlocked, bfstore::Layout::kClassic}) {
     options.layout = layout;
-    const std::string path = around.folder + '/' + name_of(layout) + ".bf";
+    const std::string path = around.folder + '/' + (layout == bfstore::Layout::kBlocked ? "blocked.bf" : "classic.bf");
     add_filter(BfstoreSubject::in_file(path, options), prefix + "file");
     add_abi(AbiSubject::in_file(around.library, path), *filters_.back(), prefix + "file");
     std::filesystem::remove(path);
     add_filter(BfstoreSubject::in_heap(options), prefix + "heap");
     add_abi(AbiSubject::in_heap(around.library, filters_.back()->buffer()), *filters_.back(), prefix + "heap");
     if (layout != bfstore::Layout::kBlocked) continue;
+    add_alone(options, around.folder + "/alone.bf", prefix);
     // The blocked filters' own memory is where the limits are measured.
     append(rows_,
            limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, around.hasher, answers_));
@@ -72,16 +70,37 @@ void Site::add_all_rivals(const Hasher& hasher, double bits_per_key, const std::
 
 void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& place) {
   BfstoreSubject& filter = *filters_.emplace_back(std::move(made));
-  const char* name = name_of(filter.shape().layout);
+  const char* name = filter.layout_name();
   double fpr = 0;
   const Truth truth = fill_and_check(place + '/' + name, filter, population_, filter.shape().fpr, fpr);
   append(rows_, subject_rows({place, name, facts_of(filter, fpr, population_.absent.size()), {}}, filter, population_,
                              truth, answers_));
+  append(rows_, inline_rows(place, filter, population_, answers_));
+}
+
+// Adding without atomic instructions, in files and buffers of its own.
+void Site::add_alone(bfstore::Options options, const std::string& path, const std::string& prefix) {
+  options.exclusive = true;
+  add_alone(BfstoreSubject::in_file(path, options), prefix + "file");
+  std::filesystem::remove(path);
+  add_alone(BfstoreSubject::in_heap(options), prefix + "heap");
+}
+
+void Site::add_alone(std::unique_ptr<BfstoreSubject> made, const std::string& place) {
+  BfstoreSubject& filter = *filters_.emplace_back(std::move(made));
+  double fpr = 0;
+  const Truth truth = fill_and_check(place + "/blocked-alone", filter, population_, filter.shape().fpr, fpr);
+  AloneSubject& alone = alone_.emplace_back(filter);
+  RowMaker maker{place, "blocked-alone", {}, {}};
+  add_single_rows(maker, alone, population_, truth);
+  add_many_rows(maker, alone, population_, truth);
+  if (population_.added.column.size() != 0) add_key_rows(maker, alone, population_.added.column, truth);
+  append(rows_, std::move(maker.rows));
 }
 
 void Site::add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& place) {
   const AbiSubject& subject = abi_.emplace_back(std::move(opened));
-  const std::string name = std::string(name_of(filter.shape().layout)) + "-abi";
+  const std::string name = std::string(filter.layout_name()) + "-abi";
   const std::string title = place + '/' + name;
   const std::uint64_t maybes = count_maybes(title, subject, population_.mixed.digests);
   if (maybes != count_maybes(title, filter, population_.mixed.digests))

@@ -23,7 +23,8 @@ WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "m
 ORDER = {word: i for i, word in enumerate(
     ["contains", "add", "again", "single", "branchy", "many", "digests", "keys", "mixed", "absent", "present"])}
 NOTES = """\
-- `blocked`, `classic`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI
+- `blocked`, `classic`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
+  into the loop, built for this very CPU; `-alone`: adding by a handle that is the only one that adds
 - `boost-...`: Boost.Bloom's `fast_multiblock32<8>`, `fast_multiblock64<8>`, `block<uint64_t[8], k>` and `block<unsigned
   char, 1>` with k probes; built for this very CPU; its own calls for many keys
 - `rocksdb`: librocksdb's reader and builder, which hash a digest as a key of 8 bytes once more; `rocksdb-digest`: its
