@@ -135,8 +135,9 @@ def cold_text(results: Results) -> str:
 
 def sync_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
-        return [f"{words[0]}, {words[1]}", bytes_text(facts["file_bytes"]), bytes_text(facts["huge_bytes"]), number(1e3 * facts["seconds"]),
-                bytes_text(facts["dirtied_bytes"]), bytes_text(facts.get("device_bytes"))]
+        return [f"{words[0]}, {words[1]}", bytes_text(facts["file_bytes"]), bytes_text(facts["huge_bytes"]),
+                number(1e3 * facts["seconds"]), bytes_text(facts["dirtied_bytes"]),
+                bytes_text(facts.get("device_bytes"))]
 
     return section(results, "sync", ["100 keys and a sync; pages as they were", "file",
                                      "in huge pages", "ms", "made dirty by the process",

@@ -49,6 +49,9 @@ Measured look_up(const std::string& path, const MapOption& option, const std::ve
   const Watched watched(path);
   Costs costs;
   std::vector<double> opening;
+  // The first lookup of a process brings the code into memory too.
+  if (!value_of(option.open(path, bfstore::OpenMode::kRead)).contains_digest(present.front()))
+    fail(path + ": a wrong no");
   for (const std::uint64_t digest : present) {
     drop_from_memory(path);
     const auto begin = std::chrono::steady_clock::now();
