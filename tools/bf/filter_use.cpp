@@ -2,6 +2,7 @@
 #include "filter_use.hpp"
 
 #include "failure.hpp"
+#include "in_parallel.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
@@ -42,6 +43,7 @@ Loader::Loader(bfstore::Filter& filter, std::string file)
 void Loader::add(std::span<const std::string_view> keys) {
   const bfstore::Count count = filter_.add_many(keys);
   if (!count.ok()) {
+    failed_ = true;
     throw Failure(file_ + ": adding stopped behind " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
   }
   keys_read_ += keys.size();
@@ -50,14 +52,26 @@ void Loader::add(std::span<const std::string_view> keys) {
 }
 
 void Loader::add_all(const KeySource& source, char separator) {
-  KeyReader reader(source.fd(), source.name(), separator);
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
+  in_parallel(source, separator, [&](std::optional<Range> part, std::size_t number) {
+    add_part(source, separator, part, number == 0 ? &progress : nullptr);
+  });
+}
+
+// The first part is the one with `progress`.
+void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
+  KeyReader reader(source.fd(), source.name(), separator, part);
   std::vector<std::string_view> keys;
+  bool first = progress != nullptr;
+  std::uint64_t bytes = 0;
   // An interrupt cuts the input short, perhaps within a key: what came last is not added.
-  while (reader.next(keys) && !interrupt::pending()) {
-    if (keys_read_ == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+  while (reader.next(keys) && !interrupt::pending() && !failed_) {
+    if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+    first = false;
     add(keys);
-    progress.show(keys_read_, reader.bytes_read());
+    bytes_read_ += reader.bytes_read() - bytes;
+    bytes = reader.bytes_read();
+    if (progress != nullptr) progress->show(keys_read_, bytes_read_);
   }
 }
 
@@ -65,8 +79,7 @@ void Loader::finish() { warn_if_overfull(filter_.stats().keys_added); }
 
 void Loader::warn_if_overfull(std::uint64_t keys_held) {
   const bfstore::Shape& shape = filter_.shape();
-  if (warned_ || keys_held <= shape.capacity) return;
-  warned_ = true;
+  if (keys_held <= shape.capacity || warned_.exchange(true)) return;
   complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
            "): false positives exceed the promised rate of " + short_number(shape.fpr) +
            "; make a larger one with bf build");

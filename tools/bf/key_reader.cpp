@@ -16,9 +16,12 @@
 
 namespace bf {
 
-std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name) {
+namespace {
+
+template <class Read>
+std::size_t go_on(Read read, int fd, const std::string& name) {
   for (;;) {
-    const ssize_t got = ::read(fd, to, bytes);
+    const ssize_t got = read();
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EAGAIN) {
       pollfd waiting{fd, POLLIN, 0};
@@ -29,6 +32,19 @@ std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& na
   }
 }
 
+}  // namespace
+
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name) {
+  return go_on([&] { return ::read(fd, to, bytes); }, fd, name);
+}
+
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name, Range& rest) {
+  bytes = std::min(bytes, static_cast<std::size_t>(rest.end - rest.begin));
+  const std::size_t got = go_on([&] { return ::pread(fd, to, bytes, rest.begin); }, fd, name);
+  rest.begin += static_cast<off_t>(got);
+  return got;
+}
+
 KeyReader::KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes, std::size_t max_key_bytes)
     : fd_(fd),
       name_(std::move(name)),
@@ -37,6 +53,11 @@ KeyReader::KeyReader(int fd, std::string name, char separator, std::size_t buffe
       buffer_(static_cast<char*>(std::malloc(buffer_bytes + kBlockBytes))),
       capacity_(buffer_bytes) {
   if (!buffer_) throw std::bad_alloc();
+}
+
+KeyReader::KeyReader(int fd, std::string name, char separator, std::optional<Range> range)
+    : KeyReader(fd, std::move(name), separator) {
+  range_ = range;
 }
 
 bool KeyReader::next(std::vector<std::string_view>& keys) {
@@ -81,7 +102,9 @@ void KeyReader::take_rest(std::vector<std::string_view>& keys) {
 
 void KeyReader::fill() {
   make_room();
-  const std::size_t got = read_some(fd_, buffer_.get() + end_, capacity_ - end_, name_);
+  char* const to = buffer_.get() + end_;
+  const std::size_t room = capacity_ - end_;
+  const std::size_t got = range_ ? read_some(fd_, to, room, name_, *range_) : read_some(fd_, to, room, name_);
   at_end_ = got == 0;
   end_ += got;
   bytes_read_ += got;
