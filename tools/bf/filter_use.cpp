@@ -43,7 +43,6 @@ Loader::Loader(bfstore::Filter& filter, std::string file)
 void Loader::add(std::span<const std::string_view> keys) {
   const bfstore::Count count = filter_.add_many(keys);
   if (!count.ok()) {
-    failed_ = true;
     throw Failure(file_ + ": adding stopped behind " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
   }
   keys_read_ += keys.size();
@@ -54,7 +53,12 @@ void Loader::add(std::span<const std::string_view> keys) {
 void Loader::add_all(const KeySource& source, char separator) {
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
   in_parallel(source, separator, [&](std::optional<Range> part, std::size_t number) {
-    add_part(source, separator, part, number == 0 ? &progress : nullptr);
+    try {
+      add_part(source, separator, part, number == 0 ? &progress : nullptr);
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
   });
 }
 
