@@ -71,7 +71,7 @@ def bytes_text(value: float | None) -> str:
 
 
 def section(results: Results, first: str, header: list, row_of) -> str:
-    """`row_of` takes a row's words behind `first` and its facts, and gives the cells."""
+    """`row_of` takes a row's words behind `first` and its facts, and gives the cells. Nothing where nothing was run."""
     rows = []
     for name in results.names(first):
         words = name.split("/")[1:]
@@ -79,7 +79,7 @@ def section(results: Results, first: str, header: list, row_of) -> str:
             rows.append([" ".join(words), f"not measured: {results.reasons[name]}", *[""] * (len(header) - 2)])
         else:
             rows.append(row_of(words, results.facts[name]))
-    return table(header, rows)
+    return table(header, rows) if rows else ""
 
 
 def machine_text(results: Results) -> str:
@@ -127,10 +127,11 @@ def cold_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
         return [", ".join(words), number(facts["us_median"]), number(facts["us_p90"]), number(facts["faults_median"]),
                 number(facts["faults_most"]), number(facts["major_median"]), number(facts["pages_median"]),
-                number(facts.get("open_us"))]
+                number(facts.get("open_us")), number(facts.get("open_pages"))]
 
     return section(results, "cold", ["one lookup in a cold file", "us, median", "us, 90th percentile", "page faults",
-                                     "at most", "major", "pages brought in", "opening, us"], row)
+                                     "at most", "major", "pages brought in", "opening it, us",
+                                     "pages that brought in"], row)
 
 
 def sync_text(results: Results) -> str:
@@ -168,7 +169,7 @@ def main() -> int:
     except (OSError, ValueError, KeyError) as error:
         print(f"system_table.py: {path}: not a whole result of bfsystem: {error!r}", file=sys.stderr)
         return 1
-    print("\n\n".join(parts))
+    print("\n\n".join(part for part in parts if part))
     return 0
 
 

@@ -1,4 +1,6 @@
 // One lookup in a file that is not in memory: page faults, pages brought in, and time; beside reading one byte of it.
+#include <sys/mman.h>
+
 #include <chrono>
 #include <filesystem>
 #include <random>
@@ -48,7 +50,7 @@ void measure_one(Costs& costs, const Watched& watched, auto&& look) {
 Measured look_up(const std::string& path, const MapOption& option, const std::vector<std::uint64_t>& present) {
   const Watched watched(path);
   Costs costs;
-  std::vector<double> opening;
+  std::vector<double> opening, opening_pages;
   // The first lookup of a process brings the code into memory too.
   if (!value_of(option.open(path, bfstore::OpenMode::kRead)).contains_digest(present.front()))
     fail(path + ": a wrong no");
@@ -57,23 +59,26 @@ Measured look_up(const std::string& path, const MapOption& option, const std::ve
     const auto begin = std::chrono::steady_clock::now();
     const bfstore::Filter filter = value_of(option.open(path, bfstore::OpenMode::kRead));
     opening.push_back(seconds_since(begin));
+    opening_pages.push_back(static_cast<double>(watched.pages_in_memory()));
     bool found = false;
     measure_one(costs, watched, [&] { found = filter.contains_digest(digest); });
     if (!found) fail(path + ": a wrong no in a cold file");
   }
   Measured measured = costs.summary();
   measured.facts["open_us"] = kMicro * median(opening);
+  measured.facts["open_pages"] = median(opening_pages);
   return measured;
 }
 
-// The least that it can cost: one byte of a mapping, anywhere in the file.
-Measured read_a_byte(const std::string& path, std::uint64_t times) {
+// The least that it can cost: one byte of a mapping, anywhere in the file. `advice`: for madvise().
+Measured read_a_byte(const std::string& path, std::uint64_t times, int advice) {
   const Watched watched(path);
   std::mt19937_64 random(kSeed);
   Costs costs;
   for (std::uint64_t i = 0; i < times; ++i) {
     drop_from_memory(path);
     const Watched mapping(path);
+    if (madvise(const_cast<std::byte*>(mapping.data()), mapping.bytes(), advice) != 0) fail_errno("madvise");
     const volatile std::byte* const byte = mapping.data() + random() % mapping.bytes();
     measure_one(costs, watched, [&] { static_cast<void>(*byte); });
   }
@@ -103,10 +108,12 @@ Rows cold_rows(const Scale& scale, const Places& places) {
                       }});
     }
     if (layout != bfstore::Layout::kBlocked) continue;
-    rows.push_back({"cold/one byte/mmap", [=] {
-                      make_filled(path, scale, layout);
-                      return read_a_byte(path, scale.cold_lookups);
-                    }});
+    for (const auto& [advice, number] : {std::pair("default", MADV_NORMAL), std::pair("MADV_RANDOM", MADV_RANDOM)}) {
+      rows.push_back({std::string("cold/one byte/") + advice, [path, scale, layout, number = number] {
+                        make_filled(path, scale, layout);
+                        return read_a_byte(path, scale.cold_lookups, number);
+                      }});
+    }
   }
   return rows;
 }

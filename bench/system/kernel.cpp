@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "fail.hpp"
+#include "row.hpp"
 
 namespace bench::system {
 namespace {
@@ -52,9 +55,16 @@ std::uint64_t inode_in(const std::string& line) {
 }  // namespace
 
 void drop_from_memory(const std::string& path) {
+  constexpr int kTries = 100;
   const Descriptor file(path);
   if (fdatasync(file.number()) != 0) fail_errno(path);
-  if (posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED) != 0) fail(path + ": can not be dropped from memory");
+  const Watched watched(path);
+  for (int i = 0; i < kTries; ++i) {
+    if (posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED) != 0) break;
+    if (watched.pages_in_memory() == 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // pages that are still being read ahead
+  }
+  throw Unmeasurable("the file system keeps its files in memory");
 }
 
 Watched::Watched(const std::string& path) : data_(nullptr), bytes_(static_cast<std::uint64_t>(stat_of(path).st_size)) {

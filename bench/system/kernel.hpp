@@ -10,7 +10,7 @@
 
 namespace bench::system {
 
-// Takes a file out of memory: syncs it, then drops its pages. Those that a process has mapped and touched stay.
+// Takes all of a file out of memory: syncs it, then drops its pages. No process may have touched a mapping of it.
 void drop_from_memory(const std::string& path);
 
 // A mapping for looking alone: none of it is touched.
