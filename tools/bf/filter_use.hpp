@@ -53,6 +53,8 @@ class Loader {
 
  private:
   void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
+  // What came of adding so many keys.
+  void take(bfstore::Count count, std::size_t keys);
   void warn_if_overfull(std::uint64_t keys_held);
 
   bfstore::Filter& filter_;
