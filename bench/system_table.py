@@ -154,10 +154,11 @@ def text_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
         return [words[0], number(facts["num_keys"] / facts["seconds"] / 1e6),
                 number(1e9 * facts["seconds"] / facts["num_keys"]), ratio(facts["seconds"], seconds("wc -l")),
-                ratio(facts["seconds"], seconds("sort -u"))]
+                ratio(facts["seconds"], seconds("sort -u")),
+                number(1e9 * facts["cpu_seconds"] / facts["num_keys"])]
 
     return section(results, "text", ["lines of 16 to 32 bytes", "million lines/s", "ns a line", "times wc -l",
-                                     "times sort -u"], row)
+                                     "times sort -u", "CPU ns a line"], row)
 
 
 def main() -> int:
