@@ -11,6 +11,45 @@ KEYS = [b"key-%d" % i for i in range(30000)]
 LINES = b"\n".join(KEYS) + b"\n"
 
 
+class Large(BfCase):
+    """Files that are large enough (32 MiB and more) to be read by several threads, each a part of its own."""
+
+    def check(self, text, keys):
+        self.write("keys", text)
+        words = f"{keys:,} keys".encode()
+        self.assertIn(b"f: built from " + words, self.good("build", "f", "--from", "keys", "--seed", "1"))
+        self.assertEqual(header(self.path("f"))["n"], keys)
+        maybe = b"maybe\t%d\nabsent\t0\n" % keys
+        self.assertEqual(self.good("contains", "f", "--count", "--from", "keys"), maybe)
+        self.good("create", "g", "--capacity", str(keys), "-q")
+        self.assertIn(b"g: " + words + b" added", self.good("add", "g", "--from", "keys"))
+        self.assertEqual(self.good("contains", "g", "--count", "--from", "keys"), maybe)
+        with open(self.path("keys"), "rb") as file:
+            self.good("build", "h", "--from", "-", "-q", "--seed", "1", stdin=file, input=None)
+            self.assertEqual(file.read(), b"", "standard input is where its end is")
+        self.assertEqual(self.body("f"), self.body("h"))
+
+    def body(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()[16384:]
+
+    def test_no_key_is_divided_or_lost(self):
+        lines = b"".join(b"%0*d\n" % (16 + i % 33, i) for i in range(1100000))
+        self.check(lines, 1100000)
+        self.check_again(lines[:-1], 1100000)
+
+    def check_again(self, text, keys):
+        for name in ("f", "g", "h"):
+            os.remove(self.path(name))
+        self.check(text, keys)
+
+    def test_a_key_may_be_longer_than_a_part(self):
+        long = b"x" * (40 << 20)
+        self.check(b"a\n" + long + b"\n\nb\n", 4)
+        self.check_again(long + b"\nb", 2)
+        self.check_again(b"\n" * (33 << 20), 33 << 20)
+
+
 class Build(BfCase):
     def test_the_list_is_counted_and_the_filter_has_its_size(self):
         self.write("keys", LINES)

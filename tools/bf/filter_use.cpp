@@ -2,6 +2,7 @@
 #include "filter_use.hpp"
 
 #include "failure.hpp"
+#include "in_parallel.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
@@ -9,6 +10,13 @@
 #include <vector>
 
 namespace bf {
+namespace {
+
+// Keys that a thread hashes before it adds them. Threads of a filter's only writer take turns in adding, and so many
+// keys take much longer to read than it takes to wake the thread that waits for its turn.
+constexpr std::size_t kTurn = 65'536;
+
+}  // namespace
 
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
@@ -39,34 +47,62 @@ void warn_of_cr(const std::string& source_name) {
 Loader::Loader(bfstore::Filter& filter, std::string file)
     : filter_(filter), file_(std::move(file)), keys_before_(filter.stats().keys_added) {}
 
-void Loader::add(std::span<const std::string_view> keys) {
-  const bfstore::Count count = filter_.add_many(keys);
+void Loader::add(std::span<const std::string_view> keys) { take(filter_.add_many(keys), keys.size()); }
+
+void Loader::take(bfstore::Count count, std::size_t keys) {
   if (!count.ok()) {
     throw Failure(file_ + ": adding stopped behind " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
   }
-  keys_read_ += keys.size();
+  keys_read_ += keys;
   keys_new_ += count.keys();
   warn_if_overfull(keys_held());
 }
 
 void Loader::add_all(const KeySource& source, char separator) {
-  KeyReader reader(source.fd(), source.name(), separator);
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
+  in_parallel(source, separator, [&](std::optional<Range> part, std::size_t number) {
+    try {
+      add_part(source, separator, part, number == 0 ? &progress : nullptr);
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  });
+}
+
+// The first part is the one with `progress`.
+void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
+  KeyReader reader(source.fd(), source.name(), separator, part);
   std::vector<std::string_view> keys;
+  std::vector<std::uint64_t> digests;
+  const auto add_digests = [&] {
+    take(filter_.add_digests(digests), digests.size());
+    digests.clear();
+  };
+  bool first = progress != nullptr;
+  std::uint64_t bytes = 0;
   // An interrupt cuts the input short, perhaps within a key: what came last is not added.
-  while (reader.next(keys) && !interrupt::pending()) {
-    if (keys_read_ == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
-    add(keys);
-    progress.show(keys_read_, reader.bytes_read());
+  while (reader.next(keys) && !interrupt::pending() && !failed_) {
+    if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+    first = false;
+    if (part) {
+      for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
+      if (digests.size() >= kTurn) add_digests();
+    } else {
+      add(keys);
+    }
+    bytes_read_ += reader.bytes_read() - bytes;
+    bytes = reader.bytes_read();
+    if (progress != nullptr) progress->show(keys_read_, bytes_read_);
   }
+  if (!digests.empty()) add_digests();
 }
 
 void Loader::finish() { warn_if_overfull(filter_.stats().keys_added); }
 
 void Loader::warn_if_overfull(std::uint64_t keys_held) {
   const bfstore::Shape& shape = filter_.shape();
-  if (warned_ || keys_held <= shape.capacity) return;
-  warned_ = true;
+  if (keys_held <= shape.capacity || warned_.exchange(true)) return;
   complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
            "): false positives exceed the promised rate of " + short_number(shape.fpr) +
            "; make a larger one with bf build");

@@ -7,7 +7,9 @@
 
 #include <bfstore/bfstore.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,7 +35,8 @@ void refuse_external(const bfstore::Filter& filter, const std::string& file);
 // Once, to standard error: every key of a file with CR LF line ends has a CR that the user does not see.
 void warn_of_cr(const std::string& source_name);
 
-// Adds keys, counts them, and says once when there are more than the filter was made for.
+// Adds keys, counts them, and says once when there are more than the filter was made for. A large file of keys is added
+// by several threads at once.
 class Loader {
  public:
   Loader(bfstore::Filter& filter, std::string file);
@@ -49,14 +52,19 @@ class Loader {
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + keys_new_; }
 
  private:
+  void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
+  // What came of adding so many keys.
+  void take(bfstore::Count count, std::size_t keys);
   void warn_if_overfull(std::uint64_t keys_held);
 
   bfstore::Filter& filter_;
   std::string file_;
   std::uint64_t keys_before_;
-  std::uint64_t keys_read_ = 0;
-  std::uint64_t keys_new_ = 0;
-  bool warned_ = false;
+  std::atomic<std::uint64_t> keys_read_{0};
+  std::atomic<std::uint64_t> bytes_read_{0};
+  std::atomic<std::uint64_t> keys_new_{0};
+  std::atomic<bool> warned_{false};
+  std::atomic<bool> failed_{false};  // in one thread, so that the others need not go on
 };
 
 // "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"

@@ -8,11 +8,20 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace bf {
+
+// A part of a regular file, from one key's first byte to another's, or beyond the end of the file.
+struct Range {
+  off_t begin = 0;
+  off_t end = 0;
+};
 
 class KeyReader {
  public:
@@ -23,6 +32,8 @@ class KeyReader {
   // Reads `fd`, which stays the caller's; `name` is for messages.
   KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes = kBufferBytes,
             std::size_t max_key_bytes = kMaxKeyBytes);
+  // Of a range it reads wherever the descriptor stands, and leaves it there: other readers may share it.
+  KeyReader(int fd, std::string name, char separator, std::optional<Range> range);
 
   // The next keys, at least one; the views are good until the next call. Waits only when no whole key has been read
   // yet, so that a slow pipe is answered as it goes. False at the end. Throws Failure.
@@ -47,6 +58,7 @@ class KeyReader {
   void make_room();
 
   int fd_;
+  std::optional<Range> range_;  // what is left of it
   std::string name_;
   char separator_;
   std::size_t max_key_bytes_;
@@ -64,5 +76,7 @@ class KeyReader {
 
 // read(2) that goes on after signals and waits where the descriptor is non-blocking. 0 at the end; throws Failure.
 std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name);
+// The same from the front of `rest`, which becomes shorter.
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name, Range& rest);
 
 }  // namespace bf

@@ -3,18 +3,19 @@
 
 #include "failure.hpp"
 #include "interrupt.hpp"
-#include "key_reader.hpp"
 #include "terminal.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <limits>
+#include <thread>
 
 namespace bf {
 namespace {
@@ -89,6 +90,38 @@ bool KeySource::is_same_file(const std::string& path) const {
 }
 
 bool KeySource::is_terminal() const { return ::isatty(fd_) == 1; }
+
+std::vector<Range> KeySource::ranges(char separator) const {
+  constexpr std::uint64_t kWorthAThread = std::uint64_t{16} << 20;
+  constexpr std::uint64_t kMostThreads = 4;  // more would wait for the memory, and the machine is not ours alone
+  const std::uint64_t size = bytes().value_or(0);
+  const std::uint64_t count =
+      std::min({kMostThreads, std::uint64_t{std::thread::hardware_concurrency()}, size / kWorthAThread});
+  std::vector<Range> ranges;
+  if (count < 2) return ranges;
+  off_t begin = start_;
+  for (std::uint64_t i = 1; i < count; ++i) {
+    const off_t end = std::max(begin, next_key(start_ + static_cast<off_t>(size / count * i), separator));
+    ranges.push_back({begin, end});
+    begin = end;
+  }
+  ranges.push_back({begin, std::numeric_limits<off_t>::max()});  // the file may be growing
+  return ranges;
+}
+
+void KeySource::skip_to_end() const { ::lseek(fd_, 0, SEEK_END); }
+
+// Where the first key begins that begins at `from` or behind it; the end of the file if there is none.
+off_t KeySource::next_key(off_t from, char separator) const {
+  std::vector<char> buffer(std::size_t{64} << 10);
+  Range rest{from - 1, std::numeric_limits<off_t>::max()};
+  while (const std::size_t got = read_some(fd_, buffer.data(), buffer.size(), name_, rest)) {
+    const void* const found = std::memchr(buffer.data(), separator, got);
+    if (found == nullptr) continue;
+    return rest.begin - static_cast<off_t>(got) + (static_cast<const char*>(found) - buffer.data()) + 1;
+  }
+  return rest.begin;
+}
 
 void KeySource::make_rewindable() {
   if (!S_ISREG(stat_of(fd_).st_mode)) spool();

@@ -1,9 +1,12 @@
 // Where keys come from: a file or standard input, that may have to be read twice.
 #pragma once
 
+#include "key_reader.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -25,12 +28,19 @@ class KeySource {
   [[nodiscard]] bool is_same_file(const std::string& path) const;
   [[nodiscard]] bool is_terminal() const;
 
+  // The parts of a large regular file that are worth a thread each, none of which divides a key; nothing for any other
+  // source, which is read as it comes. They are read without moving the descriptor.
+  [[nodiscard]] std::vector<Range> ranges(char separator) const;
+  // To where the descriptor would stand if it had been read to the end; others may share it.
+  void skip_to_end() const;
+
   // Makes rewind() possible: what is not a regular file is copied to a temporary file without a name.
   void make_rewindable();
   // Back to where the source began.
   void rewind();
 
  private:
+  [[nodiscard]] off_t next_key(off_t from, char separator) const;
   void spool();
   void replace(int fd);
 

@@ -3,11 +3,10 @@
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "key_count.hpp"
 #include "numbers.hpp"
 
 #include <sys/stat.h>
-
-#include <vector>
 
 namespace bf {
 namespace {
@@ -31,18 +30,6 @@ bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options
   bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, options);
   if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
   return unwrap(std::move(made), arguments.file);
-}
-
-std::uint64_t count_keys(const KeySource& source, char separator) {
-  KeyReader reader(source.fd(), source.name(), separator);
-  Progress progress("counting " + source.name(), source.bytes());
-  std::vector<std::string_view> keys;
-  std::uint64_t count = 0;
-  while (reader.next(keys)) {
-    count += keys.size();
-    progress.show(count, reader.bytes_read());
-  }
-  return count;
 }
 
 [[noreturn]] void fail_empty(const KeySource& source) {

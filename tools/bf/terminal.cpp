@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace bf {
 namespace {
 
 constexpr std::string_view kEraseLine = "\r\x1b[K";
-bool progress_shown = false;
+std::atomic<bool> progress_shown{false};  // one thread shows progress, any may complain
 
 // A standard error that can not be written to has nobody to tell.
 void write_error(std::string_view text) {
@@ -67,8 +68,7 @@ std::string printable(std::string_view text) {
 }
 
 void complain(std::string_view message) {
-  std::string line(progress_shown ? kEraseLine : "");
-  progress_shown = false;
+  std::string line(progress_shown.exchange(false) ? kEraseLine : "");
   line += "bf: " + printable(message) + "\n";
   write_error(line);
 }

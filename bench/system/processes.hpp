@@ -1,0 +1,11 @@
+// What a copy of bfsystem does that was started with --child.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bench::system {
+
+int run_child(const std::vector<std::string>& arguments);
+
+}  // namespace bench::system

@@ -1,0 +1,13 @@
+// How many keys a source holds.
+#pragma once
+
+#include "key_source.hpp"
+
+#include <cstdint>
+
+namespace bf {
+
+// As many as a KeyReader would give: one for each separator, and a last one without. Reads the source to its end.
+std::uint64_t count_keys(const KeySource& source, char separator);
+
+}  // namespace bf
