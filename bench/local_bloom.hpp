@@ -1,6 +1,6 @@
 // RocksDB's FastLocalBloom once more, for machines with AVX2: Debian builds librocksdb for machines without, so its own
 // code tests one probe after the other. Written anew from the description of that filter; rival_rocksdb.cpp has the
-// library's own reader give an answer to every question that the assertions ask, and they must agree.
+// library's own reader answer millions of questions too, and they must agree.
 //
 // Filter: 64-byte lines. Of a hash's 64 bits, the low half chooses the line (times the number of lines, shifted down by
 // 32); the high half is h, and each of k probes is bit h >> 23 of the line, then h *= 0x9e3779b9.

@@ -27,7 +27,8 @@ MOST_KEYS = 10_000_000
 FIRST_ABSENT = 1 << 40  # keys from here on are never added
 NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an "
         "object, so rbloom and set compute it but once. Nanoseconds of CPU time per key, Python's own loop included. "
-        "`bfstore (ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one column.")
+        "`bfstore (ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one "
+        "column.")
 
 
 def make_key(number: int) -> bytes:

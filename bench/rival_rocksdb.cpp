@@ -209,7 +209,7 @@ void add_hashed(RivalSite& site) {
   const Truth truth = add_rival(site, "rocksdb-avx2", filter);
   const auto library = std::make_shared<HashedSubject>(filter);
   const Population& population = site.population;
-  check_same(site.place, *library, *filter, population.added.digests);
+  check_same(site.place, *library, *filter, population.present_queries);
   check_same(site.place, *library, *filter, population.absent);
   // It has the facts of the filter that it asks.
   RowMaker maker{site.place, "rocksdb-digest", site.rows.back().facts, {}};

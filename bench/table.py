@@ -51,7 +51,7 @@ def machine_text(results: Results) -> str:
         f"- bfstore {context['bfstore']}, compiler {context['compiler']}",
         f"- {context['cpu']}, {context['num_cpus']} cores, {context['machine']}; {context['kernel']}; files on "
         f"{context['filesystem']}; load {load[0]:.1f} at the start",
-        f"- {context['date']}; medians of {results.repetitions} repetitions in random order, whose times lie "
+        f"- {context['date']}; medians of up to {results.repetitions} repetitions in random order, whose times lie "
         f"{results.spread:.0%} apart in the median row (CPU time of the thread)"])
 
 
