@@ -213,7 +213,8 @@ BFS_API int32_t bfs_close(bfs_filter* filter);
 
 /* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in any process see it once this returns;
  * it survives a killed process at once, and a power cut once a later bfs_sync() returns BFS_OK. Returns 1 if the key
- * was certainly new, 0 if it may have been there, < 0 a BFS_E code (then nothing changed). */
+ * was certainly new, 0 if it may have been there, < 0 a BFS_E code (then nothing changed).  Of those who add one key at
+ * the same moment, several may be told 1. */
 BFS_API int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 

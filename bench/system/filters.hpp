@@ -26,7 +26,12 @@ inline bfstore::Result<bfstore::Filter> open_by_default(const std::string& path,
   return bfstore::Filter::open(path, mode);
 }
 
-inline constexpr std::array kMapOptions{MapOption{"default", open_by_default}};
+inline bfstore::Result<bfstore::Filter> open_for_random_access(const std::string& path, bfstore::OpenMode mode) {
+  return bfstore::Filter::open(path, mode, {.populate = false, .random_access = true});
+}
+
+inline constexpr std::array kMapOptions{MapOption{"default", open_by_default},
+                                        MapOption{"random access", open_for_random_access}};
 
 template <class T>
 T value_of(bfstore::Result<T> result) {

@@ -4,9 +4,9 @@
 //     if (!lookup.contains_digest(digest)) continue;  // no call, no indirection: a multiplication and one cache line
 //
 // The test of a line is compiled for the instruction set that the including file is compiled for: AVX-512 with
-// -mavx512f -mavx512vl (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, else scalar. Nothing is
-// chosen at run time here, and BFSTORE_FORCE_ISA has no say; Filter's own functions choose for themselves. All give the
-// same answers.
+// -mavx512f -mavx512vl (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, else scalar.
+// Nothing is chosen at run time here, and BFSTORE_FORCE_ISA has no say; Filter's own functions choose for themselves.
+// All give the same answers.
 //
 // A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, where that is
 // inlined too. A filter with Hash::kExternal takes the owner's own.
@@ -40,7 +40,8 @@ class Lookup {
 
   // As Filter::contains_digest: false is a certain no; everything in doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
-    const bool maybe = geometry_.one_block() ? test_classic(digest) : test_blocked(digest);
+    const bool maybe =
+        geometry_.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
     if (maybe) return true;
     // The bits first, then the live word: if the bits were lost, so is the word.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -54,21 +55,21 @@ class Lookup {
   }
 
  private:
-  BFSTORE_ALWAYS_INLINE bool test_classic(std::uint64_t digest) const noexcept {
-    return layout::test<layout::Classic>(words_, geometry_, layout::Classic::locate(geometry_, digest));
-  }
-
-  BFSTORE_ALWAYS_INLINE bool test_blocked(std::uint64_t digest) const noexcept {
-    const layout::Located at = layout::Blocked::locate(geometry_, digest);
 #if defined(__AVX512F__) && defined(__AVX512VL__)
-    return layout::avx512::test(words_, geometry_, at);
+  using BlockedKernel = layout::Avx512;
 #elif defined(__AVX2__)
-    return layout::avx2::test(words_, geometry_, at);
+  using BlockedKernel = layout::Avx2;
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
-    return layout::neon::test(words_, geometry_, at);
+  using BlockedKernel = layout::Neon;
 #else
-    return layout::test<layout::Blocked>(words_, geometry_, at);
+  using BlockedKernel = layout::Scalar<layout::Blocked>;
 #endif
+
+  template <class Kernel>
+  BFSTORE_ALWAYS_INLINE bool test(std::uint64_t digest) const noexcept {
+    const layout::Located at = Kernel::Rules::locate(geometry_, digest);
+    return Kernel::are_few(geometry_) ? Kernel::template test<true>(words_, geometry_, at)
+                                      : Kernel::template test<false>(words_, geometry_, at);
   }
 
   const std::uint64_t* words_;

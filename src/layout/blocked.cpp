@@ -1,9 +1,16 @@
 // The blocked layout, scalar: one 64-byte line a key (FORMAT.md, "Layouts").
-#include "layout/scalar.hpp"
 #include "layout/tables.hpp"
 
 namespace bfstore::layout {
+namespace {
 
-constexpr Functions kBlockedScalar = scalar_functions<Blocked>();
+#define BFSTORE_TARGET
+
+using Kernel = Scalar<Blocked>;
+#include "layout/functions.inc"
+
+}  // namespace
+
+constexpr Functions kBlockedScalar = functions("scalar");
 
 }  // namespace bfstore::layout

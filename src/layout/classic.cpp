@@ -1,9 +1,16 @@
 // The classic layout, scalar: k probes anywhere in m bits (FORMAT.md, "Layouts").
-#include "layout/scalar.hpp"
 #include "layout/tables.hpp"
 
 namespace bfstore::layout {
+namespace {
 
-constexpr Functions kClassicScalar = scalar_functions<Classic>();
+#define BFSTORE_TARGET
+
+using Kernel = Scalar<Classic>;
+#include "layout/functions.inc"
+
+}  // namespace
+
+constexpr Functions kClassicScalar = functions("scalar");
 
 }  // namespace bfstore::layout

@@ -14,7 +14,7 @@ namespace {
 struct Isa {
   const char* name;
   bool (*runs_here)() noexcept;
-  const Lookups* blocked;
+  const Functions* blocked;
 };
 
 bool nowhere() noexcept { return false; }
@@ -33,10 +33,8 @@ constexpr Isa kIsas[] = {{"avx512", nowhere, nullptr}, {"avx2", nowhere, nullptr
 
 const Functions& scalar(Layout layout) noexcept { return layout == Layout::kBlocked ? kBlockedScalar : kClassicScalar; }
 
-Functions with(const Isa& isa, Layout layout) noexcept {
-  Functions functions = scalar(layout);
-  if (layout == Layout::kBlocked) functions.contains = *isa.blocked;
-  return functions;
+const Functions& with(const Isa& isa, Layout layout) noexcept {
+  return layout == Layout::kBlocked ? *isa.blocked : kClassicScalar;
 }
 
 Error unusable(std::string_view forced, const char* why) {

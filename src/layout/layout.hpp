@@ -26,23 +26,21 @@ struct Step {
   std::size_t num_later;
 };
 
-// What kernels differ in.
 struct Lookups {
-  const char* isa;
   bool (*one)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
   // answers[i] = 1 if now[i] may be present, else 0; returns how many may.
   std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
                       std::uint8_t* answers) noexcept;
 };
 
-// Adding is scalar everywhere: it waits for memory, and for a locked instruction a bit where there are others who add.
-// True, or counted, if a bit changed: then the digest was certainly not there.
+// True, or counted, if a bit was missing: then the digest was certainly not there.
 struct Adds {
   bool (*one)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
   std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
 };
 
 struct Functions {
+  const char* isa;
   Lookups contains;
   Adds add;        // beside any number of others who add
   Adds add_alone;  // by the only one who does

@@ -7,8 +7,8 @@ namespace bfstore::layout {
 
 extern const Functions kBlockedScalar;
 extern const Functions kClassicScalar;
-extern const Lookups kBlockedAvx512;  // each only on the CPUs that may have it
-extern const Lookups kBlockedAvx2;
-extern const Lookups kBlockedNeon;
+extern const Functions kBlockedAvx512;  // each only on the CPUs that may have it
+extern const Functions kBlockedAvx2;
+extern const Functions kBlockedNeon;
 
 }  // namespace bfstore::layout

@@ -143,10 +143,10 @@ std::uint64_t Mapping::huge_page_bytes() const {
   return sum;
 }
 
-Error Mapping::populate() const {
-  if (madvise(data(), bytes(), MADV_POPULATE_READ) == 0) return {};
+Error Mapping::populate(std::uint64_t first_bytes) const {
+  if (madvise(data(), first_bytes, MADV_POPULATE_READ) == 0) return {};
   // Linux before 5.14: begun, and not waited for.
-  if (errno == EINVAL && madvise(data(), bytes(), MADV_WILLNEED) == 0) return {};
+  if (errno == EINVAL && madvise(data(), first_bytes, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 

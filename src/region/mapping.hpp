@@ -31,8 +31,9 @@ class Mapping {
   // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
 
-  // Brings all of it into memory, and waits for that. What can not be read is an error, not a SIGBUS.
-  [[nodiscard]] Error populate() const;
+  // Brings its first bytes into memory and maps them, and waits for that. What can not be read is an error, not a
+  // SIGBUS.
+  [[nodiscard]] Error populate(std::uint64_t first_bytes) const;
 
   // How much of the mapping's range of the file is in the page cache (mincore); nothing where the kernel does not tell,
   // which it does only to who owns the file or may write to it.

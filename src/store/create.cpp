@@ -163,7 +163,6 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (!functions) return functions.error();
   auto session = store::Session::create(path, *identity, options);
   if (!session) return session.error();
-  if (Error error = options.map.populate ? (*session)->mapping().populate() : Error{}; !error.ok()) return error;
   // Nobody else can open what has no name yet.
   const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
   return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
@@ -244,7 +243,7 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   if (!functions) return functions.error();
   auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes, map);
   if (!mapping) return mapping.error();
-  if (Error error = map.populate ? mapping->populate() : Error{}; !error.ok()) return error;
+  if (Error error = map.populate ? mapping->populate(mapping->bytes()) : Error{}; !error.ok()) return error;
   return Filter(std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes));
 }
 

@@ -31,7 +31,6 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const MapOpt
   if (!session) return session.error();
   const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
   if (!functions) return functions.error();
-  if (Error error = map.populate ? (*session)->mapping().populate() : Error{}; !error.ok()) return error;
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
   return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
 }
@@ -103,7 +102,7 @@ Code Filter::health() const noexcept { return core_->health(); }
 Stats Filter::stats(bool count_bits) const {
   Stats stats;
   stats.shape = core_->shape;
-  stats.isa = core_->functions.contains.isa;
+  stats.isa = core_->functions.isa;
   stats.body_bytes = core_->body_bytes;
   if (core_->session != nullptr) stats.keys_added = core_->keys_added();
   if (const region::Mapping* mapping = core_->mapping(); mapping != nullptr) {

@@ -83,6 +83,9 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   auto mapping =
       region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, map);
   if (!mapping) return mapping.error();
+  // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
+  const std::uint64_t wanted = map.populate ? mapping->bytes() : format::kFileHeaderBytes;
+  if (Error error = mapping->populate(wanted); !error.ok()) return error;
   return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*checked.identity)));
 }
 
@@ -234,6 +237,8 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   auto mapping =
       region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes, options.map);
   if (!mapping) return mapping.error();
+  if (Error error = mapping->populate(options.map.populate ? mapping->bytes() : format::kFileHeaderBytes); !error.ok())
+    return error;
   std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
   session->unpublished_ = true;
   session->replace_ = options.replace;

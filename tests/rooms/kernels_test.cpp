@@ -66,12 +66,12 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
     expected_maybes += expected ? 1U : 0U;
     if (kernel.contains.one(words.get(), geometry, digests[i]) == expected && answers[i] == (expected ? 1 : 0))
       continue;
-    std::printf("%s, k = %u: digest %llx differs from scalar\n", kernel.contains.isa, k,
+    std::printf("%s, k = %u: digest %llx differs from scalar\n", kernel.isa, k,
                 static_cast<unsigned long long>(digests[i]));
     std::exit(1);
   }
   if (maybes == expected_maybes && maybes > 0 && maybes < digests.size()) return;
-  std::printf("%s, k = %u: %zu maybes, scalar says %zu\n", kernel.contains.isa, k, maybes, expected_maybes);
+  std::printf("%s, k = %u: %zu maybes, scalar says %zu\n", kernel.isa, k, maybes, expected_maybes);
   std::exit(1);
 }
 
@@ -90,6 +90,6 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = mix(i);
   for (std::uint32_t k = 1; k <= kMaxProbes; ++k)
     compare(layout::runnable(Layout::kBlocked).back(), *chosen, k, digests);
-  std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->contains.isa, digests.size());
+  std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->isa, digests.size());
   return 0;
 }

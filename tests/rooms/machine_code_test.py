@@ -36,17 +36,18 @@ class MachineCode(unittest.TestCase):
         return found[0]
 
     def test_every_loop_over_digests_prefetches(self) -> None:
-        loops = {"blocked": ("_step<", 3), "classic": ("_step<", 3), "blocked_avx2": ("ask<", 2),
-                 "blocked_avx512": ("ask<", 2)}
-        for member, (name, number) in loops.items():
-            functions = self.functions(member, name)
-            self.assertEqual(len(functions), number, f"{member}: {list(functions)}")
-            for function, code in functions.items():
-                self.assertRegex(code, r"\tprefetch", f"{member}: {function}")
+        for member in ("blocked", "classic", "blocked_avx2", "blocked_avx512"):
+            # The scalar tables' compilers may keep a loop in the function that calls it.
+            loops = self.functions(member, r"\b(ask|load)<") or self.functions(member, r"_step\b")
+            for what in (r"ask<|contains_step", "Alone", "Shared"):
+                named = [code for function, code in loops.items() if re.search(what, function)]
+                self.assertTrue(named, f"{member}: {what}")
+                for code in named:
+                    self.assertRegex(code, r"\tprefetch", f"{member}: {what}")
 
     def test_kernels_use_their_instructions(self) -> None:
         for member, register in (("blocked_avx2", "ymm"), ("blocked_avx512", "zmm")):
-            code = "".join(self.functions(member, "ask<|contains").values())
+            code = "".join(self.functions(member, "ask<|load<|_one").values())
             self.assertIn(register, code)
             self.assertRegex(code, "vperm[a-z0-9]+")
         self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")

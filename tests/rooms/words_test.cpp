@@ -11,7 +11,7 @@ TEST_CASE("bit i is bit i % 8, least significant first, of byte i / 8, whatever 
   for (std::uint64_t bit = 0; bit < 1024; ++bit) {
     Buffer memory(128);
     CHECK_FALSE(layout::test_bit(memory.words(), bit));
-    REQUIRE(layout::Shared::set_bit(memory.words(), bit));
+    layout::Shared::set_bit(memory.words(), bit);
     for (std::uint64_t byte = 0; byte < 128; ++byte) {
       const unsigned expected = byte == bit / 8 ? 1U << (bit % 8) : 0;
       REQUIRE(std::to_integer<unsigned>(memory.bytes()[byte]) == expected);
@@ -25,8 +25,8 @@ void set_each_bit_once() {
   for (std::uint64_t step = 0; step < 512; ++step) {
     const std::uint64_t bit = step * 37 % 512;  // each once
     REQUIRE_FALSE(layout::test_bit(memory.words(), bit));
-    REQUIRE(How::set_bit(memory.words(), bit));
-    REQUIRE_FALSE(How::set_bit(memory.words(), bit));
+    How::set_bit(memory.words(), bit);
+    How::set_bit(memory.words(), bit);
     REQUIRE(layout::test_bit(memory.words(), bit));
     REQUIRE(layout::count_bits(memory.words(), 0, 512) == step + 1);
   }
@@ -67,7 +67,7 @@ TEST_CASE("every layout has a whole table of functions, and its own") {
   for (const Layout layout : kBothLayouts) {
     const auto tables = layout::runnable(layout);
     REQUIRE_FALSE(tables.empty());
-    CHECK(std::string(tables.back().contains.isa) == "scalar");
+    CHECK(std::string(tables.back().isa) == "scalar");
     for (const layout::Functions& table : tables) {
       CHECK((table.contains.one != nullptr));
       CHECK((table.contains.step != nullptr));
@@ -94,9 +94,9 @@ TEST_CASE("the best table is chosen, or the one that is asked for, or none") {
       const auto chosen = layout::choose(layout, isa);
       const auto blocked = layout::runnable(Layout::kBlocked);
       const bool runs_here = std::any_of(blocked.begin(), blocked.end(),
-                                         [&](const auto& table) { return std::string(table.contains.isa) == isa; });
+                                         [&](const auto& table) { return std::string(table.isa) == isa; });
       REQUIRE(chosen.ok() == runs_here);
-      if (runs_here) CHECK(std::string(chosen->contains.isa) == (layout == Layout::kBlocked ? isa : "scalar"));
+      if (runs_here) CHECK(std::string(chosen->isa) == (layout == Layout::kBlocked ? isa : "scalar"));
       if (!runs_here) CHECK(chosen.error().code == Code::kInvalid);
     }
     for (const char* wrong : {"", "AVX2", "avx", "avx5123", "scalar "}) {

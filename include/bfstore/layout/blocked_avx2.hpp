@@ -6,56 +6,58 @@
 
 #include <immintrin.h>
 
-namespace bfstore::layout::avx2 {
+namespace bfstore::layout {
 
-#define BFSTORE_AVX2 static inline __attribute__((always_inline, target("avx2")))
+#define BFSTORE_AVX2 inline __attribute__((always_inline, target("avx2")))
 
-constexpr auto kPowers = powers<8>();
+static constexpr auto kAvx2Powers = powers<8>();
 
-// Eight words from kLanes + 8 - n on: lanes 0 to n-1 all ones.
-alignas(64) constexpr std::uint32_t kLanes[16] = {~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U};
+// Eight words from kAvx2Lanes + 8 - n on: lanes 0 to n-1 all ones. Outside the struct, where it would be a weak symbol.
+alignas(64) static constexpr std::uint32_t kAvx2Lanes[16] = {~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U};
 
-struct Line {
-  __m256i low;
-  __m256i high;
+struct Avx2 {
+  using Rules = Blocked;
+
+  struct Line {
+    __m256i low;
+    __m256i high;
+  };
+
+  static BFSTORE_AVX2 __m256i load(const void* from) noexcept {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  }
+
+  // 1 if all of 8 probes, of which h is the first one's hash, find their bit, as far as they are in `lanes`; else 0.
+  static BFSTORE_AVX2 int hit(const Line& line, std::uint32_t h, __m256i lanes) noexcept {
+    const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), load(kAvx2Powers.of));
+    const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar looks at the low 3 of these 4 bits
+    const __m256 low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.low, words));
+    const __m256 high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.high, words));
+    // blendv looks at the hash's top bit, which is the fourth: low or high half of the line.
+    const __m256i there = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(hashes)));
+    const __m256i shifts = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
+    const __m256i bits = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shifts), lanes);
+    return _mm256_testc_si256(there, bits);
+  }
+
+  // Whether there are so few probes that one pass finds them all.
+  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
+
+  template <bool kFew>
+  static BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
+    const std::uint64_t* start = words + at.first_bit / 64;
+    const Line line{load(start), load(start + 4)};
+    auto h = static_cast<std::uint32_t>(at.state);
+    std::uint32_t probes = geometry.num_probes;
+    if constexpr (kFew) return hit(line, h, load(kAvx2Lanes + 8 - probes)) != 0;
+    for (; probes > 16; probes -= 8, h *= kAvx2Powers.next) {
+      if (hit(line, h, _mm256_set1_epi32(-1)) == 0) return false;
+    }
+    // Both of the last two passes, without a branch between them that nobody could predict.
+    const int first = hit(line, h, _mm256_set1_epi32(-1));
+    return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Lanes + 16 - probes))) != 0;
+  }
 };
 
-BFSTORE_AVX2 __m256i load(const void* from) noexcept { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
-
-// 1 if all of 8 probes, of which h is the first one's hash, find their bit, as far as they are in `lanes`; else 0.
-BFSTORE_AVX2 int hit(const Line& line, std::uint32_t h, __m256i lanes) noexcept {
-  const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), load(kPowers.of));
-  const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar looks at the low 3 of these 4 bits
-  const __m256 low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.low, words));
-  const __m256 high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.high, words));
-  // blendv looks at the hash's top bit, which is the fourth: low or high half of the line.
-  const __m256i there = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(hashes)));
-  const __m256i shifts = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
-  const __m256i bits = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shifts), lanes);
-  return _mm256_testc_si256(there, bits);
-}
-
-// Whether there are so few probes that one pass finds them all.
-BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
-
-template <bool kFew>
-BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-  const std::uint64_t* start = words + at.first_bit / 64;
-  const Line line{load(start), load(start + 4)};
-  auto h = static_cast<std::uint32_t>(at.state);
-  std::uint32_t probes = geometry.num_probes;
-  if constexpr (kFew) return hit(line, h, load(kLanes + 8 - probes)) != 0;
-  for (; probes > 16; probes -= 8, h *= kPowers.next) {
-    if (hit(line, h, _mm256_set1_epi32(-1)) == 0) return false;
-  }
-  // Both of the last two passes, without a branch between them that nobody could predict.
-  const int first = hit(line, h, _mm256_set1_epi32(-1));
-  return (first & hit(line, h * kPowers.next, load(kLanes + 16 - probes))) != 0;
-}
-
-BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-  return are_few(geometry) ? test<true>(words, geometry, at) : test<false>(words, geometry, at);
-}
-
-}  // namespace bfstore::layout::avx2
+}  // namespace bfstore::layout
 #endif

@@ -7,49 +7,50 @@
 
 #include <arm_neon.h>
 
-namespace bfstore::layout::neon {
+namespace bfstore::layout {
 
-#define BFSTORE_NEON static inline __attribute__((always_inline))
+#define BFSTORE_NEON inline __attribute__((always_inline))
 
-constexpr auto kPowers = powers<16>();
-alignas(16) constexpr std::uint8_t kBitOf[16] = {1, 2, 4, 8, 16, 32, 64, 128};
-// Sixteen bytes from kLanes + 16 - n on: lanes 0 to n-1 all ones.
-alignas(16) constexpr std::uint8_t kLanes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                 255, 255, 255, 255, 255, 255, 255, 255};
+// Outside the struct, where they would be weak symbols.
+static constexpr auto kNeonPowers = powers<16>();
+alignas(16) static constexpr std::uint8_t kNeonBitOf[16] = {1, 2, 4, 8, 16, 32, 64, 128};
+// Sixteen bytes from kNeonLanes + 16 - n on: lanes 0 to n-1 all ones.
+alignas(16) static constexpr std::uint8_t kNeonLanes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                            255, 255, 255, 255, 255, 255, 255, 255};
 
-// The numbers of the bits, in the line, of four probes.
-BFSTORE_NEON uint16x4_t four_bits(uint32x4_t h, const std::uint32_t* four_powers) noexcept {
-  return vmovn_u32(vshrq_n_u32(vmulq_u32(h, vld1q_u32(four_powers)), Blocked::kShift));
-}
+struct Neon {
+  using Rules = Blocked;
 
-BFSTORE_NEON bool hit(const uint8x16x4_t& line, std::uint32_t h, uint8x16_t lanes) noexcept {
-  const uint32x4_t all = vdupq_n_u32(h);
-  const uint16x8_t first = vcombine_u16(four_bits(all, kPowers.of), four_bits(all, kPowers.of + 4));
-  const uint16x8_t second = vcombine_u16(four_bits(all, kPowers.of + 8), four_bits(all, kPowers.of + 12));
-  const uint8x16_t byte_numbers = vcombine_u8(vshrn_n_u16(first, 3), vshrn_n_u16(second, 3));
-  const uint8x16_t bit_numbers = vandq_u8(vcombine_u8(vmovn_u16(first), vmovn_u16(second)), vdupq_n_u8(7));
-  const uint8x16_t bits = vandq_u8(vqtbl1q_u8(vld1q_u8(kBitOf), bit_numbers), lanes);
-  return vmaxvq_u8(vbicq_u8(bits, vqtbl4q_u8(line, byte_numbers))) == 0;
-}
-
-// Whether there are so few probes that one pass finds them all.
-BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
-
-template <bool kFew>
-BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(words + at.first_bit / 64);
-  const uint8x16x4_t line{{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
-  auto h = static_cast<std::uint32_t>(at.state);
-  std::uint32_t probes = geometry.num_probes;
-  for (; !kFew && probes > 16; probes -= 16, h *= kPowers.next) {
-    if (!hit(line, h, vdupq_n_u8(255))) return false;
+  // The numbers of the bits, in the line, of four probes.
+  static BFSTORE_NEON uint16x4_t four_bits(uint32x4_t h, const std::uint32_t* four_powers) noexcept {
+    return vmovn_u32(vshrq_n_u32(vmulq_u32(h, vld1q_u32(four_powers)), Blocked::kShift));
   }
-  return hit(line, h, vld1q_u8(kLanes + 16 - probes));
-}
 
-BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-  return are_few(geometry) ? test<true>(words, geometry, at) : test<false>(words, geometry, at);
-}
+  static BFSTORE_NEON bool hit(const uint8x16x4_t& line, std::uint32_t h, uint8x16_t lanes) noexcept {
+    const uint32x4_t all = vdupq_n_u32(h);
+    const uint16x8_t first = vcombine_u16(four_bits(all, kNeonPowers.of), four_bits(all, kNeonPowers.of + 4));
+    const uint16x8_t second = vcombine_u16(four_bits(all, kNeonPowers.of + 8), four_bits(all, kNeonPowers.of + 12));
+    const uint8x16_t byte_numbers = vcombine_u8(vshrn_n_u16(first, 3), vshrn_n_u16(second, 3));
+    const uint8x16_t bit_numbers = vandq_u8(vcombine_u8(vmovn_u16(first), vmovn_u16(second)), vdupq_n_u8(7));
+    const uint8x16_t bits = vandq_u8(vqtbl1q_u8(vld1q_u8(kNeonBitOf), bit_numbers), lanes);
+    return vmaxvq_u8(vbicq_u8(bits, vqtbl4q_u8(line, byte_numbers))) == 0;
+  }
 
-}  // namespace bfstore::layout::neon
+  // Whether there are so few probes that one pass finds them all.
+  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
+
+  template <bool kFew>
+  static BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words + at.first_bit / 64);
+    const uint8x16x4_t line{{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+    auto h = static_cast<std::uint32_t>(at.state);
+    std::uint32_t probes = geometry.num_probes;
+    for (; !kFew && probes > 16; probes -= 16, h *= kNeonPowers.next) {
+      if (!hit(line, h, vdupq_n_u8(255))) return false;
+    }
+    return hit(line, h, vld1q_u8(kNeonLanes + 16 - probes));
+  }
+};
+
+}  // namespace bfstore::layout
 #endif

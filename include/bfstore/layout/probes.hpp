@@ -8,10 +8,6 @@
 
 #include <cstdint>
 
-// Kernels are compiled for one instruction set: what they use must never become a function that the linker keeps for
-// everyone.
-#define BFSTORE_ALWAYS_INLINE inline __attribute__((always_inline))
-
 namespace bfstore::layout {
 
 // What a layout needs to know of a filter.
@@ -77,11 +73,6 @@ struct Classic {
   }
 };
 
-template <class Rules>
-BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-  return Rules::each_probe(geometry, at, [words](std::uint64_t bit) { return test_bit(words, bit); });
-}
-
 // Asks for the memory in which a digest's first probe lies. Always inlined, for gcc 12 takes a function that only
 // prefetches for one without effect, and drops it.
 template <class Rules>
@@ -89,6 +80,21 @@ BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& 
                                     std::uint64_t digest) noexcept {
   __builtin_prefetch(words + Rules::locate(geometry, digest).first_bit / 64);
 }
+
+// A kernel tests whether all probes of a digest find their bit. It is one of these structs, of which every member is
+// always inlined. Where few probes can be tested with less, are_few() tells when, and then test<true>() does it.
+template <class Layouts>
+struct Scalar {
+  using Rules = Layouts;
+  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry&) noexcept { return false; }
+
+  template <bool kFew>
+  static BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry,
+                                         const Located& at) noexcept {
+    return Rules::each_probe(
+        geometry, at, [words](std::uint64_t bit) __attribute__((always_inline)) { return test_bit(words, bit); });
+  }
+};
 
 // kNext of the blocked layout to the powers 0 to kLanes - 1, and to kLanes: the hashes of so many probes at once, and
 // the way to the next ones.

@@ -1,0 +1,138 @@
+// What comes into memory, and when: opening reads the header's four pages whatever the size, a lookup in a cold file
+// takes one page fault at most, and the options of the mapping do what they say.
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+// Pages of the file that are in memory, asked by way of a mapping of our own, of which none is touched.
+std::uint64_t pages_in_memory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::uint64_t bytes = std::filesystem::file_size(path);
+  void* const at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  REQUIRE(at != MAP_FAILED);
+  std::vector<unsigned char> in_core((bytes + kPage - 1) / kPage);
+  REQUIRE(mincore(at, bytes, in_core.data()) == 0);
+  munmap(at, bytes);
+  std::uint64_t pages = 0;
+  for (const unsigned char flags : in_core) pages += flags & 1U;
+  return pages;
+}
+
+void drop_from_memory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(fdatasync(descriptor) == 0);
+  REQUIRE(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0);
+  close(descriptor);
+}
+
+long page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_majflt + usage.ru_minflt;
+}
+
+// Why pages can not be dropped from memory here, if they can not.
+std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
+  struct statfs facts {};
+  REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
+  if (facts.f_type == TMPFS_MAGIC || facts.f_type == OVERLAYFS_SUPER_MAGIC)
+    return "the temporary folder is not on a disk";
+  if (std::filesystem::space(dir.path()).available < bytes + bytes / 8) return "no room for a large file";
+  return std::nullopt;
+}
+
+bool skipped(const TempDir& dir, std::uint64_t bytes) {
+  const auto why = no_disk(dir, bytes);
+  if (why) std::cout << "SKIP: " << *why << std::endl;
+  return why.has_value();
+}
+
+// The blocks are allocated and not written: that takes no time.
+void make_large(const std::string& path, std::uint64_t body_bytes) {
+  Options options;
+  options.num_bits = 8 * body_bytes;
+  options.num_probes = 6;
+  CHECK(created(path, options).close().ok());
+}
+
+}  // namespace
+
+TEST_CASE("opening a filter of 16 GiB for reading brings the four pages of its header into memory, and no other") {
+  const TempDir dir;
+  const std::uint64_t bytes = std::uint64_t{16} << 30;
+  if (skipped(dir, bytes)) return;
+  make_large(dir.file(), bytes);
+  for (const MapOptions& map : {MapOptions{}, MapOptions{.populate = false, .random_access = true}}) {
+    drop_from_memory(dir.file());
+    REQUIRE(pages_in_memory(dir.file()) == 0);
+    const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, map));
+    CHECK(pages_in_memory(dir.file()) <= 4);
+    CHECK_FALSE(filter.contains("absent"));
+  }
+}
+
+TEST_CASE("a lookup in a file that is not in memory takes one page fault at most") {
+  const TempDir dir;
+  const std::uint64_t bytes = std::uint64_t{64} << 20;
+  if (skipped(dir, bytes)) return;
+  make_large(dir.file(), bytes);
+  for (const bool random_access : {false, true}) {
+    CAPTURE(random_access);
+    drop_from_memory(dir.file());
+    const Filter filter =
+        opened(Filter::open(dir.file(), OpenMode::kRead, {.populate = false, .random_access = random_access}));
+    std::uint64_t pages = pages_in_memory(dir.file());
+    for (std::uint64_t i = 1; i < 20; ++i) {
+      const std::uint64_t digest = i * 0x9e3779b97f4a7c15;
+      const long before = page_faults();
+      const bool maybe = filter.contains_digest(digest);
+      CHECK(page_faults() - before <= 1);
+      CHECK_FALSE(maybe);
+      const std::uint64_t now = pages_in_memory(dir.file());
+      if (random_access) CHECK(now - pages <= 1);
+      pages = now;
+    }
+  }
+}
+
+TEST_CASE("a file that is opened populated is in memory, and lookups wait for nothing") {
+  const TempDir dir;
+  const std::uint64_t bytes = std::uint64_t{32} << 20;
+  if (skipped(dir, bytes)) return;
+  make_large(dir.file(), bytes);
+  drop_from_memory(dir.file());
+  const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, {.populate = true, .random_access = false}));
+  const Stats stats = filter.stats();
+  REQUIRE(stats.resident_bytes.has_value());
+  CHECK(*stats.resident_bytes >= bytes);
+  CHECK(pages_in_memory(dir.file()) >= bytes / kPage);
+  const long before = page_faults();
+  for (std::uint64_t i = 1; i < 1000; ++i) static_cast<void>(filter.contains_digest(i * 0x9e3779b97f4a7c15));
+  CHECK(page_faults() == before);
+}
+
+TEST_CASE("what is in memory is told of a file, and of no buffer") {
+  const TempDir dir;
+  const Filter writer = created(dir.file());
+  CHECK(writer.stats().resident_bytes.has_value());
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).stats().resident_bytes.has_value());
+}
