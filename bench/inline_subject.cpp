@@ -10,6 +10,8 @@ namespace {
 // What an engine would write: single lookups, and a loop of its own with the prefetches some digests ahead.
 class InlineSubject {
  public:
+  static constexpr bool kIsSmallValue = true;
+
   explicit InlineSubject(const bfstore::Filter& filter) noexcept : lookup_(filter.lookup()) {}
 
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept { return lookup_.contains_digest(digest); }
@@ -44,9 +46,7 @@ Rows inline_rows(const std::string& place, const BfstoreSubject& filter, const P
   ask_rows(maker, *subject, "mixed", population.mixed.digests, answers, maybes);
   ask_rows(maker, *subject, "absent", population.absent_queries, answers, absent);
   ask_rows(maker, *subject, "present", population.present_queries, answers, population.num_queries);
-  for (Row& row : maker.rows) {  // the rows keep the subject alive
-    row.pass = [subject, pass = std::move(row.pass)] { return pass(); };
-  }
+  maker.rows.front().keep = subject;
   return std::move(maker.rows);
 }
 

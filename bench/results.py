@@ -126,17 +126,17 @@ class Results:
                  lambda place: self.ratio(place, "blocked", many)),
                 ("blocked, many at once, keys: times the limit for digests", 1.6,
                  lambda place: self.ratio(place, "blocked", many_keys, many))]
-        for subject in ("blocked", "blocked-inline"):
-            for present in ("mixed", "absent", "present"):
-                group = single._replace(present=present)
-                rows.append((f"{subject}, one by one, {present}: times limit-line", 1.0,
-                             lambda place, group=group, subject=subject:
-                             self.ratio(place, subject, group, limit="limit-line")))
-        for way, text in (("single", "one by one"), ("branchy", "one by one, branched on"), ("many", "many at once")):
+        for present in ("mixed", "absent", "present"):
+            group = single._replace(present=present)
+            rows.append((f"blocked-inline, one by one, {present}: times limit-line", 1.0,
+                         lambda place, group=group: self.ratio(place, "blocked-inline", group, limit="limit-line")))
+        for way, subject, text in (("single", "blocked-inline", "one by one"),
+                                   ("branchy", "blocked-inline", "one by one, branched on"),
+                                   ("many", "blocked", "many at once")):
             for present in ("mixed", "absent", "present"):
                 group = Group("contains", way, "digests", present)
-                rows.append((f"blocked, {text}, {present}: times the best rival", 1.0,
-                             lambda place, group=group: self.against_best(place, "blocked", group)))
+                rows.append((f"{subject}, {text}, {present}: times the best rival", 1.0,
+                             lambda place, group=group, subject=subject: self.against_best(place, subject, group)))
         return rows + [
             ("C ABI, one by one: ns more than inlined", 3.0,
              lambda place: compare(place, single, "blocked-inline", lambda abi, inlined: abi - inlined)),

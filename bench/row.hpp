@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Row {
   std::function<void()> prepare;          // before each pass, not timed; may be empty
   std::optional<std::uint64_t> expected;  // what every pass must return, where there is something to expect
   std::map<std::string, double> facts;    // for the table
+  std::shared_ptr<const void> keep;       // what the rows of a subject refer to and nobody else owns
 
   [[nodiscard]] std::string name() const {
     return place + '/' + subject + '/' + operation + '/' + way + '/' + input + '/' + present;

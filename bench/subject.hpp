@@ -65,8 +65,23 @@ struct Truth {
 
 // --- The loops -------------------------------------------------------------------------------------------------------
 
+// A subject that says so is a small value, which a hot loop has in a local variable.
 template <class S>
-std::uint64_t ask_each(const S& subject, std::span<const std::uint64_t> digests) {
+concept SmallValue = S::kIsSmallValue;
+template <class S>
+struct InLoopOf {
+  using Type = const S&;
+};
+template <SmallValue S>
+struct InLoopOf<S> {
+  using Type = const S;
+};
+template <class S>
+using InLoop = typename InLoopOf<S>::Type;
+
+template <class S>
+std::uint64_t ask_each(const S& asked, std::span<const std::uint64_t> digests) {
+  InLoop<S> subject = asked;
   std::uint64_t maybes = 0;
   for (const std::uint64_t digest : digests) maybes += subject.contains_digest(digest) ? 1U : 0U;
   return maybes;
@@ -75,7 +90,8 @@ std::uint64_t ask_each(const S& subject, std::span<const std::uint64_t> digests)
 // As most programs ask: what they do next hangs on the answer, and where that cannot be predicted it costs every filter
 // some nanoseconds. The asm keeps the compiler from doing without the branch.
 template <class S>
-std::uint64_t ask_and_branch(const S& subject, std::span<const std::uint64_t> digests) {
+std::uint64_t ask_and_branch(const S& asked, std::span<const std::uint64_t> digests) {
+  InLoop<S> subject = asked;
   std::uint64_t maybes = 0;
   std::uint64_t noes = 0;
   for (const std::uint64_t digest : digests) {

@@ -64,7 +64,7 @@ def broken_rules(path: str, text: str) -> list:
             broken.append(f"{path} includes {name}: {room_of(path)} may not see {target}")
         for kept, where in KEPT.items():
             if (name == kept or (kept.endswith("/") and name.startswith(kept))) and not path.startswith(where):
-                broken.append(f"{path} includes {name}, which only {" and ".join(where)} may")
+                broken.append(f"{path} includes {name}, which only {' and '.join(where)} may")
         if ".." in name:
             broken.append(f"{path} includes {name}: name the room, not the way to it")
     return broken

@@ -74,8 +74,8 @@ class Filter {
 
   // Adds a key. Adding it again changes nothing and dirties no page. Readers in any process see it once this returns;
   // it survives a killed process at once, and a power cut once a later sync() returns ok.
-  // keys() is 1 if the key was certainly new, 0 if it may have been there; on a code nothing changed. Of those who add one
-  // key at the same moment, several may be told 1.
+  // keys() is 1 if the key was certainly new, 0 if it may have been there; on a code nothing changed. Of those who add
+  // one key at the same moment, several may be told 1.
   Count add(std::string_view key) noexcept;
   Count add_digest(std::uint64_t digest) noexcept;
 

@@ -30,7 +30,8 @@
 
 namespace bfstore {
 
-// A view of an open Filter: copy it at will; it is good until the handle is closed. Threads: any number.
+// A view of an open Filter: copy it at will; it is good until the handle is closed. Threads: any number. Where lookups
+// are many, let it be a local variable of the loop's function: then the compiler keeps it in registers.
 class Lookup {
  public:
   // The library's. `harmless`: bits of the live word that change no answer.
@@ -42,10 +43,11 @@ class Lookup {
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
     const bool maybe =
         geometry_.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
-    if (maybe) return true;
-    // The bits first, then the live word: if the bits were lost, so is the word.
+    // The bits first, then the live word: if the bits were lost, so is the word. Without a branch on the answer, which
+    // nobody could predict.
     std::atomic_thread_fence(std::memory_order_acquire);
-    return (live_word_->load(std::memory_order_relaxed) & ~harmless_) != healthy_;
+    const bool doubt = (live_word_->load(std::memory_order_relaxed) & ~harmless_) != healthy_;
+    return (static_cast<unsigned>(maybe) | static_cast<unsigned>(doubt)) != 0;
   }
 
   // Asks for the memory that contains_digest(digest) will read, some time before it does.
