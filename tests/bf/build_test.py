@@ -1,6 +1,7 @@
 """bf build: counted, sized, loaded, published when complete; and bf add."""
 import os
 import random
+import subprocess
 import threading
 import time
 import unittest
@@ -48,6 +49,40 @@ class Large(BfCase):
         self.check(b"a\n" + long + b"\n\nb\n", 4)
         self.check_again(long + b"\nb", 2)
         self.check_again(b"\n" * (33 << 20), 33 << 20)
+
+
+class Add(BfCase):
+    """bf add is the only writer while it reads a file, if it can be."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("keys", LINES)
+        self.write("more", b"".join(b"more-%d\n" % i for i in range(30000)))
+        self.good("create", "f", "--capacity", "100000", "-q")
+
+    def check_all(self, names):
+        for name in names:
+            self.assertEqual(self.good("contains", "f", "--count", "--from", name), b"maybe\t30000\nabsent\t0\n")
+
+    def test_two_at_once_lose_nothing(self):
+        for _ in range(5):
+            running = [self.spawn("add", "f", "--from", name) for name in ("keys", "more")]
+            for process in running:
+                process.communicate()
+                self.assertEqual(process.returncode, 0)
+            self.check_all(["keys", "more"])
+            self.assertEqual(header(self.path("f"))["state"], CLEAN)
+
+    def test_beside_another_writer_it_adds_as_others_do(self):
+        writer = self.spawn("add", "f", "--from", "-", stdin=subprocess.PIPE)
+        writer.stdin.write(b"slow\n")
+        writer.stdin.flush()
+        self.wait_until(lambda: self.run_bf("contains", "f", "slow").returncode == 0)
+        self.good("add", "f", "--from", "keys")
+        writer.communicate(b"end\n")
+        self.assertEqual(writer.returncode, 0)
+        self.check_all(["keys"])
+        self.good("contains", "f", "slow", "end")
 
 
 class Build(BfCase):

@@ -5,10 +5,43 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace bf {
+namespace {
+
+// How long another writer who wants to be the only one is waited for: most often that is a bf add like this one.
+constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kBetweenTries{50};
+
+// As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
+// from a pipe may take long, and keeps nobody out.
+bfstore::Result<bfstore::Filter> try_to_open(const std::string& file, bool from_file) {
+  if (from_file) {
+    auto alone = bfstore::Filter::open(file, bfstore::OpenMode::kExclusive);
+    if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
+  }
+  return bfstore::Filter::open(file, bfstore::OpenMode::kWrite);
+}
+
+bfstore::Filter open_to_add(const std::string& file, bool from_file) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto opened = try_to_open(file, from_file);
+  bool told = false;
+  while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
+         std::chrono::steady_clock::now() - begin < kPatience) {
+    if (!told) complain(file + ": another writer has it for itself; waiting for up to a minute");
+    told = true;
+    std::this_thread::sleep_for(kBetweenTries);
+    opened = try_to_open(file, from_file);
+  }
+  return filter_of_keys(std::move(opened), file);
+}
+
+}  // namespace
 
 int add(const Arguments& arguments) {
   interrupt::defer();
@@ -17,7 +50,7 @@ int add(const Arguments& arguments) {
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
   }
-  bfstore::Filter filter = open_filter(arguments.file, bfstore::OpenMode::kWrite);
+  bfstore::Filter filter = open_to_add(arguments.file, source && source->bytes());
   Loader loader(filter, arguments.file);
   if (source) {
     loader.add_all(*source, arguments.separator);

@@ -29,6 +29,9 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
 // Opens an existing filter of keys.
 bfstore::Filter open_filter(const std::string& file, bfstore::OpenMode mode);
 
+// What was opened, if it is there and takes keys.
+bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
+
 // A filter whose hash is external takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 
