@@ -55,6 +55,26 @@ TEST_CASE("every form adds and finds the same keys, whatever their number") {
   }
 }
 
+TEST_CASE("answers and selections tell present keys from absent ones, in every form and of any number") {
+  InMemory made = InMemory::make(small());
+  std::vector<std::string> keys = keys_of(0, 1000);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (mix(i) % 3 == 0) CHECK(made.filter.add(keys[i]).ok());
+  }
+  for (const std::size_t count : {0U, 1U, 15U, 16U, 17U, 127U, 128U, 129U, 145U, 1000U}) {
+    const Batch batch({keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count)}, made.filter);
+    std::vector<std::uint8_t> expected;
+    for (const std::string& key : batch.keys()) expected.push_back(made.filter.contains(key) ? 1 : 0);
+    for (const Form form : kKeyForms) {
+      std::vector<std::uint8_t> answers(count, 9);
+      const auto maybes = std::count(expected.begin(), expected.end(), 1);
+      CHECK(batch.ask(made.filter, form, answers).keys() == static_cast<std::uint64_t>(maybes));
+      CHECK(answers == expected);
+    }
+    if (count == 1000) CHECK(std::count(expected.begin(), expected.end(), 0) > 600);
+  }
+}
+
 TEST_CASE("a column's first offset need not be 0, and keys in it may be empty") {
   InMemory made = InMemory::make(small());
   const std::string bytes = "skipped.alpha.betagamma";
