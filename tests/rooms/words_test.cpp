@@ -93,8 +93,8 @@ TEST_CASE("the best table is chosen, or the one that is asked for, or none") {
     for (const char* isa : {"avx512", "avx2", "neon"}) {
       const auto chosen = layout::choose(layout, isa);
       const auto blocked = layout::runnable(Layout::kBlocked);
-      const bool runs_here = std::any_of(blocked.begin(), blocked.end(),
-                                         [&](const auto& table) { return std::string(table.isa) == isa; });
+      const bool runs_here =
+          std::any_of(blocked.begin(), blocked.end(), [&](const auto& table) { return std::string(table.isa) == isa; });
       REQUIRE(chosen.ok() == runs_here);
       if (runs_here) CHECK(std::string(chosen->isa) == (layout == Layout::kBlocked ? isa : "scalar"));
       if (!runs_here) CHECK(chosen.error().code == Code::kInvalid);
