@@ -25,7 +25,6 @@
 #include <bfstore/layout/blocked_neon.hpp>
 #endif
 
-#include <atomic>
 #include <cstdint>
 
 namespace bfstore {
@@ -34,26 +33,20 @@ namespace bfstore {
 // are many, let it be a local variable of the loop's function: then the compiler keeps it in registers.
 class Lookup {
  public:
-  // The library's. `harmless`: bits of the live word that change no answer.
-  Lookup(const std::uint64_t* words, const layout::Geometry& geometry, const std::atomic<std::uint64_t>* live_word,
-         std::uint64_t healthy, std::uint64_t harmless) noexcept
-      : words_(words), geometry_(geometry), live_word_(live_word), healthy_(healthy), harmless_(harmless) {}
+  explicit Lookup(const layout::Target& target) noexcept : target_(target) {}  // the library's
 
   // As Filter::contains_digest: false is a certain no; everything in doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
-    const bool maybe =
-        geometry_.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
-    // The bits first, then the live word: if the bits were lost, so is the word. Without a branch on the answer, which
-    // nobody could predict.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const bool doubt = (live_word_->load(std::memory_order_relaxed) & ~harmless_) != healthy_;
-    return (static_cast<unsigned>(maybe) | static_cast<unsigned>(doubt)) != 0;
+    // Without a branch on the answer, which nobody could predict.
+    const unsigned maybe =
+        target_.geometry.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
+    return (maybe | static_cast<unsigned>(layout::in_doubt(target_.guard))) != 0;
   }
 
   // Asks for the memory that contains_digest(digest) will read, some time before it does.
   BFSTORE_ALWAYS_INLINE void prefetch(std::uint64_t digest) const noexcept {
-    geometry_.one_block() ? layout::prefetch<layout::Classic>(words_, geometry_, digest)
-                          : layout::prefetch<layout::Blocked>(words_, geometry_, digest);
+    target_.geometry.one_block() ? layout::prefetch<layout::Classic>(target_.words, target_.geometry, digest)
+                                 : layout::prefetch<layout::Blocked>(target_.words, target_.geometry, digest);
   }
 
  private:
@@ -68,17 +61,13 @@ class Lookup {
 #endif
 
   template <class Kernel>
-  BFSTORE_ALWAYS_INLINE bool test(std::uint64_t digest) const noexcept {
-    const layout::Located at = Kernel::Rules::locate(geometry_, digest);
-    return Kernel::are_few(geometry_) ? Kernel::template test<true>(words_, geometry_, at)
-                                      : Kernel::template test<false>(words_, geometry_, at);
+  BFSTORE_ALWAYS_INLINE unsigned test(std::uint64_t digest) const noexcept {
+    const layout::Located at = Kernel::Rules::locate(target_.geometry, digest);
+    return Kernel::are_few(target_.geometry) ? Kernel::template test<true>(target_.words, target_.geometry, at)
+                                             : Kernel::template test<false>(target_.words, target_.geometry, at);
   }
 
-  const std::uint64_t* words_;
-  layout::Geometry geometry_;
-  const std::atomic<std::uint64_t>* live_word_;
-  std::uint64_t healthy_;
-  std::uint64_t harmless_;
+  layout::Target target_;
 };
 
 }  // namespace bfstore

@@ -27,8 +27,9 @@ struct Step {
 };
 
 struct Lookups {
-  bool (*one)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
-  // answers[i] = 1 if now[i] may be present, else 0; returns how many may.
+  // Maybe in doubt, too.
+  bool (*one)(const Target& target, std::uint64_t digest) noexcept;
+  // Of the bits alone: answers[i] = 1 if now[i] may be present, else 0; returns how many may.
   std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
                       std::uint8_t* answers) noexcept;
 };

@@ -65,8 +65,8 @@ Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
   std::uint64_t maybes = 0;
   roll_over(keys, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
-      const std::size_t found = functions.contains.step(words, geometry, step, answers);
-      if (!doubtful_after_bits()) [[likely]]
+      const std::size_t found = functions.contains.step(words, target.geometry, step, answers);
+      if (!layout::in_doubt(target.guard)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
       return step.num_now;
@@ -83,7 +83,7 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
   roll_over(keys, [&](const layout::Step& step, std::size_t) {
     refused = may_add();
     if (refused != Code::kOk) return false;
-    const std::size_t changed = adds.step(words, geometry, step);
+    const std::size_t changed = adds.step(words, target.geometry, step);
     count_keys(changed);
     added += changed;
     return true;
@@ -96,6 +96,7 @@ template <class Keys>
 Count Filter::Core::add_all(const Keys& keys) noexcept {
   if (!alone) return add_rolling(keys);
   const std::lock_guard<std::mutex> lock(one_at_a_time);
+  const layout::Geometry& geometry = target.geometry;
   const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;
   if (!worth_it || geometry.one_block()) return add_rolling(keys);
   try {

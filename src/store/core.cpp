@@ -41,8 +41,8 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
     : Core(best, reinterpret_cast<std::uint64_t*>(file_session->body()), store::shape_of(file_session->identity()),
            file_session->identity().body_bytes, how) {
   std::byte* const live_page = file_session->live_page();
-  live_word = reinterpret_cast<std::atomic<std::uint64_t>*>(live_page + format::kLiveWordField.offset);
-  healthy = format::healthy_live_word(file_session->identity().file_id);
+  target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset),
+                  format::kLiveSyncing, format::healthy_live_word(file_session->identity().file_id)};
   stripes = live_page + format::kStripesField.offset;
   session = std::move(file_session);
 }
@@ -51,9 +51,9 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
                    std::uint64_t body_length, Adding how)
     : functions(best),
       words(body),
-      geometry(layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes)),
-      live_word(&own_live_word),
-      healthy(1),
+      target{body,
+             layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes),
+             {&own_live_word, 0, 0}},
       shape(body_shape),
       body_bytes(body_length),
       writable(how != Adding::kNever),
@@ -68,9 +68,10 @@ Filter::Core::Core(const layout::Functions& best, region::Mapping mapped_range, 
 }
 
 Code Filter::Core::health() const noexcept {
-  const std::uint64_t seen = live_word->load(std::memory_order_acquire) & ~format::kLiveSyncing;
-  if (seen == healthy) return Code::kOk;
-  const bool own = (seen & ~format::kLiveStates) == healthy;
+  const layout::Guard& live = target.guard;
+  const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & ~live.harmless;
+  if (seen == live.expected) return Code::kOk;
+  const bool own = (seen & ~format::kLiveStates) == live.expected;
   return own && (seen & format::kLivePoisoned) != 0 ? Code::kPoisoned : Code::kLost;
 }
 
@@ -78,7 +79,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
   if (alone) lock.lock();
   if (const Code code = may_add(); code != Code::kOk) return code;
-  const bool changed = adds.one(words, geometry, digest);
+  const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
   return std::uint64_t{changed ? 1U : 0U};
 }

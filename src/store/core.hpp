@@ -30,23 +30,8 @@ struct Filter::Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  [[nodiscard]] bool healthy_now() const noexcept {
-    return (live_word->load(std::memory_order_acquire) & ~format::kLiveSyncing) == healthy;
-  }
   [[nodiscard]] Code health() const noexcept;
-
-  // The bits first, then the live word: if the bits were lost (a file zero-filled under the mapping), so is the word.
-  [[nodiscard]] bool doubtful_after_bits() const noexcept {
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return !healthy_now();
-  }
-
-  // Without a branch on the answer, which nobody could predict.
-  [[nodiscard]] bool contains(std::uint64_t digest) const noexcept {
-    const unsigned maybe = functions.contains.one(words, geometry, digest) ? 1U : 0U;
-    const unsigned doubt = doubtful_after_bits() ? 1U : 0U;
-    return (maybe | doubt) != 0;
-  }
+  [[nodiscard]] bool contains(std::uint64_t digest) const noexcept { return functions.contains.one(target, digest); }
 
   // Of the file or range that the filter is in; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
@@ -55,7 +40,7 @@ struct Filter::Core {
   [[nodiscard]] bool takes_keys() const noexcept { return shape.hash != Hash::kExternal; }
   // kOk, or why nothing can be added now.
   [[nodiscard]] Code may_add() const noexcept {
-    if (writable && healthy_now()) [[likely]]
+    if (writable && !layout::in_doubt(target.guard)) [[likely]]
       return Code::kOk;
     return writable ? health() : Code::kReadOnly;
   }
@@ -75,9 +60,7 @@ struct Filter::Core {
 
   layout::Functions functions;
   std::uint64_t* words;
-  layout::Geometry geometry;
-  std::atomic<std::uint64_t>* live_word;
-  std::uint64_t healthy;
+  layout::Target target;  // for lookups; its guard is the live word
   Shape shape;
   std::uint64_t body_bytes;
   bool writable;
@@ -86,7 +69,7 @@ struct Filter::Core {
   unsigned threads = 1;  // that a large batch is divided among, where `alone`
   std::mutex one_at_a_time;
   std::byte* stripes = nullptr;  // counters of keys added; none in buffers
-  std::atomic<std::uint64_t> own_live_word{1};
+  std::uint64_t own_live_word = 0;
   std::unique_ptr<store::Session> session;  // files only
   std::unique_ptr<region::Mapping> range;   // ranges of files only
 };

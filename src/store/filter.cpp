@@ -110,15 +110,13 @@ Stats Filter::stats(bool count_bits) const {
     stats.resident_bytes = mapping->resident_bytes();
   }
   if (count_bits) {
-    store::FillCounter counter(core_->geometry);
+    store::FillCounter counter(core_->target.geometry);
     counter.take(core_->words, core_->body_bytes / 8);
     stats.fill = counter.fill();
   }
   return stats;
 }
 
-Lookup Filter::lookup() const noexcept {
-  return {core_->words, core_->geometry, core_->live_word, core_->healthy, format::kLiveSyncing};
-}
+Lookup Filter::lookup() const noexcept { return Lookup(core_->target); }
 
 }  // namespace bfstore

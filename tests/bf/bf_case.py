@@ -1,6 +1,7 @@
 """What the tests of bf share: running it, reading a filter's header by FORMAT.md, and what an error must look like."""
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -33,6 +34,12 @@ def header(path):
 CLEAN, DIRTY = 1, 2
 
 
+def heed_signals():
+    """Whoever runs the tests in the background has them ignore Ctrl-C, and nohup has them ignore a hangup."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class BfCase(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="bf-test-")
@@ -51,7 +58,7 @@ class BfCase(unittest.TestCase):
         """A running bf with pipes to everything."""
         for name in ("stdin", "stdout", "stderr"):
             options.setdefault(name, subprocess.PIPE)
-        process = subprocess.Popen([BF, *args], cwd=self.dir, **options)
+        process = subprocess.Popen([BF, *args], cwd=self.dir, preexec_fn=heed_signals, **options)
         self.addCleanup(self.reap, process)
         return process
 

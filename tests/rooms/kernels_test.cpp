@@ -33,16 +33,23 @@ struct Free {
 };
 using Words = std::unique_ptr<std::uint64_t, Free>;
 
+// Nothing is in doubt.
+layout::Target target_of(const std::uint64_t* words, const Geometry& geometry) {
+  static const std::uint64_t guard = 1;
+  return {words, geometry, {&guard, 0, 1}};
+}
+
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
 Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<std::uint64_t>& digests) {
   Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
+  const layout::Target target = target_of(words.get(), geometry);
   std::uint64_t next = 0;
   std::uint64_t maybes = 0;
   do {
     for (std::uint64_t i = 0; i < kLines / 4; ++i) scalar.add.one(words.get(), geometry, mix(~next++));
     maybes = 0;
-    for (std::uint64_t i = 0; i < 2000; ++i) maybes += scalar.contains.one(words.get(), geometry, digests[i]) ? 1U : 0U;
+    for (std::uint64_t i = 0; i < 2000; ++i) maybes += scalar.contains.one(target, digests[i]) ? 1U : 0U;
   } while (maybes < 1000);
   return words;
 }
@@ -52,8 +59,8 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
   const Geometry geometry = layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k);
   const Words words = fill(scalar, geometry, digests);
-  const std::atomic<std::uint64_t> live_word{1};
-  const Lookup lookup(words.get(), geometry, &live_word, 1, 0);
+  const layout::Target target = target_of(words.get(), geometry);
+  const Lookup lookup(target);
   std::vector<std::uint8_t> answers(digests.size(), 7);
   std::size_t maybes = 0;
   layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t first) {
@@ -62,10 +69,9 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
   });
   std::size_t expected_maybes = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    const bool expected = scalar.contains.one(words.get(), geometry, digests[i]);
+    const bool expected = scalar.contains.one(target, digests[i]);
     expected_maybes += expected ? 1U : 0U;
-    if (kernel.contains.one(words.get(), geometry, digests[i]) == expected && answers[i] == (expected ? 1 : 0))
-      continue;
+    if (kernel.contains.one(target, digests[i]) == expected && answers[i] == (expected ? 1 : 0)) continue;
     std::printf("%s, k = %u: digest %llx differs from scalar\n", kernel.isa, k,
                 static_cast<unsigned long long>(digests[i]));
     std::exit(1);

@@ -20,6 +20,13 @@ struct Geometry {
   [[nodiscard]] bool one_block() const noexcept { return range == num_bits; }
 };
 
+// What a lookup needs to know of it.
+struct Target {
+  const std::uint64_t* words = nullptr;
+  Geometry geometry;
+  Guard guard;
+};
+
 // Where a digest leads.
 struct Located {
   std::uint64_t first_bit;  // blocked: of the line; classic: of the first probe
