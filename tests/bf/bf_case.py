@@ -58,7 +58,8 @@ class BfCase(unittest.TestCase):
         """A running bf with pipes to everything."""
         for name in ("stdin", "stdout", "stderr"):
             options.setdefault(name, subprocess.PIPE)
-        process = subprocess.Popen([BF, *args], cwd=self.dir, preexec_fn=heed_signals, **options)
+        options.setdefault("preexec_fn", heed_signals)
+        process = subprocess.Popen([BF, *args], cwd=self.dir, **options)
         self.addCleanup(self.reap, process)
         return process
 
