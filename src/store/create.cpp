@@ -163,7 +163,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (!functions) return functions.error();
   auto session = store::Session::create(path, *identity, options);
   if (!session) return session.error();
-  // Nobody else can open what has no name yet.
+  // What is not published has the writers' lock for itself, too.
   const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
   return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
 }

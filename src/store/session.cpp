@@ -242,7 +242,7 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
   session->unpublished_ = true;
   session->replace_ = options.replace;
-  if (Error error = session->initialize(options.exclusive); !error.ok()) return error;
+  if (Error error = session->initialize(options.exclusive || options.unpublished); !error.ok()) return error;
   if (options.unpublished) return session;
   if (Error error = session->give_name(); !error.ok()) return error;
   session->unpublished_ = false;
@@ -309,8 +309,9 @@ Error Session::publish() {
   if (Error error = sync_and_mark_clean(); !error.ok()) return error;
   if (Error error = file_.unlock(kWriterLock); !error.ok()) return error;
   if (Error error = give_name(); !error.ok()) {
-    static_cast<void>(file_.try_lock(kWriterLock, Lock::kShared));
-    // The handle goes on adding, so the file must not say clean.
+    // The handle goes on adding, alone, so the file must not say clean, and nobody else may write to it.
+    const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
+    if (!alone || !*alone) return poison(fail(Code::kBusy, error.message + "; and another writer has opened it"));
     const auto evidence = evidence_under_lock();
     const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
     if (!dirty.ok()) return poison(dirty);

@@ -202,6 +202,22 @@ TEST_CASE("a filter that is never published leaves nothing behind") {
   });
 }
 
+TEST_CASE("nobody else writes to a filter that is not published, not even by its temporary name") {
+  const faults::Scope scope;
+  faults::no_unnamed_files = true;
+  TempDir dir;
+  Options options = small_options();
+  options.unpublished = true;
+  Filter filter = created(dir.file(), options);
+  REQUIRE(dir.names().size() == 1);
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    CHECK(open_code(dir.file(dir.names().front()), mode) == Code::kBusy);
+  }
+  add_keys(filter, 1, 0, kSome);
+  CHECK(filter.publish().ok());
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
+}
+
 TEST_CASE("publishing on a taken name is refused, the other file stays, and the filter can go on") {
   on_either_filesystem([] {
     TempDir dir;
