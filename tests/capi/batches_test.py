@@ -124,6 +124,11 @@ class Batches(support.Case):
                 self.assertEqual(contains(self.batch, *arguments, COUNT, answers), EINVAL)
                 self.assertEqual(list(answers), [1] * COUNT)
                 self.assertEqual(contains(self.batch, *arguments, COUNT, None), EINVAL)
+                select = getattr(LIBRARY, contains.__name__.replace("contains", "select"))
+                indices = (ctypes.c_uint32 * COUNT)()
+                self.assertEqual(select(self.batch, *arguments, COUNT, indices), EINVAL)
+                self.assertEqual(list(indices), list(range(COUNT)))
+                self.assertEqual(select(self.batch, *arguments, COUNT, None), EINVAL)
         self.assertEqual(bfs.statistics(LIBRARY, self.batch, bfs.STATS_FILL).set_bits, 0)
 
     def test_a_width_of_0_and_a_width_times_a_count_that_overflows(self):

@@ -10,7 +10,7 @@ import sys
 import unittest
 from ctypes import byref
 
-from support import CODES, EINVAL, HEADER, LIBRARY, LIBRARY_PATH, Case, answers_for, bfs, bfstore_header, pointers
+from support import CODES, COUNT, EINVAL, HEADER, LIBRARY, LIBRARY_PATH, Case, answers_for, bfs, bfstore_header, pointers
 
 
 class Arguments(Case):
@@ -83,6 +83,40 @@ class Arguments(Case):
             self.assertEqual(LIBRARY.bfs_stats(handle, 0, byref(stats)), EINVAL)
             self.assertEqual(stats.num_bits, 4711)
         self.assertEqual(LIBRARY.bfs_stats(handle, 0, None), EINVAL)
+
+    def test_statistics_of_the_first_version_of_the_header_are_filled_as_far_as_they_go(self):
+        handle = self.create()
+        stats = bfs.Statistics(struct_bytes=112, resident_bytes=4711)
+        self.assertEqual(LIBRARY.bfs_stats(handle, 0, byref(stats)), 0)
+        self.assertEqual((stats.struct_bytes, stats.capacity, stats.resident_bytes, stats.isa), (112, COUNT, 4711, b""))
+
+    def test_the_kernel_can_be_chosen_and_what_can_not_run_is_refused(self):
+        self.close(self.create())
+        self.addCleanup(os.environ.pop, "BFSTORE_FORCE_ISA", None)
+        best = bfs.statistics(LIBRARY, self.create(self.path + b".best")).isa
+        chosen = []
+        for isa in ("scalar", "avx2", "avx512", "neon"):
+            os.environ["BFSTORE_FORCE_ISA"] = isa
+            try:
+                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+            except bfs.CodeError as error:
+                self.assertEqual(error.code, EINVAL)
+                self.assertIn(b"BFSTORE_FORCE_ISA=" + isa.encode(), error.message)
+                continue
+            chosen.append(bfs.statistics(LIBRARY, handle).isa)
+            self.assertEqual(chosen[-1], isa.encode())
+            self.close(handle)
+        self.assertIn(b"scalar", chosen)
+        self.assertIn(best, chosen)
+        self.assertFalse({b"neon", b"avx2"} <= set(chosen), "no CPU has both")
+        os.environ["BFSTORE_FORCE_ISA"] = "mmx"
+        buffer = ctypes.create_string_buffer(1 << 16)
+        aligned = (ctypes.addressof(buffer) + 63) & ~63
+        for function, arguments in ((LIBRARY.bfs_open, (self.path, bfs.READ)),
+                                    (LIBRARY.bfs_create, (self.path + b"2", bfs.options(capacity=10))),
+                                    (LIBRARY.bfs_format, (aligned, 1 << 15, bfs.options(capacity=10)))):
+            self.assertIn(b"BFSTORE_FORCE_ISA=mmx", self.fails("BFS_EINVAL", function, *arguments))
+        self.assertFalse(os.path.exists(self.path + b"2"))
 
     def test_no_function_touches_errno(self):
         library = bfs.load(LIBRARY_PATH, use_errno=True)
