@@ -25,13 +25,15 @@ inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kBlockBits = 512;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
-// How a file is mapped into memory. By default its pages come in when they are first touched, and the mapping begins at
-// a multiple of 2 MiB and asks for huge pages, of which the system gives as many as it has (Stats::huge_page_bytes).
+// How a file is mapped into memory. By default its pages come in when they are first touched; the mapping begins at a
+// multiple of 2 MiB; and who reads, or is the only writer, asks for huge pages, of which the system gives as many as it
+// has (Stats::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
 struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
   bool populate = false;
-  // Small pages and no reading ahead: for files that are larger than memory, and for writers that sync often, since a
-  // sync writes every page that holds a new bit. Lookups in a file that is in memory are slower.
+  // Small pages and no reading ahead: for files that are larger than memory, and for files that are synced often, since
+  // a sync writes every page, small or huge, that holds a new bit: let everyone who opens such a file say so. Lookups
+  // in a file that is in memory are slower.
   bool random_access = false;
 };
 

@@ -104,14 +104,14 @@ Mapping& Mapping::operator=(Mapping&&) noexcept = default;
 Mapping::~Mapping() = default;
 
 Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
-                             const MapOptions& options) {
+                             Pages pages) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
     auto held = std::make_unique<Held>(Held{map_aligned(file.descriptor(), mode, offset, bytes), file.path()});
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // Advice, which the kernel need not know: a failure is no error.
-    const int advice = options.random_access ? MADV_RANDOM : MADV_HUGEPAGE;
-    if (options.random_access || bytes >= kHugePage) {
+    if (pages == Pages::kSmall || (pages == Pages::kHuge && bytes >= kHugePage)) {
+      const int advice = pages == Pages::kSmall ? MADV_RANDOM : MADV_HUGEPAGE;
       static_cast<void>(madvise(held->region.get_address(), held->region.get_size(), advice));
     }
     return Mapping(std::move(held));

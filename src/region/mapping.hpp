@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bfstore/error.hpp>
-#include <bfstore/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +12,16 @@
 
 namespace bfstore::region {
 
+// Which pages of the file are asked for: what the system gives, huge ones, or small ones with nothing read ahead.
+enum class Pages { kAny, kHuge, kSmall };
+
 class Mapping {
  public:
   // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be as long: touching a page
   // behind its end is SIGBUS. From 2 MiB on, the address is such that the file's 2 MiB pieces can be huge pages.
-  // Nothing is read from the file yet. Of the options, populate() is for the caller to call.
+  // Nothing is read from the file yet.
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
-                             const MapOptions& options = {});
+                             Pages pages = Pages::kAny);
 
   Mapping(Mapping&&) noexcept;
   Mapping& operator=(Mapping&&) noexcept;

@@ -241,7 +241,8 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   const std::uint64_t body = offset - first_page + found->body_offset;
   const auto functions = store::functions_for(found->shape.layout);
   if (!functions) return functions.error();
-  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes, map);
+  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes,
+                                      map.random_access ? region::Pages::kSmall : region::Pages::kHuge);
   if (!mapping) return mapping.error();
   if (Error error = map.populate ? mapping->populate(mapping->bytes()) : Error{}; !error.ok()) return error;
   return Filter(std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes));

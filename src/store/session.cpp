@@ -21,6 +21,12 @@ using region::ScopedLock;
 
 constexpr int kMostReopens = 100;  // of a path that others keep replacing
 
+// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
+region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
+  if (map.random_access) return region::Pages::kSmall;
+  return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
+}
+
 std::string marks_in_words(const Slot* slot) {
   std::string words;
   for (const OwnerMark& lane : slot != nullptr ? slot->lanes : decltype(slot->lanes){}) {
@@ -65,7 +71,7 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
 // -----------------------------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
-                                                       const MapOptions& map) {
+                                                       const MapOptions& map, region::Pages pages) {
   auto file = File::open(path, access);
   if (!file) return file.error();
   const auto facts = file->facts();
@@ -81,7 +87,7 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
     return fail(first.code, path + ": " + first.text);
   }
   auto mapping =
-      region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, map);
+      region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, pages);
   if (!mapping) return mapping.error();
   // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
   const std::uint64_t wanted = map.populate ? mapping->bytes() : format::kFileHeaderBytes;
@@ -90,7 +96,7 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const MapOptions& map) {
-  auto opened = open_checked(path, File::Access::kRead, map);
+  auto opened = open_checked(path, File::Access::kRead, map, pages_for(map, true));
   if (!opened) return opened;
   Session& session = **opened;
   const auto facts = session.file_.facts();
@@ -110,7 +116,7 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
 // The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is written
 // down, if that is allowed here.
 Error Session::poison_from_reader(const Error& cause) const {
-  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, {});
+  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, {}, region::Pages::kAny);
   if (writer && (*writer)->file_.same_file(file_)) {
     const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
     return (*writer)->poison(cause);
@@ -120,7 +126,7 @@ Error Session::poison_from_reader(const Error& cause) const {
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, bool exclusive, const MapOptions& map) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = open_checked(path, File::Access::kReadWrite, map);
+    auto opened = open_checked(path, File::Access::kReadWrite, map, pages_for(map, exclusive));
     if (!opened) return opened;
     const auto joined = (*opened)->join(exclusive);
     if (!joined) return joined.error();
@@ -234,8 +240,8 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
   if (Error error = file->allocate(identity.body_offset, identity.body_bytes); !error.ok()) return error;
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
-  auto mapping =
-      region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes, options.map);
+  auto mapping = region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes,
+                                      pages_for(options.map, options.exclusive || options.unpublished));
   if (!mapping) return mapping.error();
   if (Error error = mapping->populate(options.map.populate ? mapping->bytes() : format::kFileHeaderBytes); !error.ok())
     return error;

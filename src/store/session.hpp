@@ -85,7 +85,7 @@ class Session {
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
   static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
-                                                       const MapOptions& map);
+                                                       const MapOptions& map, region::Pages pages);
   Result<bool> join(bool exclusive);
   Error enter(const Evidence& evidence);
   Error check_no_dead_sync();
