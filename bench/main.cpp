@@ -6,7 +6,6 @@
 // bench/table.py makes a table:
 //   bfbench --quick --json quick.json && bench/table.py quick.json
 #include <benchmark/benchmark.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <bfstore/bfstore.hpp>
 
@@ -19,6 +18,7 @@
 #include <iostream>
 #include <list>
 
+#include "harness.hpp"
 #include "site.hpp"
 
 namespace bench {
@@ -70,7 +70,6 @@ void describe_arguments(CLI::App& app, Settings& settings, Modes& modes) {
       ->capture_default_str();
   app.add_option("--json", settings.json, "where the results go")->capture_default_str();
   app.add_option("--library", settings.library, "libbfstore.so, for the C ABI")->capture_default_str();
-  app.allow_extras();
 }
 
 void apply(const CLI::App& app, const Modes& modes, Settings& settings) {
@@ -90,16 +89,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
       "  bfbench --quick --json quick.json && bench/table.py quick.json\n\n"
       "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
   describe_arguments(app, settings, modes);
-  try {
-    app.parse(argc, argv);
-    settings.rest = app.remaining();
-    for (const std::string& argument : settings.rest) {
-      if (!argument.starts_with("--benchmark_")) throw CLI::ExtrasError(std::vector<std::string>{argument});
-    }
-  } catch (const CLI::ParseError& error) {
-    code = app.exit(error) == 0 ? 0 : 2;
-    return std::nullopt;
-  }
+  if (!parse(app, argc, argv, settings.rest, code)) return std::nullopt;
   apply(app, modes, settings);
   return settings;
 }
@@ -167,42 +157,6 @@ void measure(benchmark::State& state, const Row& row) {
   for (const auto& [name, value] : row.facts) state.counters[name] = value;
 }
 
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
-  }
-  return "unknown";
-}
-
-void add_context(const Settings& settings) {
-  utsname system{};
-  static_cast<void>(uname(&system));
-  benchmark::AddCustomContext("bfstore", bfstore::version());
-  benchmark::AddCustomContext("cpu", cpu_model());
-  benchmark::AddCustomContext("machine", system.machine);
-  benchmark::AddCustomContext("kernel", std::string(system.sysname) + ' ' + system.release);
-  benchmark::AddCustomContext("compiler", __VERSION__);
-  benchmark::AddCustomContext("filesystem", filesystem_of(std::filesystem::canonical(settings.folder).string()));
-}
-
-// Later arguments win, so the user's own come last. Static: the program's name is kept by address, and printed later.
-void initialize_benchmark(const Settings& settings) {
-  static std::vector<std::string> arguments{"bfbench",
-                                            "--benchmark_repetitions=" + std::to_string(settings.repetitions),
-                                            "--benchmark_min_time=" + std::to_string(settings.min_seconds),
-                                            "--benchmark_enable_random_interleaving=true",
-                                            "--benchmark_out=" + settings.json,
-                                            "--benchmark_out_format=json"};
-  arguments.insert(arguments.end(), settings.rest.begin(), settings.rest.end());
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  int count = static_cast<int>(pointers.size());
-  benchmark::Initialize(&count, pointers.data());
-  if (benchmark::ReportUnrecognizedArguments(count, pointers.data()))
-    fail("Google Benchmark does not know an argument");
-}
-
 void register_row(Row row, const Settings& settings, Progress& progress) {
   int repetitions = settings.repetitions;
   if (row.num_keys > kLongPass) repetitions = std::min(repetitions, settings.quick ? 1 : 3);
@@ -219,8 +173,14 @@ void register_row(Row row, const Settings& settings, Progress& progress) {
 }
 
 int run(const Settings& settings) {
-  initialize_benchmark(settings);
-  if (!std::ofstream(settings.json, std::ios::app)) fail("--json " + settings.json + " can not be written");
+  std::vector<std::string> arguments{"bfbench",
+                                     "--benchmark_repetitions=" + std::to_string(settings.repetitions),
+                                     "--benchmark_min_time=" + std::to_string(settings.min_seconds),
+                                     "--benchmark_enable_random_interleaving=true",
+                                     "--benchmark_out=" + settings.json,
+                                     "--benchmark_out_format=json"};
+  arguments.insert(arguments.end(), settings.rest.begin(), settings.rest.end());
+  initialize(std::move(arguments), settings.json);
   const Hasher hasher;
   const SharedLibrary library(settings.library);
   const TemporaryFolder folder(settings.folder);
@@ -240,7 +200,7 @@ int run(const Settings& settings) {
     }
   }
   std::cerr << "answers and false-positive rates are right; measuring\n";
-  add_context(settings);
+  add_machine(settings.folder);
   QuietReporter reporter;
   const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);
   progress.end();

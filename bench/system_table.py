@@ -12,6 +12,8 @@ import pathlib
 import statistics
 import sys
 
+from markdown_text import machine, table
+
 
 class Results:
     """Of each row, by its name without Google Benchmark's own parts: facts and seconds, or why there are none."""
@@ -43,11 +45,6 @@ class Results:
         found = [name for name in [*self.facts, *self.reasons] if name.startswith(first + "/")]
         return sorted(set(found), key=lambda name: [(word.isdigit(), int(word) if word.isdigit() else 0, word)
                                                     for word in name.split("/")])
-
-
-def table(header: list, rows: list) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]]
-    return "\n".join(lines)
 
 
 def number(value: float | None) -> str:
@@ -83,13 +80,9 @@ def section(results: Results, first: str, header: list, row_of) -> str:
 
 
 def machine_text(results: Results) -> str:
-    context = results.context
-    load = context.get("load_avg") or [0]
     return "\n".join([
-        f"- bfstore {context['bfstore']}, compiler {context['compiler']}",
-        f"- {context['cpu']}, {context['num_cpus']} cores, {context['machine']}; {context['kernel']}; files on "
-        f"{context['filesystem']}; load {load[0]:.1f} at the start",
-        f"- {context['date']}; medians of {results.repetitions} repetitions in random order, time of the clock"])
+        *machine(results.context),
+        f"- {results.context['date']}; medians of {results.repetitions} repetitions in random order, time of the clock"])
 
 
 def processes_text(results: Results) -> str:

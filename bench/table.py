@@ -16,6 +16,7 @@ import json
 import pathlib
 import sys
 
+from markdown_text import machine, table
 from results import Group, Place, Results
 
 TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys already there"}
@@ -35,24 +36,15 @@ NOTES = """\
   small `libbloom`s"""
 
 
-def table(header: list, rows: list) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]]
-    return "\n".join(lines)
-
-
 def place_text(place: Place) -> str:
     return f"{place.num_keys:,} {place.memory}"
 
 
 def machine_text(results: Results) -> str:
-    context = results.context
-    load = context.get("load_avg") or [0]
     return "\n".join([
-        f"- bfstore {context['bfstore']}, compiler {context['compiler']}",
-        f"- {context['cpu']}, {context['num_cpus']} cores, {context['machine']}; {context['kernel']}; files on "
-        f"{context['filesystem']}; load {load[0]:.1f} at the start",
-        f"- {context['date']}; medians of up to {results.repetitions} repetitions in random order, whose times lie "
-        f"{results.spread:.0%} apart in the median row (CPU time of the thread)"])
+        *machine(results.context),
+        f"- {results.context['date']}; medians of up to {results.repetitions} repetitions in random order, whose times "
+        f"lie {results.spread:.0%} apart in the median row (CPU time of the thread)"])
 
 
 def filters_text(results: Results, bits: float) -> str:

@@ -231,21 +231,13 @@ std::int64_t add_column(bfs_filter* filter, const void* bytes, const Offset* off
   return filter->filter.add_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}).raw();
 }
 
-template <class Offset>
-std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
-                        std::uint8_t* answers) noexcept {
-  return ask(usable_column(filter, bytes, offsets, count), answers, count, [&](std::span<std::uint8_t> out) -> Count {
+// `of_filter(bytes, offsets, out)` asks.
+template <class Offset, class Out, class Ask>
+std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count, Out* out,
+                        Ask of_filter) noexcept {
+  return ask(usable_column(filter, bytes, offsets, count), out, count, [&](std::span<Out> room) -> Count {
     if (count == 0) return std::uint64_t{0};
-    return filter->filter.contains_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, out);
-  });
-}
-
-template <class Offset>
-std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count,
-                        std::uint32_t* indices) noexcept {
-  return ask(usable_column(filter, bytes, offsets, count), indices, count, [&](std::span<std::uint32_t> out) -> Count {
-    if (count == 0) return std::uint64_t{0};
-    return filter->filter.select_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}, out);
+    return of_filter(static_cast<const std::byte*>(bytes), std::span(offsets, count + 1), room);
   });
 }
 
@@ -410,12 +402,14 @@ int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t ke
 
 int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
                               uint8_t* answers) {
-  return ask_column(filter, bytes, offsets, count, answers);
+  return ask_column(filter, bytes, offsets, count, answers,
+                    [&](auto... column) { return filter->filter.contains_column(column...); });
 }
 
 int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                               uint8_t* answers) {
-  return ask_column(filter, bytes, offsets, count, answers);
+  return ask_column(filter, bytes, offsets, count, answers,
+                    [&](auto... column) { return filter->filter.contains_column(column...); });
 }
 
 int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers) {
@@ -440,12 +434,14 @@ int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_
 
 int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
                             uint32_t* indices) {
-  return ask_column(filter, bytes, offsets, count, indices);
+  return ask_column(filter, bytes, offsets, count, indices,
+                    [&](auto... column) { return filter->filter.select_column(column...); });
 }
 
 int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                             uint32_t* indices) {
-  return ask_column(filter, bytes, offsets, count, indices);
+  return ask_column(filter, bytes, offsets, count, indices,
+                    [&](auto... column) { return filter->filter.select_column(column...); });
 }
 
 int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices) {

@@ -5,16 +5,15 @@
 // them in random order and writes the JSON, from which bench/system_table.py makes tables:
 //   bfsystem --quick --json system.json && bench/system_table.py system.json
 #include <benchmark/benchmark.h>
-#include <sys/utsname.h>
 #include <bfstore/bfstore.hpp>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "fail.hpp"
+#include "harness.hpp"
 #include "memory.hpp"
 #include "processes.hpp"
 #include "row.hpp"
@@ -67,17 +66,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
       ->capture_default_str();
   app.add_option("--json", settings.json, "where the results go")->capture_default_str();
   app.add_option("--bf", settings.bf, "bf, which builds filters from text")->capture_default_str();
-  app.allow_extras();
-  try {
-    app.parse(argc, argv);
-    settings.rest = app.remaining();
-    for (const std::string& argument : settings.rest) {
-      if (!argument.starts_with("--benchmark_")) throw CLI::ExtrasError(std::vector<std::string>{argument});
-    }
-  } catch (const CLI::ParseError& error) {
-    code = app.exit(error) == 0 ? 0 : 2;
-    return std::nullopt;
-  }
+  if (!parse(app, argc, argv, settings.rest, code)) return std::nullopt;
   if (quick) settings.scale = quick_scale();
   if (smoke) settings.scale = smoke_scale();
   if (quick || smoke) settings.repetitions = 1;
@@ -107,41 +96,11 @@ void measure(benchmark::State& state, const Row& row, std::string& failure) {
   }
 }
 
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
-  }
-  return "unknown";
-}
-
-void add_context(const std::string& folder) {
-  utsname system{};
-  static_cast<void>(uname(&system));
-  benchmark::AddCustomContext("bfstore", bfstore::version());
-  benchmark::AddCustomContext("cpu", cpu_model());
-  benchmark::AddCustomContext("machine", system.machine);
-  benchmark::AddCustomContext("kernel", std::string(system.sysname) + ' ' + system.release);
-  benchmark::AddCustomContext("compiler", __VERSION__);
-  benchmark::AddCustomContext("filesystem", filesystem_of(folder));
-}
-
-// Static: the program's name is kept by address.
-void initialize_benchmark(const Settings& settings) {
-  static std::vector<std::string> arguments{"bfsystem", "--benchmark_enable_random_interleaving=true",
-                                            "--benchmark_out=" + settings.json, "--benchmark_out_format=json"};
-  arguments.insert(arguments.end(), settings.rest.begin(), settings.rest.end());
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  int count = static_cast<int>(pointers.size());
-  benchmark::Initialize(&count, pointers.data());
-  if (benchmark::ReportUnrecognizedArguments(count, pointers.data()))
-    fail("Google Benchmark does not know an argument");
-}
-
 int run(const Settings& settings) {
-  initialize_benchmark(settings);
-  if (!std::ofstream(settings.json, std::ios::app)) fail("--json " + settings.json + " can not be written");
+  std::vector<std::string> arguments{"bfsystem", "--benchmark_enable_random_interleaving=true",
+                                     "--benchmark_out=" + settings.json, "--benchmark_out_format=json"};
+  arguments.insert(arguments.end(), settings.rest.begin(), settings.rest.end());
+  initialize(std::move(arguments), settings.json);
   const TemporaryFolder folder(settings.folder);
   const Places places{folder.path(), settings.bf};
   std::string failure;
@@ -153,7 +112,7 @@ int run(const Settings& settings) {
       registered->UseManualTime()->Iterations(1)->Repetitions(settings.repetitions);
     }
   }
-  add_context(folder.path());
+  add_machine(folder.path());
   QuietReporter reporter;
   const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();

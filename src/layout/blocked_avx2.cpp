@@ -8,8 +8,6 @@
 namespace bfstore::layout {
 namespace {
 
-// The words of a line are read by vector loads while others set bits: each word is read whole, which is all that a
-// lookup needs, but it is a race in the words of the standard.
 #define BFSTORE_TARGET __attribute__((target("avx2"), no_sanitize("thread")))
 
 using Kernel = Avx2;

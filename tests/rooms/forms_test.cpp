@@ -167,9 +167,11 @@ TEST_CASE("a handle that only reads refuses every form of adding, and changes no
   const Batch batch(keys_of(0, 5), made.filter);
   const Buffer& unwritten = made.buffer;
   Filter reader = must(Filter::wrap(unwritten.bytes()));
+  const Batch nothing({}, made.filter);
   for (const Form form :
        {Form::kPointers, Form::kViews, Form::kFixed, Form::kColumn32, Form::kColumn64, Form::kDigests}) {
     CHECK(batch.add_to(reader, form).code() == Code::kReadOnly);
+    CHECK(nothing.add_to(reader, form).keys() == 0);
   }
   CHECK(reader.add("key").code() == Code::kReadOnly);
   CHECK(reader.add_digest(1).code() == Code::kReadOnly);
