@@ -82,7 +82,8 @@ def section(results: Results, first: str, header: list, row_of) -> str:
 def machine_text(results: Results) -> str:
     return "\n".join([
         *machine(results.context),
-        f"- {results.context['date']}; medians of {results.repetitions} repetitions in random order, time of the clock"])
+        f"- {results.context['date']}; medians of {results.repetitions} repetitions in random order, "
+        "time of the clock"])
 
 
 def processes_text(results: Results) -> str:

@@ -2,6 +2,7 @@
 #include "bfstore.h"
 
 #include <bfstore/bfstore.hpp>
+#include <bfstore/inline.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +13,11 @@
 #include <span>
 
 struct bfs_filter {
+  explicit bfs_filter(bfstore::Filter made)
+      : filter(std::move(made)), lookup(filter.lookup()), takes_keys(filter.shape().hash != bfstore::Hash::kExternal) {}
+
   bfstore::Filter filter;
+  bfstore::Lookup lookup;  // at hand, so that a single lookup is a jump to the kernel
   bool takes_keys;
 };
 
@@ -131,8 +136,7 @@ std::int32_t guarded(bfs_error* error, Body body) noexcept {
 
 std::int32_t hand_out(Result<Filter> made, bfs_filter** out, bfs_error* error) {
   if (!made) return report(error, made.error());
-  const bool takes_keys = made->shape().hash != bfstore::Hash::kExternal;
-  *out = new bfs_filter{std::move(made).value(), takes_keys};
+  *out = new bfs_filter(std::move(made).value());
   return BFS_OK;
 }
 
@@ -346,7 +350,7 @@ int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes
 
 int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {
   if (filter == nullptr) return BFS_EINVAL;
-  return filter->filter.contains_digest(digest) ? 1 : 0;
+  return filter->lookup.call(digest);
 }
 
 int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest) {

@@ -4,9 +4,9 @@
 //     if (!lookup.contains_digest(digest)) continue;  // no call, no indirection: a multiplication and one cache line
 //
 // The test of a line is compiled for the instruction set that the including file is compiled for: AVX-512 with
-// -mavx512f -mavx512vl (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, else scalar.
-// Nothing is chosen at run time here, and BFSTORE_FORCE_ISA has no say; Filter's own functions choose for themselves.
-// All give the same answers.
+// -mavx512f -mavx512vl (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, else
+// scalar. Nothing is chosen at run time here, and BFSTORE_FORCE_ISA has no say; Filter's own functions choose for
+// themselves. All give the same answers.
 //
 // A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, where that is
 // inlined too. A filter with Hash::kExternal takes the owner's own.
@@ -37,10 +37,13 @@ class Lookup {
 
   // As Filter::contains_digest: false is a certain no; everything in doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
-    // Without a branch on the answer, which nobody could predict.
-    const unsigned maybe =
-        target_.geometry.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
-    return (maybe | static_cast<unsigned>(layout::in_doubt(target_.guard))) != 0;
+    return target_.geometry.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
+  }
+
+  // The same for code that is compiled for less than the CPUs it runs on: a call of the kernel that was chosen when the
+  // filter was opened. 1 is maybe.
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE std::int32_t call(std::uint64_t digest) const noexcept {
+    return target_.ask(target_, digest);
   }
 
   // Asks for the memory that contains_digest(digest) will read, some time before it does.
@@ -61,10 +64,11 @@ class Lookup {
 #endif
 
   template <class Kernel>
-  BFSTORE_ALWAYS_INLINE unsigned test(std::uint64_t digest) const noexcept {
+  BFSTORE_ALWAYS_INLINE bool test(std::uint64_t digest) const noexcept {
     const layout::Located at = Kernel::Rules::locate(target_.geometry, digest);
-    return Kernel::are_few(target_.geometry) ? Kernel::template test<true>(target_.words, target_.geometry, at)
-                                             : Kernel::template test<false>(target_.words, target_.geometry, at);
+    const layout::Doubt doubt{target_.guard};
+    return Kernel::are_few(target_.geometry) ? Kernel::template test<true>(target_.words, target_.geometry, at, doubt)
+                                             : Kernel::template test<false>(target_.words, target_.geometry, at, doubt);
   }
 
   layout::Target target_;

@@ -27,8 +27,7 @@ struct Step {
 };
 
 struct Lookups {
-  // Maybe in doubt, too.
-  bool (*one)(const Target& target, std::uint64_t digest) noexcept;
+  decltype(Target::ask) one;
   // Of the bits alone: answers[i] = 1 if now[i] may be present, else 0; returns how many may.
   std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
                       std::uint8_t* answers) noexcept;

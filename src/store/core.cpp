@@ -42,7 +42,7 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
            file_session->identity().body_bytes, how) {
   std::byte* const live_page = file_session->live_page();
   target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset),
-                  format::kLiveSyncing, format::healthy_live_word(file_session->identity().file_id)};
+                  ~format::kLiveSyncing, format::healthy_live_word(file_session->identity().file_id)};
   stripes = live_page + format::kStripesField.offset;
   session = std::move(file_session);
 }
@@ -53,7 +53,8 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       words(body),
       target{body,
              layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes),
-             {&own_live_word, 0, 0}},
+             {&own_live_word, ~std::uint64_t{0}, 0},
+             functions.contains.one},
       shape(body_shape),
       body_bytes(body_length),
       writable(how != Adding::kNever),
@@ -69,7 +70,7 @@ Filter::Core::Core(const layout::Functions& best, region::Mapping mapped_range, 
 
 Code Filter::Core::health() const noexcept {
   const layout::Guard& live = target.guard;
-  const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & ~live.harmless;
+  const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & live.mask;
   if (seen == live.expected) return Code::kOk;
   const bool own = (seen & ~format::kLiveStates) == live.expected;
   return own && (seen & format::kLivePoisoned) != 0 ? Code::kPoisoned : Code::kLost;

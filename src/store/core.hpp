@@ -31,7 +31,7 @@ struct Filter::Core {
   Core& operator=(const Core&) = delete;
 
   [[nodiscard]] Code health() const noexcept;
-  [[nodiscard]] bool contains(std::uint64_t digest) const noexcept { return functions.contains.one(target, digest); }
+  [[nodiscard]] bool contains(std::uint64_t digest) const noexcept { return target.ask(target, digest) != 0; }
 
   // Of the file or range that the filter is in; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {

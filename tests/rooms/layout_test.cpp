@@ -31,7 +31,7 @@ std::vector<std::uint64_t> some_sizes(Layout layout) {
 // Nothing is in doubt.
 layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geometry) {
   static const std::uint64_t guard = 1;
-  return {words, geometry, {&guard, 0, 1}};
+  return {words, geometry, {&guard, ~std::uint64_t{0}, 1}, nullptr};
 }
 
 // A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
@@ -299,12 +299,13 @@ TEST_CASE("adding alone sets the same bits and reports the same changes as addin
   });
 }
 
-TEST_CASE("what is in doubt is maybe: a guard that is not as expected, its harmless bits aside") {
+TEST_CASE("what is in doubt is maybe: a guard that is not as expected, as far as its mask goes") {
   for (const Layout layout : kBothLayouts) {
     for (const Functions& table : runnable(layout)) {
       Buffer memory(sizing::body_bytes(layout, 51200));
       std::uint64_t guard = 0x77;
-      const layout::Target target{memory.words(), geometry_of(layout, 51200, 7), {&guard, 0x100, 0x77}};
+      const layout::Target target{
+          memory.words(), geometry_of(layout, 51200, 7), {&guard, ~std::uint64_t{0x100}, 0x77}, table.contains.one};
       for (const std::uint64_t good : {0x77U, 0x177U}) {
         guard = good;
         CHECK_FALSE(table.contains.one(target, mix(1)));

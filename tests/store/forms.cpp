@@ -1,5 +1,8 @@
 #include "forms.hpp"
 
+#include <bfstore/inline.hpp>
+
+#include <algorithm>
 #include <cstring>
 
 #include "keys.hpp"
@@ -63,11 +66,15 @@ AddForm form(std::string name, Add add) {
           }};
 }
 
-std::uint64_t ask_digests_singly(const Filter& filter, unsigned writer, std::uint64_t count) {
-  std::uint64_t found = 0;
-  for (const std::uint64_t digest : Keys(filter, writer, count).digests)
-    found += filter.contains_digest(digest) ? 1U : 0U;
-  return found;
+// One digest after the other: `contains(filter, digest)`.
+template <class Contains>
+AskForm singly(std::string name, Contains contains) {
+  return {std::move(name), [contains](const Filter& filter, unsigned writer, std::uint64_t count) {
+            std::uint64_t found = 0;
+            for (const std::uint64_t digest : Keys(filter, writer, count).digests)
+              found += contains(filter, digest) ? 1U : 0U;
+            return found;
+          }};
 }
 
 }  // namespace
@@ -76,7 +83,17 @@ const std::vector<AskForm>& ask_forms() {
   static const std::vector<AskForm> forms{
       {"one key",
        [](const Filter& filter, unsigned writer, std::uint64_t count) { return maybes(filter, writer, 0, count); }},
-      {"one digest", ask_digests_singly},
+      singly("one digest", [](const Filter& f, std::uint64_t digest) { return f.contains_digest(digest); }),
+      singly("one inlined", [](const Filter& f, std::uint64_t digest) { return f.lookup().contains_digest(digest); }),
+      singly("one called", [](const Filter& f, std::uint64_t digest) { return f.lookup().call(digest) == 1; }),
+      batch("selected",
+            [](const Filter& f, const Keys& k, std::span<std::uint8_t> a) {
+              std::vector<std::uint32_t> indices(a.size());
+              const Count found = f.select_digests(k.digests, indices);
+              std::fill(a.begin(), a.end(), std::uint8_t{0});
+              for (std::uint64_t i = 0; found.ok() && i < found.keys(); ++i) a[indices[i]] = 1;
+              return found;
+            }),
       batch("views",
             [](const Filter& f, const Keys& k, std::span<std::uint8_t> a) { return f.contains_many(k.views, a); }),
       batch("pointers", [](const Filter& f, const Keys& k,

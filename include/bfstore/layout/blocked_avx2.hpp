@@ -43,10 +43,13 @@ struct Avx2 {
   // Whether there are so few probes that one pass finds them all.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
-  template <bool kFew>
-  static BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-    const std::uint64_t* start = words + at.first_bit / 64;
+  template <bool kFew, class Doubt>
+  static BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
+                                Doubt doubt) noexcept {
+    const std::uint64_t* start = words + at.word;
     const Line line{load(start), load(start + 4)};
+    if (doubt()) [[unlikely]]
+      return true;
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
     if constexpr (kFew) return hit(line, h, load(kAvx2Lanes + 8 - probes)) != 0;

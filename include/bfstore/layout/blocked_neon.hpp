@@ -39,10 +39,13 @@ struct Neon {
   // Whether there are so few probes that one pass finds them all.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
 
-  template <bool kFew>
-  static BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words + at.first_bit / 64);
+  template <bool kFew, class Doubt>
+  static BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
+                                Doubt doubt) noexcept {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words + at.word);
     const uint8x16x4_t line{{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+    if (doubt()) [[unlikely]]
+      return true;
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
     for (; !kFew && probes > 16; probes -= 16, h *= kNeonPowers.next) {

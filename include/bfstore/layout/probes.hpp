@@ -25,12 +25,15 @@ struct Target {
   const std::uint64_t* words = nullptr;
   Geometry geometry;
   Guard guard;
+  // The kernel that was chosen when the filter was opened: 1 is maybe, doubt is too, 0 is no. A whole register, which
+  // the C ABI hands on as it is.
+  std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
 };
 
 // Where a digest leads.
 struct Located {
-  std::uint64_t first_bit;  // blocked: of the line; classic: of the first probe
-  std::uint64_t state;      // from which the layout goes on to the other probes
+  std::uint64_t word;   // the first one to be read; blocked: of the line
+  std::uint64_t state;  // from which the layout goes on to the other probes
 };
 
 __extension__ using Product = unsigned __int128;
@@ -42,7 +45,7 @@ struct Blocked {
 
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const Product product = static_cast<Product>(digest) * geometry.range;
-    return {static_cast<std::uint64_t>(product >> 64) * kBlockBits, static_cast<std::uint64_t>(product) >> 32};
+    return {static_cast<std::uint64_t>(product >> 64) * (kBlockBits / 64), static_cast<std::uint64_t>(product) >> 32};
   }
 
   // Ends early when `visit(bit)` returns false, and says whether it did not.
@@ -50,7 +53,7 @@ struct Blocked {
   static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
     auto h = static_cast<std::uint32_t>(at.state);
     for (std::uint32_t i = 0; i < geometry.num_probes; ++i, h *= kNext) {
-      if (!visit(at.first_bit + (h >> kShift))) return false;
+      if (!visit(at.word * 64 + (h >> kShift))) return false;
     }
     return true;
   }
@@ -62,7 +65,7 @@ struct Classic {
 
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const std::uint64_t x = digest | 1;  // a multiplicative generator needs an odd state
-    return {bit_of(geometry, x), x};
+    return {bit_of(geometry, x) / 64, x};
   }
 
   template <class Visit>
@@ -85,22 +88,39 @@ struct Classic {
 template <class Rules>
 BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& geometry,
                                     std::uint64_t digest) noexcept {
-  __builtin_prefetch(words + Rules::locate(geometry, digest).first_bit / 64);
+  __builtin_prefetch(words + Rules::locate(geometry, digest).word);
 }
 
-// A kernel tests whether all probes of a digest find their bit. It is one of these structs, of which every member is
-// always inlined. Where few probes can be tested with less, are_few() tells when, and then test<true>() does it.
+// A kernel tests whether all probes of a digest find their bit, or the answer is in doubt: `doubt()` is asked after the
+// bits were read. It is one of these structs, of which every member is always inlined. Where few probes can be tested
+// with less, are_few() tells when, and then test<true>() does it.
+//
+// Kernels for which a line is one load branch on the doubt right after it, and not on anything in the line. So the
+// doubt costs nothing that has to wait for the line: what waits fills the CPU's scheduler, and that decides how many
+// lookups are under way at once.
 template <class Layouts>
 struct Scalar {
   using Rules = Layouts;
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry&) noexcept { return false; }
 
-  template <bool kFew>
-  static BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry,
-                                         const Located& at) noexcept {
-    return Rules::each_probe(
+  template <bool kFew, class Doubt>
+  static BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
+                                         Doubt doubt) noexcept {
+    const unsigned all = Rules::each_probe(
         geometry, at, [words](std::uint64_t bit) __attribute__((always_inline)) { return test_bit(words, bit); });
+    return (all | static_cast<unsigned>(doubt())) != 0;
   }
+};
+
+// What a kernel asks for.
+struct Doubt {
+  const Guard& guard;
+  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(guard); }
+};
+
+// Where that is asked elsewhere.
+struct NoDoubt {
+  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return false; }
 };
 
 // kNext of the blocked layout to the powers 0 to kLanes - 1, and to kLanes: the hashes of so many probes at once, and

@@ -28,17 +28,17 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
   return (load_word(words, bit) & bit_mask(bit)) != 0;
 }
 
-// A word beside the bits that must have its value, some harmless bits of it aside, for a no to be a no.
+// A word beside the bits that must have its value, as far as the mask goes, for a no to be a no.
 struct Guard {
   const std::uint64_t* word = nullptr;
-  std::uint64_t harmless = 0;
+  std::uint64_t mask = ~std::uint64_t{0};
   std::uint64_t expected = 0;
 };
 
 // To be asked after the bits were read: if those were lost (a file zero-filled under the mapping), so is the word.
 BFSTORE_ALWAYS_INLINE bool in_doubt(const Guard& guard) noexcept {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return (__atomic_load_n(guard.word, __ATOMIC_RELAXED) & ~guard.harmless) != guard.expected;
+  return (__atomic_load_n(guard.word, __ATOMIC_RELAXED) & guard.mask) != guard.expected;
 }
 
 // How a bit is set.
