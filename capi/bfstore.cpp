@@ -32,6 +32,7 @@ using bfstore::Result;
 
 static_assert(static_cast<std::int32_t>(Code::kInternal) == BFS_EINTERNAL);
 static_assert(static_cast<std::int32_t>(Code::kRecovering) == BFS_ERECOVERING);
+static_assert(static_cast<std::int32_t>(Code::kFull) == BFS_EFULL);
 static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
 static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
 static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
@@ -83,7 +84,9 @@ static_assert(offsetof(bfs_statistics, estimated_keys) == 96);
 static_assert(offsetof(bfs_statistics, estimated_fpr) == 104);
 static_assert(offsetof(bfs_statistics, resident_bytes) == 112);
 static_assert(offsetof(bfs_statistics, isa) == 120);
-static_assert(sizeof(bfs_statistics) == 136);
+static_assert(offsetof(bfs_statistics, saturated) == 136);
+static_assert(offsetof(bfs_statistics, reserved) == 140);
+static_assert(sizeof(bfs_statistics) == 144);
 
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
@@ -150,7 +153,7 @@ std::optional<T> given(std::uint32_t number) noexcept {
 Result<Options> read_options(const bfs_options* from) {
   constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                         BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
-                                        BFS_OPTION_RANDOM;
+                                        BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
   if (from == nullptr) return wrong("the options are null");
   if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
@@ -180,6 +183,8 @@ Result<Options> read_options(const bfs_options* from) {
   options.bare = (from->flags & BFS_OPTION_BARE) != 0;
   options.exclusive = (from->flags & BFS_OPTION_EXCLUSIVE) != 0;
   options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0};
+  options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
+  options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
   return options;
 }
 
@@ -264,10 +269,17 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
-  constexpr std::uint32_t kMapping = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM;
-  const bfstore::MapOptions map{(flags & BFS_OPEN_POPULATE) != 0, (flags & BFS_OPEN_RANDOM) != 0};
+  constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
+                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT;
+  const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
+  const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
+                                     set(BFS_OPEN_RECOVER),
+                                     set(BFS_OPEN_ACCEPT_LOSS),
+                                     set(BFS_OPEN_STRICT),
+                                     set(BFS_OPEN_ANY_FILESYSTEM),
+                                     set(BFS_OPEN_LIMIT)};
   return guarded(error, [&] {
-    return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kMapping), map), out, error);
+    return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kOptions), options), out, error);
   });
 }
 
@@ -313,6 +325,14 @@ int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter
     return hand_out(how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare)
                                          : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare),
                     out, error);
+  });
+}
+
+int32_t bfs_supersede(bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_supersede: filter is null");
+  return guarded(error, [&] {
+    const Error outcome = filter->filter.supersede();
+    return outcome.ok() ? BFS_OK : report(error, outcome);
   });
 }
 
@@ -464,6 +484,24 @@ uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner) {
   return filter == nullptr ? 0 : filter->filter.mark(owner);
 }
 
+int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_recovered: filter is null");
+  return guarded(error, [&] {
+    const auto over = filter->filter.recovered(owner);
+    if (!over) return report(error, over.error());
+    return *over ? 1 : 0;
+  });
+}
+
+int32_t bfs_is_current(const bfs_filter* filter) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return guarded(nullptr, [&] {
+    const auto current = filter->filter.is_current();
+    if (!current) return number_of(current.error().code);
+    return *current ? 1 : 0;
+  });
+}
+
 int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
   constexpr std::uint32_t kFirstBytes = 112;  // as long as the struct was in the first version of this header
   if (filter == nullptr || out == nullptr || out->struct_bytes < kFirstBytes || (flags & ~BFS_STATS_FILL) != 0) {
@@ -493,6 +531,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out)
     }
     all.resident_bytes = stats.resident_bytes.value_or(UINT64_MAX);
     stats.isa.copy(all.isa, sizeof all.isa - 1);
+    all.saturated = stats.saturated ? 1 : 0;
     std::memset(out, 0, all.struct_bytes);
     std::memcpy(out, &all, std::min<std::size_t>(all.struct_bytes, sizeof all));
     return BFS_OK;

@@ -12,7 +12,8 @@
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
  *   the handle to themselves.  Processes: any number may have one file open.
- * - fork(): open in the process that uses the handle; a handle is not for use in a forked child. */
+ * - fork(): a child may ask through the handles it has from its parent, and close them; adding and syncing is
+ *   BFS_EFORKED there: it opens the path again. */
 #ifndef BFSTORE_H
 #define BFSTORE_H
 
@@ -52,6 +53,10 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EPOISONED (-21)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-22)       /* truncated, overwritten or zero-filled under the mapping */
 #define BFS_ERECOVERING (-23) /* a recovery was begun and is not finished */
+#define BFS_ESUPERSEDED (-24) /* another file was put in the place of this one, or is being put there */
+#define BFS_EFORKED (-25)     /* the handle was opened before a fork, and this is the child */
+#define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
+#define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
 #define BFS_ENOTREGULAR (-40) /* not a regular file */
 #define BFS_ESYMLINK (-41)    /* a symbolic link */
 #define BFS_ETOOSHORT (-42)   /* shorter than its header */
@@ -84,20 +89,28 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
 #define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
 /* ... and any of these, which bfs_open_range takes none of. */
-#define BFS_OPEN_POPULATE 16u /* bring the whole file into memory now, so that no lookup waits for the disk */
-#define BFS_OPEN_RANDOM 32u   /* small pages, no reading ahead: for files larger than memory, or synced often */
+#define BFS_OPEN_POPULATE 16u        /* bring the whole file into memory now, so that no lookup waits for the disk */
+#define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
+#define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
+#define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
+/* ... and for writing, any of these, but not both of the first two. */
+#define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
+#define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
+#define BFS_OPEN_LIMIT 1024u      /* BFS_EFULL once as many keys were added as the capacity (looked at every 64 keys) */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
 
 /* Flags of bfs_options. */
 #define BFS_OPTION_SEED 1u        /* `seed` is given (else: random) */
-#define BFS_OPTION_REPLACE 2u     /* bfs_create: put the new file in the place of one that no writer has open */
+#define BFS_OPTION_REPLACE 2u     /* bfs_create: put the new file in the place of another, whose writers are told */
 #define BFS_OPTION_UNPUBLISHED 4u /* bfs_create: no name in the file system until bfs_publish() */
 #define BFS_OPTION_BARE 8u        /* bfs_required_bytes, bfs_format: the bare form, for thousands of tiny filters */
 #define BFS_OPTION_EXCLUSIVE 16u  /* the new handle is the only one that adds, while it is open: BFS_OPEN_EXCLUSIVE */
 #define BFS_OPTION_POPULATE 32u   /* bfs_create: BFS_OPEN_POPULATE */
 #define BFS_OPTION_RANDOM 64u     /* bfs_create: BFS_OPEN_RANDOM */
+#define BFS_OPTION_ANY_FILESYSTEM 128u /* bfs_create: BFS_OPEN_ANY_FILESYSTEM */
+#define BFS_OPTION_LIMIT 256u          /* bfs_create: BFS_OPEN_LIMIT */
 
 /* Flags of bfs_stats. */
 #define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
@@ -151,7 +164,8 @@ typedef struct bfs_statistics {
   uint64_t body_bytes;
   uint64_t keys_added;      /* adds that changed a bit; survives close, reopen and a killed writer; 0 in buffers */
   uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now; 0 in buffers */
-  int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST */
+  int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST,
+                              BFS_ESUPERSEDED, BFS_ERECOVERING */
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
   double fill_ratio;       /* set_bits / m */
@@ -160,6 +174,8 @@ typedef struct bfs_statistics {
   uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX in buffers, and where the kernel
                               does not tell: it does to who owns the file or may write to it */
   char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
+  uint32_t saturated;      /* 1 if more keys were added than `capacity`: the rate is above the promise; 0 in buffers */
+  uint32_t reserved;       /* 0 */
 } bfs_statistics;
 
 /* "1.2.3": the version of the library that runs.  Static. */
@@ -177,10 +193,10 @@ BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_fil
 
 /* Opens a file: see BFS_OPEN_* for the flags.  Reading costs four header pages whatever the size.  For writing, the
  * file is marked dirty, durably, before this returns, so that a crash is noticed later.  A dirty file without a live
- * writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN. The
- * environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of whatever is opened or made
- * while it is set; one that this CPU can not run is BFS_EINVAL.  Answers never depend on it. Network filesystems and a
- * symbolic link as the last part of the path are not for filters. */
+ * writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN: open
+ * it with BFS_OPEN_RECOVER then, or make it again.  The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512,
+ * neon) chooses the kernel of whatever is opened or made while it is set; one that this CPU can not run is BFS_EINVAL.
+ * Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK. */
 BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
 /* Reads in place an embedded filter that lies `offset` bytes (a multiple of 64) into a file and is at most max_bytes
@@ -202,8 +218,15 @@ BFS_API int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_option
 BFS_API int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error);
 
 /* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file; after
- * that the handle only reads.  On an error nothing has appeared, and the handle is as before. */
+ * that the handle only reads.  On an error nothing has appeared, and the handle is as before.  With BFS_OPTION_REPLACE
+ * the file that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED. */
 BFS_API int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
+
+/* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
+ * name now, before bfs_publish().  What its writers added before is in their logs, what they add from now on is
+ * refused; so add the end of those logs to this filter, publish it, and no key is in neither.  Until then nobody can
+ * open the path for writing.  If the handle is closed instead, the old file goes on as before. */
+BFS_API int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
 /* Closes and frees the handle, whatever is returned.  The last writer of a file syncs it and marks it clean; its
  * failure to do so is what is returned, and then the next bfs_open says so too.  NULL is BFS_OK. */
@@ -234,7 +257,7 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
  * keeps its string and large_string columns.  _digests: digests of this file's hash.
  *
  * bfs_add_*: returns how many keys were certainly new, or < 0 a BFS_E code found in the arguments, and then nothing was
- * added; BFS_EPOISONED or BFS_ELOST may come with some of them added.
+ * added; BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED and BFS_EFULL may come with some of them added.
  * bfs_contains_*: answers[i] = 0 if key i is certainly absent, else 1; returns how many may be present, or < 0 a BFS_E
  * code, and then all `count` answers are 1. */
 BFS_API int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count);
@@ -283,7 +306,20 @@ BFS_API int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark);
 /* The mark of `owner` as of the last sync by any process; 0 if it has none or it can not be read: replay it all. */
 BFS_API uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner);
 
+/* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log that came after its mark.  Durable
+ * when this returns.  Returns 1 if the recovery is over, and answers are answers again: every owner of a mark has said
+ * so, or there are no marks; 0 if others are waited for; < 0 a BFS_E code.  What the file does not know it can not wait
+ * for: an owner that adds keys stores a mark first (one bfs_sync with its log's position, each time it opens the file),
+ * or has to be replayed before the last one says so.  Until the recovery is over,
+ * every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a recoverer that was
+ * killed has to begin again, from the marks. */
+BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* error);
+
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
+
+/* 1 if the path still names this file and nobody is putting another in its place; 0 if it was replaced, removed or
+ * renamed: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
+BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */
 BFS_API int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out);

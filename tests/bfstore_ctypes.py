@@ -27,7 +27,8 @@ class Statistics(Structure):
                 ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("seed", c_uint64),
                 ("body_bytes", c_uint64), ("keys_added", c_uint64), ("huge_page_bytes", c_uint64), ("health", c_int32),
                 ("has_fill", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double), ("estimated_keys", c_double),
-                ("estimated_fpr", c_double), ("resident_bytes", c_uint64), ("isa", c_char * 16)]
+                ("estimated_fpr", c_double), ("resident_bytes", c_uint64), ("isa", c_char * 16),
+                ("saturated", c_uint32), ("reserved", c_uint32)]
 
 
 OUT = POINTER(c_void_p)
@@ -44,6 +45,7 @@ SIGNATURES = {
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
     "bfs_publish": (c_int32, [c_void_p, ERROR]),
+    "bfs_supersede": (c_int32, [c_void_p, ERROR]),
     "bfs_close": (c_int32, [c_void_p]),
     "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
@@ -68,6 +70,8 @@ SIGNATURES = {
     "bfs_select_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, INDICES]),
     "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64]),
     "bfs_mark": (c_uint64, [c_void_p, c_uint64]),
+    "bfs_recovered": (c_int32, [c_void_p, c_uint64, ERROR]),
+    "bfs_is_current": (c_int32, [c_void_p]),
     "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics)]),
 }
 

@@ -27,7 +27,7 @@ inline bfstore::Result<bfstore::Filter> open_by_default(const std::string& path,
 }
 
 inline bfstore::Result<bfstore::Filter> open_for_random_access(const std::string& path, bfstore::OpenMode mode) {
-  return bfstore::Filter::open(path, mode, {.populate = false, .random_access = true});
+  return bfstore::Filter::open(path, mode, {.map = {.populate = false, .random_access = true}});
 }
 
 inline constexpr std::array kMapOptions{MapOption{"default", open_by_default},

@@ -37,6 +37,10 @@ enum class Code : std::int32_t {
   kPoisoned = -21,    // a sync failed: what is in memory and what is on disk may differ
   kLost = -22,        // the file was truncated, overwritten or zero-filled under the mapping
   kRecovering = -23,  // a recovery was begun and is not finished
+  kSuperseded = -24,  // another file was put, or is being put, in the place of this one
+  kForked = -25,      // the handle was made before a fork, and this is the child
+  kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
+  kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
 
   // What a reader's checklist found, in the order in which it is checked.
   kNotRegular = -40,  // not a regular file

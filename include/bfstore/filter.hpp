@@ -40,10 +40,11 @@ class Filter {
   static Result<Filter> create(const std::string& path, const Options& options);
 
   // Opens an existing file. For writing, the file is marked dirty, durably, before this returns. A dirty file
-  // without a live writer is adopted if a process was merely killed in this boot; otherwise kUnclean.
+  // without a live writer is adopted if a process was merely killed in this boot; otherwise kUnclean (see OpenOptions
+  // for what then can be done).
   // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel for everything that is
   // opened or made while it is set; one that this CPU can not run is an error. Answers never depend on it.
-  static Result<Filter> open(const std::string& path, OpenMode mode, const MapOptions& map = {});
+  static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
   // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
   // (0: up to the end of the file). The offset may be any multiple of 64. Read only.
@@ -63,8 +64,15 @@ class Filter {
   static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false);  // reads only
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
-  // only reads. On an error nothing has appeared at the path.
+  // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
+  // superseded: its handles answer "maybe", its writers get kSuperseded.
   Error publish();
+
+  // For a filter that was made `unpublished` to `replace` a file with writers: supersedes that file now, before
+  // publish(). What its writers added before is in their logs; what they add from now on is refused. So the caller can
+  // add the end of those logs to this filter, and publish it, and no key is in neither. Until then nobody can open the
+  // path for writing. Without publish() the old file goes on where it was when this handle is closed.
+  Error supersede();
 
   // Closes; the last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever is
   // returned. Closing without looking at the outcome (the destructor) loses nothing but the news of a failed sync.
@@ -143,11 +151,23 @@ class Filter {
   // The mark of `owner`, as of the last sync of any process; 0 if it has none or it can not be read.
   [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
 
+  // For a handle that was opened to recover: the owner has added again every key of its log that came after its mark.
+  // Durable when this returns. True if the recovery is over (every owner of a mark has said so, or there are no marks),
+  // false if others are waited for. What the file does not know it can not wait for: an owner that adds keys stores
+  // a mark first (one sync with its log's position, each time it opens the file), or has to be replayed before the last
+  // one says so.
+  Result<bool> recovered(std::uint64_t owner = 0);
+
   // --- Facts --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Shape& shape() const noexcept;
-  // kOk, or why every answer is "maybe" and every add refused by now (kPoisoned, kLost).
+  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too) or
+  // kRecovering.
   [[nodiscard]] Code health() const noexcept;
+  // Whether the path still names this file, and nobody is putting another in its place: a handle on a file that was
+  // replaced goes on to answer "maybe", and one on a file that was removed or renamed by other programs what it knew.
+  // Asks the file system. kInvalid for a buffer.
+  [[nodiscard]] Result<bool> is_current() const;
   // `count_bits` reads the whole body.
   [[nodiscard]] Stats stats(bool count_bits = false) const;
 

@@ -25,8 +25,9 @@ enum class FileState {
   kInUse,       // dirty, and a writer has it open
   kAdoptable,   // dirty, no writer: a process was killed in this boot; the next open goes on
   kUnclean,     // dirty, no writer, another boot or another copy, or killed while syncing
-  kRecovering,  // a recovery was begun
+  kRecovering,  // a recovery was begun, and not every owner has said that it is over
   kPoisoned,    // a sync failed
+  kSuperseded,  // another file is being put in its place, or was to be when its maker was killed
   kEmbedded,    // an embedded filter has no state of its own
 };
 
@@ -63,6 +64,10 @@ struct ReportedIdentity {
   std::optional<std::string> note;
 };
 
+struct ReportedMark : OwnerMark {
+  bool recovered = false;  // in a recovery: the owner has added again what came after it
+};
+
 struct ReportedSlot {
   bool valid = false;
   std::uint64_t sequence = 0;
@@ -78,8 +83,9 @@ struct Report {
   std::array<std::optional<ReportedSlot>, 2> slots;
   FileState state = FileState::kUnknown;
   bool syncing = false;
+  bool being_changed = false;  // somebody holds the lock of the state: it is about to be another one
   std::optional<std::uint64_t> state_sequence;
-  std::vector<OwnerMark> marks;
+  std::vector<ReportedMark> marks;
   std::optional<std::uint64_t> keys_added;
   std::optional<Fill> fill;                      // where the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file

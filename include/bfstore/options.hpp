@@ -37,6 +37,28 @@ struct MapOptions {
   bool random_access = false;
 };
 
+// How a file is opened, besides for what.
+struct OpenOptions {
+  MapOptions map{};
+
+  // For writing. A file that is unclean or poisoned, or whose recovery was begun, is opened to be recovered: every
+  // handle in every process answers "maybe" until every owner of a mark has added again what came after its mark and
+  // has said so (Filter::recovered). A file that needs no recovery is opened as always.
+  bool recover = false;
+  // For writing. The same, but nothing will be added again: keys that came after the marks may be missing from now on,
+  // and are answered with "no". Only the owner of the data can know that this does not matter.
+  bool accept_loss = false;
+  // A dirty file that no writer has open is unclean, even where a process was merely killed: for devices that may
+  // vanish and come back while the system runs.
+  bool strict = false;
+  // Open it on a network filesystem, too (NFS, SMB, FUSE, 9p and their like), or on an overlay that can not be written
+  // to. There a reader may see an older file than the writer wrote, which makes a wrong "no".
+  bool any_filesystem = false;
+  // Adding is refused (kFull) while the keys added are as many as the capacity. Looked at once for each call that adds
+  // one key, else once for 64 keys: writers that add at the same moment may exceed it by as many each.
+  bool hard_limit = false;
+};
+
 // The size of a filter is given by exactly one of these pairs (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
@@ -65,9 +87,11 @@ struct Options {
 
   // Files only.
   std::uint32_t mode = 0600;  // permission bits, less the umask
-  bool replace = false;       // put the new file in the place of one that no writer has open
+  bool replace = false;       // put the new file in the place of another, whose writers are told (kSuperseded)
   bool unpublished = false;   // no name in the file system until Filter::publish(); adds alone until then
   MapOptions map;
+  bool any_filesystem = false;  // OpenOptions
+  bool hard_limit = false;      // OpenOptions
 
   // Buffers only.
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored
@@ -96,7 +120,8 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;       // adds that changed a bit; 0 in buffers, which keep no counter
+  std::uint64_t keys_added = 0;  // adds that changed a bit; 0 in buffers, which keep no counter
+  bool saturated = false;        // more keys were added than the capacity: the false-positive rate is above the promise
   std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now; 0 in buffers
   // How much of the mapping's file is in memory now; nothing in buffers, and where the kernel does not tell: it does
   // only to who owns the file or may write to it.

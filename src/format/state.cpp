@@ -18,6 +18,14 @@ bool zero_between(Bytes record, const Field& before, const Field& behind) noexce
   return all_zero(record.subspan(first, behind.offset - first));
 }
 
+// Bits of lanes, and none unless a recovery is under way.
+bool recovered_is_possible(Bytes slot) noexcept {
+  const auto recovered = get<std::uint32_t>(slot, kRecoveredField);
+  const auto state = static_cast<SlotState>(get<std::uint32_t>(slot, kStateField));
+  const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
+  return recovered == 0 || (recovering && recovered >> kNumLanes == 0);
+}
+
 }  // namespace
 
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept {
@@ -42,10 +50,24 @@ bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
   return true;
 }
 
+void set_recovered(Slot& slot, std::uint64_t owner) noexcept {
+  for (std::size_t i = 0; i < kNumLanes; ++i) {
+    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= 1U << i;
+  }
+}
+
+bool all_recovered(const Slot& slot) noexcept {
+  for (std::size_t i = 0; i < kNumLanes; ++i) {
+    if (slot.lanes[i].mark != 0 && (slot.recovered >> i & 1) == 0) return false;
+  }
+  return true;
+}
+
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   SlotPage page{};
   put(page, kSequenceField, slot.sequence);
   put(page, kStateField, static_cast<std::uint32_t>(slot.state));
+  put(page, kRecoveredField, slot.recovered);
   std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
   put(page, kDeviceField, slot.device);
   put(page, kInodeField, slot.inode);
@@ -63,13 +85,13 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
 std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id)) return std::nullopt;
   const auto state = get<std::uint32_t>(page, kStateField);
-  if (state < static_cast<std::uint32_t>(SlotState::kClean) ||
-      state > static_cast<std::uint32_t>(SlotState::kRecovering)) {
+  if (state < static_cast<std::uint32_t>(SlotState::kClean) || state > static_cast<std::uint32_t>(SlotState::kPaused)) {
     return std::nullopt;
   }
   Slot slot;
   slot.sequence = get<std::uint64_t>(page, kSequenceField);
   slot.state = static_cast<SlotState>(state);
+  slot.recovered = get<std::uint32_t>(page, kRecoveredField);
   std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
   slot.device = get<std::uint64_t>(page, kDeviceField);
   slot.inode = get<std::uint64_t>(page, kInodeField);
@@ -120,7 +142,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
-    zero = zero && zero_between(slot, kStateField, kBootIdField) && zero_between(slot, kBirthField, kLanesField) &&
+    zero = zero && recovered_is_possible(slot) && zero_between(slot, kBirthField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

@@ -20,20 +20,22 @@ inline constexpr std::size_t kNumLanes = 16;
 
 inline constexpr Field kSequenceField{"sequence", 0, 8};
 inline constexpr Field kStateField{"state", 8, 4};
+inline constexpr Field kRecoveredField{"recovered", 12, 4};
 inline constexpr Field kBootIdField{"boot_id", 16, 16};
 inline constexpr Field kDeviceField{"device", 32, 8};
 inline constexpr Field kInodeField{"inode", 40, 8};
 inline constexpr Field kBirthField{"birth", 48, 8};
 inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField, kBootIdField, kDeviceField,
-                                        kInodeField,    kBirthField, kLanesField,  kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField, kStateField, kRecoveredField, kBootIdField,      kDeviceField,
+                                        kInodeField,    kBirthField, kLanesField,     kSlotChecksumField};
 
-enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3 };  // persisted
+enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
 struct Slot {
   std::uint64_t sequence = 0;
   SlotState state = SlotState::kClean;
+  std::uint32_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
   BootId boot_id{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -48,6 +50,12 @@ std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept;
 
 // The higher of the old and the new mark; false if there is no lane left. Mark 0 changes nothing.
 bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept;
+
+// The owner has added again what came after its mark. Who has no lane is not waited for.
+void set_recovered(Slot& slot, std::uint64_t owner) noexcept;
+
+// Whether every owner of a mark has.
+bool all_recovered(const Slot& slot) noexcept;
 
 using SlotPage = std::array<std::byte, kPageBytes>;
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept;

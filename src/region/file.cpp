@@ -1,14 +1,18 @@
 #include "region/file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/fail.hpp"
 
@@ -67,6 +71,26 @@ std::uint64_t birth_of(int descriptor) noexcept {
   if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0 || (facts.stx_mask & STATX_BTIME) == 0) return 0;
   return static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * 1'000'000'000 + facts.stx_btime.tv_nsec;
 }
+
+// The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c and statfs(2)). FUSE's is
+// virtiofs's, too.
+constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
+                                                SMB_SUPER_MAGIC,
+                                                CIFS_SUPER_MAGIC,
+                                                SMB2_SUPER_MAGIC,
+                                                FUSE_SUPER_MAGIC,
+                                                V9FS_MAGIC,
+                                                AFS_SUPER_MAGIC,
+                                                AFS_FS_MAGIC,
+                                                CEPH_SUPER_MAGIC,
+                                                CODA_SUPER_MAGIC,
+                                                NCP_SUPER_MAGIC,
+                                                0x0bd00bd0 /* Lustre */,
+                                                0x47504653 /* GPFS */,
+                                                0x01161970 /* GFS2 */,
+                                                OCFS2_SUPER_MAGIC,
+                                                0x786f4256 /* vboxsf */,
+                                                0x19830326 /* BeeGFS */};
 
 short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
 
@@ -130,6 +154,14 @@ Result<FileFacts> File::facts() const {
                    birth_of(descriptor_)};
 }
 
+Result<Sharing> File::sharing() const {
+  struct statfs facts {};
+  if (fstatfs(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its filesystem");
+  const auto magic = static_cast<std::uint32_t>(facts.f_type);
+  if (magic == OVERLAYFS_SUPER_MAGIC) return Sharing::kOverlay;
+  return std::find(kRemote.begin(), kRemote.end(), magic) != kRemote.end() ? Sharing::kRemote : Sharing::kLocal;
+}
+
 bool File::has_its_path() const noexcept {
   struct stat here {};
   struct stat there {};
@@ -168,6 +200,19 @@ Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) con
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return fail_errno(errno, path_, "writing");
     done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
+  std::vector<std::byte> piece(std::min<std::uint64_t>(bytes, std::uint64_t{1} << 20));
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::span<std::byte> now = std::span(piece).first(std::min<std::uint64_t>(piece.size(), bytes - done));
+    const auto got = read_at(now, offset + done);
+    if (!got) return got.error();
+    if (*got != now.size()) return base::fail(Code::kLost, path_ + ": is shorter than it was");
+    if (Error error = write_at(now, offset + done); !error.ok()) return error;
+    done += now.size();
   }
   return {};
 }

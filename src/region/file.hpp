@@ -11,6 +11,13 @@
 
 namespace bfstore::region {
 
+// Whether what one process writes is what another one reads.
+enum class Sharing {
+  kLocal,    // at once
+  kRemote,   // later or never, where the other one is on another machine: NFS, SMB, FUSE, 9p and their like
+  kOverlay,  // not if it opened the file before the first one opened it for writing
+};
+
 struct FileFacts {
   bool regular = false;
   std::uint64_t bytes = 0;
@@ -43,6 +50,7 @@ class File {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;
+  [[nodiscard]] Result<Sharing> sharing() const;
   // Whether this file is still the one that its path names.
   [[nodiscard]] bool has_its_path() const noexcept;
   [[nodiscard]] bool same_file(const File& other) const noexcept;
@@ -53,6 +61,10 @@ class File {
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;
+
+  // Reads the bytes and writes them again, so that a sync writes them, even where the system takes them for written
+  // because it failed to write them before. Nobody may write to the file meanwhile.
+  Error rewrite(std::uint64_t offset, std::uint64_t bytes) const;
 
   // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;

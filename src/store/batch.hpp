@@ -88,6 +88,7 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
     added += changed;
     return true;
   });
+  if (refused == Code::kOk && layout::in_doubt(add_guard)) refused = health();
   if (refused != Code::kOk) return refused;
   return added;
 }

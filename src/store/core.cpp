@@ -43,7 +43,10 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   std::byte* const live_page = file_session->live_page();
   target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset),
                   ~format::kLiveSyncing, format::healthy_live_word(file_session->identity().file_id)};
+  add_guard = target.guard;
+  if (file_session->recovering()) add_guard.mask &= ~format::kLiveRecovering;
   stripes = live_page + format::kStripesField.offset;
+  born = file_session->born();
   session = std::move(file_session);
 }
 
@@ -57,6 +60,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
              functions.contains.one},
       shape(body_shape),
       body_bytes(body_length),
+      add_guard(target.guard),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {}
@@ -72,8 +76,14 @@ Code Filter::Core::health() const noexcept {
   const layout::Guard& live = target.guard;
   const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & live.mask;
   if (seen == live.expected) return Code::kOk;
-  const bool own = (seen & ~format::kLiveStates) == live.expected;
-  return own && (seen & format::kLivePoisoned) != 0 ? Code::kPoisoned : Code::kLost;
+  if ((seen & ~format::kLiveStates) != live.expected) return Code::kLost;
+  if ((seen & format::kLivePoisoned) != 0) return Code::kPoisoned;
+  return (seen & format::kLiveSuperseded) != 0 ? Code::kSuperseded : Code::kRecovering;
+}
+
+Code Filter::Core::why_not() const noexcept {
+  if (!writable) return Code::kReadOnly;
+  return born.here() ? health() : Code::kForked;
 }
 
 Count Filter::Core::add(std::uint64_t digest) noexcept {
@@ -82,6 +92,8 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
+  if (layout::in_doubt(add_guard)) [[unlikely]]
+    return health();
   return std::uint64_t{changed ? 1U : 0U};
 }
 

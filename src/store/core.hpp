@@ -38,12 +38,15 @@ struct Filter::Core {
     return session != nullptr ? &session->mapping() : range.get();
   }
   [[nodiscard]] bool takes_keys() const noexcept { return shape.hash != Hash::kExternal; }
-  // kOk, or why nothing can be added now.
+  // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
+  // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {
-    if (writable && !layout::in_doubt(target.guard)) [[likely]]
-      return Code::kOk;
-    return writable ? health() : Code::kReadOnly;
+    if (writable && born.here() && !layout::in_doubt(add_guard)) [[likely]]
+      return hard_limit && full() ? Code::kFull : Code::kOk;
+    return why_not();
   }
+  [[nodiscard]] Code why_not() const noexcept;
+  [[nodiscard]] bool full() const noexcept { return keys_added() >= shape.capacity; }
   Count add(std::uint64_t digest) noexcept;
   void count_keys(std::uint64_t keys) noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
@@ -63,7 +66,10 @@ struct Filter::Core {
   layout::Target target;  // for lookups; its guard is the live word
   Shape shape;
   std::uint64_t body_bytes;
+  layout::Guard add_guard;  // the same; but who recovers a file adds to it meanwhile
+  region::ForkMark born;
   bool writable;
+  bool hard_limit = false;
   bool alone;  // adds are plain: no other process adds, and here one thread at a time
   layout::Adds adds;
   unsigned threads = 1;  // that a large batch is divided among, where `alone`

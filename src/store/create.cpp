@@ -165,7 +165,9 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (!session) return session.error();
   // What is not published has the writers' lock for itself, too.
   const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
-  return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
+  auto core = std::make_unique<Core>(*functions, std::move(*session), how);
+  core->hard_limit = options.hard_limit;
+  return Filter(std::move(core));
 }
 
 Result<std::uint64_t> Filter::required_bytes(const Options& options) {

@@ -29,9 +29,7 @@ bool same_inode(const Evidence& evidence) noexcept {
 
 // What every writer that was let in has made the file say.
 bool dirty_here(const Evidence& evidence) noexcept {
-  const format::Slot& slot = *evidence.slots.newest();
-  return evidence.slots.whole() && slot.state == format::SlotState::kDirty && slot.boot_id == evidence.boot_id &&
-         same_inode(evidence);
+  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
 bool adoptable(const Evidence& evidence) noexcept {
@@ -39,6 +37,21 @@ bool adoptable(const Evidence& evidence) noexcept {
 }
 
 }  // namespace
+
+bool same_place(const Evidence& evidence) noexcept {
+  return evidence.slots.newest()->boot_id == evidence.boot_id && same_inode(evidence);
+}
+
+format::Slot dirty_now(const Evidence& evidence) noexcept {
+  format::Slot slot = *evidence.slots.newest();
+  slot.state = format::SlotState::kDirty;
+  slot.recovered = 0;
+  slot.boot_id = evidence.boot_id;
+  slot.device = evidence.device;
+  slot.inode = evidence.inode;
+  slot.birth = evidence.birth;
+  return slot;
+}
 
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
   const std::span<const std::byte> bytes(header);
@@ -55,10 +68,9 @@ FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
   if ((evidence.live_word & format::kLivePoisoned) != 0) return FileState::kPoisoned;
-  if ((evidence.live_word & format::kLiveRecovering) != 0 || newest->state == format::SlotState::kRecovering) {
-    return FileState::kRecovering;
-  }
-  if ((evidence.live_word & format::kLiveSuperseded) != 0) return FileState::kUnclean;
+  const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
+  if (begun || (evidence.live_word & format::kLiveRecovering) != 0) return FileState::kRecovering;
+  if ((evidence.live_word & format::kLiveSuperseded) != 0) return FileState::kSuperseded;
   // The writers' lock alone proves nothing: who is about to be refused the file holds it for a moment, too.
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;

@@ -21,18 +21,33 @@ Filter::Filter(Filter&&) noexcept = default;
 Filter& Filter::operator=(Filter&&) noexcept = default;
 Filter::~Filter() = default;
 
-Result<Filter> Filter::open(const std::string& path, OpenMode mode, const MapOptions& map) {
+Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
   const bool reading = mode == OpenMode::kRead;
   if (!reading && mode != OpenMode::kWrite && mode != OpenMode::kExclusive) {
     return base::fail(Code::kInvalid, path + ": open for reading, writing or exclusively: exactly one of them");
   }
+  if (options.recover && options.accept_loss) {
+    return base::fail(Code::kInvalid, path + ": recover it, or accept the loss: not both");
+  }
+  if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
+    return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
+  }
   const bool exclusive = mode == OpenMode::kExclusive;
-  auto session = reading ? store::Session::open_reader(path, map) : store::Session::open_writer(path, exclusive, map);
+  const region::Lock lock = exclusive ? region::Lock::kExclusive : region::Lock::kShared;
+  auto session =
+      reading ? store::Session::open_reader(path, options) : store::Session::open_writer(path, lock, options);
   if (!session) return session.error();
   const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
   if (!functions) return functions.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
-  return Filter(std::make_unique<Core>(*functions, std::move(*session), how));
+  auto core = std::make_unique<Core>(*functions, std::move(*session), how);
+  core->hard_limit = options.hard_limit;
+  return Filter(std::move(core));
+}
+
+Error Filter::supersede() {
+  if (core_ == nullptr || core_->session == nullptr) return not_a_file();
+  return core_->session->supersede();
 }
 
 Error Filter::publish() {
@@ -83,6 +98,16 @@ std::uint64_t Filter::mark(std::uint64_t owner) const noexcept {
   return core_->session == nullptr ? 0 : core_->session->mark(owner);
 }
 
+Result<bool> Filter::recovered(std::uint64_t owner) {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->recovered(owner);
+}
+
+Result<bool> Filter::is_current() const {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->is_current();
+}
+
 Error Filter::use_threads(unsigned threads) {
   if (!core_->alone) {
     return base::fail(Code::kInvalid, "only a handle that is the only writer divides its adding among threads");
@@ -105,6 +130,7 @@ Stats Filter::stats(bool count_bits) const {
   stats.isa = core_->functions.isa;
   stats.body_bytes = core_->body_bytes;
   if (core_->session != nullptr) stats.keys_added = core_->keys_added();
+  stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
   if (const region::Mapping* mapping = core_->mapping(); mapping != nullptr) {
     stats.huge_page_bytes = mapping->huge_page_bytes();
     stats.resident_bytes = mapping->resident_bytes();

@@ -29,8 +29,8 @@ void report_slots(const store::HeaderBytes& header, const format::FileId& file_i
     return;
   }
   report.state_sequence = newest->sequence;
-  for (const OwnerMark& lane : newest->lanes) {
-    if (lane.mark != 0) report.marks.push_back(lane);
+  for (std::size_t i = 0; i < format::kNumLanes; ++i) {
+    if (newest->lanes[i].mark != 0) report.marks.push_back({newest->lanes[i], (newest->recovered >> i & 1) != 0});
   }
 }
 
@@ -47,6 +47,9 @@ Error report_state(const File& file, const region::FileFacts& facts, Report& rep
     return {};
   }
   report.state = store::judge(*evidence);
+  const auto being_changed = file.locked_by_other(store::kStateLock);
+  if (!being_changed) return being_changed.error();
+  report.being_changed = *being_changed;
   report.syncing = (evidence->live_word & format::kLiveSyncing) != 0 && evidence->writer_alive;
   return {};
 }
@@ -93,6 +96,8 @@ const char* file_state_name(FileState state) noexcept {
       return "recovering";
     case FileState::kPoisoned:
       return "poisoned";
+    case FileState::kSuperseded:
+      return "superseded";
     case FileState::kEmbedded:
       return "embedded";
     case FileState::kUnknown:

@@ -1,8 +1,6 @@
 // Opening, joining, syncing and leaving a file. The order of the steps is the protocol.
 #include "store/session.hpp"
 
-#include <sys/stat.h>
-
 #include <cstring>
 #include <optional>
 
@@ -19,14 +17,6 @@ using region::File;
 using region::Lock;
 using region::ScopedLock;
 
-constexpr int kMostReopens = 100;  // of a path that others keep replacing
-
-// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
-region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
-  if (map.random_access) return region::Pages::kSmall;
-  return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
-}
-
 std::string marks_in_words(const Slot* slot) {
   std::string words;
   for (const OwnerMark& lane : slot != nullptr ? slot->lanes : decltype(slot->lanes){}) {
@@ -39,10 +29,41 @@ std::string marks_in_words(const Slot* slot) {
 
 }  // namespace
 
+// A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
+// layer's file for good: it makes itself the first writer, for a moment.
+Error check_sharing(File& file, File::Access access) {
+  const auto sharing = file.sharing();
+  if (!sharing) return sharing.error();
+  if (*sharing == region::Sharing::kRemote) {
+    return fail(Code::kFilesystem, file.path() +
+                                       ": is on a network or FUSE filesystem, where another machine's writes may not "
+                                       "be seen; copy it to a local disk, or insist on it (any filesystem)");
+  }
+  if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
+  if (const auto writer = File::open(file.path(), File::Access::kReadWrite); !writer) {
+    return fail(Code::kFilesystem, file.path() +
+                                       ": is on an overlay filesystem and may not be written to, so that later writes "
+                                       "of others would not be seen; if there are none, insist on it (any filesystem)");
+  }
+  auto again = File::open(file.path(), access);
+  if (!again) return again.error();
+  file = std::move(*again);
+  return {};
+}
+
+region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
+  if (map.random_access) return region::Pages::kSmall;
+  return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
+}
+
 Session::Session(File file, region::Mapping mapping, format::Identity identity)
     : file_(std::move(file)), mapping_(std::move(mapping)), identity_(std::move(identity)) {}
 
-Session::~Session() { static_cast<void>(close()); }
+// What was superseded and not replaced goes on first: somebody may wait for its state lock.
+Session::~Session() {
+  replaced_.reset();
+  static_cast<void>(close());
+}
 
 std::atomic_ref<std::uint64_t> Session::live_word() const noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(live_page() + format::kLiveWordField.offset));
@@ -57,26 +78,39 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
   if (evidence.slots.newest() == nullptr) {
     return fail(Code::kSlots, path + ": no state slot is valid: the header was damaged; build it again");
   }
-  if (state == FileState::kPoisoned) {
-    return fail(Code::kPoisoned, path + ": a sync of this file failed, so keys may be missing on disk; build it again");
+  constexpr const char* kWays =
+      "; recover it (bf recover, or open it to recover) by adding again what came after the marks, accept the loss, or "
+      "build it again";
+  const std::string marks = " (" + marks_in_words(evidence.slots.newest()) + ")";
+  switch (state) {
+    case FileState::kPoisoned:
+      return fail(Code::kPoisoned,
+                  path + ": a sync of this file failed, so keys may be missing on disk" + marks + kWays);
+    case FileState::kRecovering:
+      return fail(Code::kRecovering, path + ": a recovery was begun and is not finished" + marks + kWays);
+    case FileState::kSuperseded:
+      return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
+    default:
+      return fail(
+          Code::kUnclean,
+          path + ": was not closed before the machine went down, or is a copy of a file in use" + marks + kWays);
   }
-  if (state == FileState::kRecovering) {
-    return fail(Code::kRecovering, path + ": a recovery was begun and is not finished; build it again");
-  }
-  return fail(Code::kUnclean, path + ": was not closed before the machine went down, or is a copy of a file in use (" +
-                                  marks_in_words(evidence.slots.newest()) + "); build it again");
 }
 
 // --- Opening
 // -----------------------------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
-                                                       const MapOptions& map, region::Pages pages) {
+                                                       const OpenOptions& options, region::Pages pages) {
   auto file = File::open(path, access);
   if (!file) return file.error();
+  if (const auto facts = file->facts(); !facts || !facts->regular)
+    return facts ? fail(Code::kNotRegular, path + ": not a regular file") : facts.error();
+  if (!options.any_filesystem) {
+    if (Error error = check_sharing(*file, access); !error.ok()) return error;
+  }
   const auto facts = file->facts();
   if (!facts) return facts.error();
-  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
   file->read_nothing_ahead();
   const auto header = read_header(*file);
   if (!header) return header.error();
@@ -90,68 +124,112 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
       region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, pages);
   if (!mapping) return mapping.error();
   // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
-  const std::uint64_t wanted = map.populate ? mapping->bytes() : format::kFileHeaderBytes;
+  const std::uint64_t wanted = options.map.populate ? mapping->bytes() : format::kFileHeaderBytes;
   if (Error error = mapping->populate(wanted); !error.ok()) return error;
   return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*checked.identity)));
 }
 
-Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const MapOptions& map) {
-  auto opened = open_checked(path, File::Access::kRead, map, pages_for(map, true));
-  if (!opened) return opened;
-  Session& session = **opened;
-  const auto facts = session.file_.facts();
+Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const OpenOptions& options) {
+  for (int attempt = 0; attempt < kMostReopens; ++attempt) {
+    auto opened = open_checked(path, File::Access::kRead, options, pages_for(options.map, true));
+    if (!opened) return opened;
+    const auto usable = (*opened)->read_on(options);
+    if (!usable) return usable.error();
+    if (*usable) return opened;
+  }
+  return replaced_again_and_again(path);
+}
+
+// False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
+Result<bool> Session::read_on(const OpenOptions& options) {
+  const auto facts = file_.facts();
   if (!facts) return facts.error();
-  const auto evidence = gather_evidence(session.file_, *facts, session.identity_.file_id);
+  const auto evidence = gather_evidence(file_, *facts, identity_.file_id);
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
-  if (!live_word_is_own(evidence->live_word, session.identity_.file_id)) return session.refuse(state, *evidence);
-  if (state == FileState::kClean || state == FileState::kInUse) return opened;
-  if (state != FileState::kAdoptable) return session.refuse(state, *evidence);
-  // Adopted for this handle alone, and nothing is written; but what a killed writer left must be able to reach the
-  // disk.
-  if (Error error = session.file_.sync(); !error.ok()) return session.poison_from_reader(error);
-  return opened;
-}
-
-// The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is written
-// down, if that is allowed here.
-Error Session::poison_from_reader(const Error& cause) const {
-  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, {}, region::Pages::kAny);
-  if (writer && (*writer)->file_.same_file(file_)) {
-    const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
-    return (*writer)->poison(cause);
+  if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
+  if (state == FileState::kClean || state == FileState::kInUse) return true;
+  if (state == FileState::kSuperseded) {
+    if (!file_.has_its_path()) return false;
+    const auto replacer_alive = file_.locked_by_other(kStateLock);
+    if (!replacer_alive) return replacer_alive.error();
+    if (*replacer_alive) return refuse(state, *evidence);
+    Error error = as_writer(
+        [](Session& writer) {
+          auto found = writer.evidence_under_lock();
+          if (!found) return found.error();
+          if (writer.file_.has_its_path()) writer.go_on(*found);
+          return Error{};
+        },
+        options);
+    if (error.ok()) return false;
+    return fail(Code::kSuperseded, error.message +
+                                       "; it was to be replaced by a process that was killed: open it for "
+                                       "writing once, as somebody who may");
   }
-  return fail(Code::kUnclean, cause.message + "; keys may be missing on disk; build it again");
+  if (state != FileState::kAdoptable || options.strict) return refuse(state, *evidence);
+  // Adopted for this handle alone, and nothing is written; but what a killed writer left must be able to reach the
+  // disk. The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is
+  // written down, if that is allowed here.
+  Error failed = file_.sync();
+  if (failed.ok()) return true;
+  Error poisoned = as_writer([&](Session& writer) { return writer.poison(failed); }, options);
+  if (poisoned.code == Code::kPoisoned) return poisoned;
+  return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
 }
 
-Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, bool exclusive, const MapOptions& map) {
+// Under the state lock, by a writer that nobody else sees.
+Error Session::as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const {
+  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, options, region::Pages::kAny);
+  if (!writer) return writer.error();
+  if (!(*writer)->file_.same_file(file_)) return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
+  const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
+  return state_lock ? what(**writer) : state_lock.error();
+}
+
+// Nobody replaces this file, which has its name still: who was to has gone, or would hold the state lock.
+void Session::go_on(Evidence& evidence) const {
+  if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
+    return;
+  evidence.live_word = live_word().fetch_and(~format::kLiveSuperseded) & ~format::kLiveSuperseded;
+}
+
+Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Lock kind, const OpenOptions& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = open_checked(path, File::Access::kReadWrite, map, pages_for(map, exclusive));
+    auto opened =
+        open_checked(path, File::Access::kReadWrite, options, pages_for(options.map, kind == Lock::kExclusive));
     if (!opened) return opened;
-    const auto joined = (*opened)->join(exclusive);
+    const auto joined = (*opened)->join(kind, options);
     if (!joined) return joined.error();
     if (*joined) return opened;
   }
-  return fail(Code::kBusy, path + ": is being replaced again and again; try later");
+  return replaced_again_and_again(path);
 }
 
 // False if the path names another file by now.
-Result<bool> Session::join(bool exclusive) {
+Result<bool> Session::join(Lock kind, const OpenOptions& options) {
+  const auto born = region::ForkMark::make();
+  if (!born) return born.error();
+  born_ = *born;
   const auto state_lock = ScopedLock::take(file_, kStateLock);
   if (!state_lock) return state_lock.error();
   if (!file_.has_its_path()) return false;
   const auto writer_alive = file_.locked_by_other(kWriterLock);
   if (!writer_alive) return writer_alive.error();
-  const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
+  const auto locked = file_.try_lock(kWriterLock, kind);
   if (!locked) return locked.error();
   if (!*locked) {
-    return fail(Code::kBusy,
-                file_.path() + (exclusive ? ": another writer has it open; close that one, or open it shared"
-                                          : ": an exclusive writer has it open; try again when that one has closed"));
+    return fail(Code::kBusy, file_.path() + (kind == Lock::kExclusive
+                                                 ? ": another writer has it open; close that one, or open it shared"
+                                                 : ": an exclusive writer has it open; try again when that one has "
+                                                   "closed"));
   }
   auto evidence = evidence_under_lock();
-  if (evidence) evidence->writer_alive = *writer_alive;
-  if (Error error = evidence ? enter(*evidence) : evidence.error(); !error.ok()) {
+  if (evidence) {
+    evidence->writer_alive = *writer_alive;
+    go_on(*evidence);
+  }
+  if (Error error = evidence ? enter(*evidence, kind, options) : evidence.error(); !error.ok()) {
     static_cast<void>(file_.unlock(kWriterLock));
     return error;
   }
@@ -175,7 +253,7 @@ Result<Evidence> Session::evidence_under_lock() const {
                   facts->birth};
 }
 
-Error Session::enter(const Evidence& evidence) {
+Error Session::enter(const Evidence& evidence, Lock kind, const OpenOptions& options) {
   const FileState state = judge(evidence);
   if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
   switch (state) {
@@ -184,10 +262,17 @@ Error Session::enter(const Evidence& evidence) {
     case FileState::kInUse:
       return check_no_dead_sync();
     case FileState::kAdoptable:
-      return adopt(evidence);
+      if (!options.strict) return adopt(evidence);
+      break;
+    case FileState::kRecovering:
+      if (!options.recover || !evidence.writer_alive || !recovering_here(evidence)) break;
+      recovering_ = true;
+      return check_no_dead_sync();
     default:
-      return refuse(state, evidence);
+      break;
   }
+  const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
+  return recoverable ? recover(evidence, options, kind) : refuse(state, evidence);
 }
 
 // Beside live writers: if a sync is flagged and nobody holds the sync lock, the process that synced is dead, and was
@@ -205,13 +290,7 @@ Error Session::check_no_dead_sync() {
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
 Error Session::begin_dirty(const Evidence& evidence) const {
   live_word().fetch_and(~format::kLiveSyncing);
-  Slot slot = *evidence.slots.newest();
-  slot.state = SlotState::kDirty;
-  slot.boot_id = evidence.boot_id;
-  slot.device = evidence.device;
-  slot.inode = evidence.inode;
-  slot.birth = evidence.birth;
-  return write_slot(evidence.slots, slot);
+  return write_slot(evidence.slots, dirty_now(evidence));
 }
 
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
@@ -223,108 +302,6 @@ Error Session::adopt(const Evidence& evidence) {
   if (Error error = file_.sync(); !error.ok()) return poison(error);
   if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
   live_word().fetch_and(~format::kLiveSyncing);
-  return {};
-}
-
-// --- Making
-// ------------------------------------------------------------------------------------------------------------
-
-Result<std::unique_ptr<Session>> Session::create(const std::string& path, const format::Identity& identity,
-                                                 const Options& options) {
-  struct stat there {};
-  if (!options.replace && lstat(path.c_str(), &there) == 0) {
-    return fail(Code::kExists, path + ": exists already; choose another name, or replace it knowingly");
-  }
-  auto file = File::create_unnamed(path, options.mode);
-  if (!file) return file.error();
-  if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
-  if (Error error = file->allocate(identity.body_offset, identity.body_bytes); !error.ok()) return error;
-  if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
-  auto mapping = region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes,
-                                      pages_for(options.map, options.exclusive || options.unpublished));
-  if (!mapping) return mapping.error();
-  if (Error error = mapping->populate(options.map.populate ? mapping->bytes() : format::kFileHeaderBytes); !error.ok())
-    return error;
-  std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
-  session->unpublished_ = true;
-  session->replace_ = options.replace;
-  if (Error error = session->initialize(options.exclusive || options.unpublished); !error.ok()) return error;
-  if (options.unpublished) return session;
-  if (Error error = session->give_name(); !error.ok()) return error;
-  session->unpublished_ = false;
-  return session;
-}
-
-// Clean in the older slot and dirty in the newer one: this handle is a writer.
-Error Session::initialize(bool exclusive) {
-  const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
-  if (!locked) return locked.error();
-  if (!*locked) return fail(Code::kInternal, file_.path() + ": a new file is locked");
-  writing_ = true;
-  live_word().store(format::healthy_live_word(identity_.file_id));
-  Slot first;
-  first.sequence = 1;
-  if (Error error = file_.write_at(format::encode_slot(first, identity_.file_id), format::kSlotOffset); !error.ok())
-    return error;
-  const auto evidence = evidence_under_lock();
-  if (!evidence) return evidence.error();
-  return begin_dirty(*evidence);
-}
-
-// Replacing a file excludes its writers, until the new one has the name: what they added now would be lost.
-Error Session::give_name() {
-  if (!replace_) return file_.publish(false);
-  for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    const auto old = File::open(file_.path(), File::Access::kReadWrite);
-    if (!old && old.error().code != Code::kNotFound) return old.error();
-    const auto named = old ? replace(*old) : publish_new();
-    if (!named) return named.error();
-    if (*named) return {};
-  }
-  return fail(Code::kBusy, file_.path() + ": is being replaced again and again; try later");
-}
-
-// False if somebody made a file of that name meanwhile.
-Result<bool> Session::publish_new() {
-  Error error = file_.publish(false);
-  if (error.ok()) return true;
-  if (error.code == Code::kExists) return false;
-  return error;
-}
-
-// False if the path names another file by now.
-Result<bool> Session::replace(const File& old) {
-  const auto facts = old.facts();
-  if (!facts) return facts.error();
-  if (!facts->regular) return fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
-  const auto state_lock = ScopedLock::take(old, kStateLock);
-  if (!state_lock) return state_lock.error();
-  if (!old.has_its_path()) return false;
-  const auto alone = old.try_lock(kWriterLock, Lock::kExclusive);
-  if (!alone) return alone.error();
-  if (!*alone)
-    return fail(Code::kBusy, file_.path() + ": a writer has it open, whose keys would be lost; close that one first");
-  if (Error error = file_.publish(true); !error.ok()) return error;
-  return true;
-}
-
-Error Session::publish() {
-  if (!unpublished_)
-    return fail(Code::kInvalid,
-                file_.path() + ": has its name already; only a filter made unpublished can be published");
-  if (Error error = sync_and_mark_clean(); !error.ok()) return error;
-  if (Error error = file_.unlock(kWriterLock); !error.ok()) return error;
-  if (Error error = give_name(); !error.ok()) {
-    // The handle goes on adding, alone, so the file must not say clean, and nobody else may write to it.
-    const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
-    if (!alone || !*alone) return poison(fail(Code::kBusy, error.message + "; and another writer has opened it"));
-    const auto evidence = evidence_under_lock();
-    const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
-    if (!dirty.ok()) return poison(dirty);
-    return error;
-  }
-  writing_ = false;
-  unpublished_ = false;
   return {};
 }
 
@@ -363,24 +340,25 @@ Error Session::sync_body() const {
 }
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
-Error Session::store_slot(const Error& body_synced, const std::function<Error(Slot&)>& update) {
+Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   if (body_synced.code == Code::kLost) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
   const auto evidence = evidence_under_lock();
   if (!evidence) return poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return poison(refuse(FileState::kUnknown, *evidence));
   Slot slot = *evidence->slots.newest();
-  const Error refused = update(slot);
+  std::uint64_t over = format::kLiveSyncing;
+  const Error refused = update(slot, over);
   if (refused.ok()) {
     if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
   }
-  live_word().fetch_and(~format::kLiveSyncing);
+  live_word().fetch_and(~over);
   return refused;
 }
 
 Error Session::sync_and_mark_clean() {
-  return store_slot(sync_body(), [](Slot& slot) {
-    slot.state = SlotState::kClean;
+  return store_slot(sync_body(), [](Slot& slot, std::uint64_t&) {
+    slot.state = slot.state == SlotState::kRecovering ? SlotState::kPaused : SlotState::kClean;
     return Error{};
   });
 }
@@ -392,29 +370,46 @@ Error Session::poison(const Error& cause) {
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
+    slot.recovered = 0;
     slot.boot_id = {};
     static_cast<void>(write_slot(evidence->slots, slot));
   }
   return {Code::kPoisoned, cause.os_errno,
-          cause.message + "; the file is poisoned: keys may be missing on disk; build it again"};
+          cause.message +
+              "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
 }
 
-Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
-  if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing to sync");
-  if (getpid() != pid_)
-    return fail(Code::kInvalid, file_.path() + ": was opened before a fork; open it again in the child");
+Error Session::sync_and_store(const SlotUpdate& update) {
+  if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
+  if (!born_.here())
+    return fail(Code::kForked, file_.path() + ": was opened before a fork; open it again in the child");
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if ((live_word().load() & format::kLiveSuperseded) != 0) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   const auto sync_lock = ScopedLock::take(file_, kSyncLock);
   if (!sync_lock) return sync_lock.error();
   const Error body_synced = sync_body();
   const auto state_lock = ScopedLock::take(file_, kStateLock);
   if (!state_lock) return poison(state_lock.error());
-  return store_slot(body_synced, [&](Slot& slot) {
+  return store_slot(body_synced, update);
+}
+
+Error Session::superseded() const {
+  return fail(Code::kSuperseded,
+              file_.path() + ": was replaced by another file; open it again, and add again what is not in that one");
+}
+
+Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
+  return sync_and_store([&](Slot& slot, std::uint64_t&) {
     if (format::set_mark(slot, owner, mark)) return Error{};
     return fail(
         Code::kOwners,
         file_.path() + ": all 16 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
   });
+}
+
+bool Session::is_current() const noexcept {
+  return (live_word().load() & format::kLiveSuperseded) == 0 && file_.has_its_path();
 }
 
 std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
@@ -427,7 +422,11 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
-  if (unpublished_ || getpid() != pid_) return {};
+  if (unpublished_ || !born_.here()) return {};
+  // On its way out, and its state lock is held until it is gone. If it is not replaced after all, it is as if this
+  // process had been killed.
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if ((live_word().load() & format::kLiveSuperseded) != 0) return file_.unlock(kWriterLock);
   const auto state_lock = ScopedLock::take(file_, kStateLock);
   if (!state_lock) return state_lock.error();
   const auto last = file_.try_lock(kWriterLock, Lock::kExclusive);

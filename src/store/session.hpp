@@ -5,8 +5,6 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <functional>
@@ -16,7 +14,9 @@
 
 #include "format/state.hpp"
 #include "region/file.hpp"
+#include "region/fork.hpp"
 #include "region/mapping.hpp"
+#include "store/replaced.hpp"
 
 namespace bfstore::store {
 
@@ -37,6 +37,15 @@ struct Evidence {
 // Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
 FileState judge(const Evidence& evidence) noexcept;
 
+// Whether the newest slot was written in this boot, for this inode.
+bool same_place(const Evidence& evidence) noexcept;
+
+// Whether recoverers that hold the writers' lock were let in.
+bool recovering_here(const Evidence& evidence) noexcept;
+
+// The newest slot's marks in a slot that says dirty, here and now.
+format::Slot dirty_now(const Evidence& evidence) noexcept;
+
 // The boot id of this system; all zero if it can not be read.
 format::BootId current_boot_id() noexcept;
 
@@ -53,13 +62,23 @@ std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
 Result<Evidence> gather_evidence(const region::File& file, const region::FileFacts& facts,
                                  const format::FileId& file_id);
 
+// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
+Error check_sharing(region::File& file, region::File::Access access);
+
+// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
+region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
+
+// Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
+using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
+
 class Session {
  public:
   // Reads only; takes no lock. kUnclean and the like if the file may not be used.
-  static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const MapOptions& map);
+  static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const OpenOptions& options);
 
-  // Dirty, durably, when this returns.
-  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, bool exclusive, const MapOptions& map);
+  // Dirty or recovering, durably, when this returns.
+  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, region::Lock kind,
+                                                      const OpenOptions& options);
 
   // A new, empty file, open for writing. It has its name if it is `published`.
   static Result<std::unique_ptr<Session>> create(const std::string& path, const format::Identity& identity,
@@ -73,9 +92,17 @@ class Session {
   [[nodiscard]] std::byte* body() const noexcept { return mapping_.data() + identity_.body_offset; }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
+  // Opened to recover: what it adds is wanted while everybody is answered "maybe".
+  [[nodiscard]] bool recovering() const noexcept { return recovering_; }
+  // Of the process that may write.
+  [[nodiscard]] const region::ForkMark& born() const noexcept { return born_; }
 
   Error sync(std::uint64_t owner, std::uint64_t mark);
   [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
+  // Whether no other owner is waited for any more.
+  Result<bool> recovered(std::uint64_t owner);
+  [[nodiscard]] bool is_current() const noexcept;
+  Error supersede();
   // Afterwards this session only reads.
   Error publish();
   // The last writer syncs and marks clean.
@@ -85,21 +112,27 @@ class Session {
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
   static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
-                                                       const MapOptions& map, region::Pages pages);
-  Result<bool> join(bool exclusive);
-  Error enter(const Evidence& evidence);
+                                                       const OpenOptions& options, region::Pages pages);
+  Result<bool> read_on(const OpenOptions& options);
+  Result<bool> join(region::Lock kind, const OpenOptions& options);
+  Error enter(const Evidence& evidence, region::Lock kind, const OpenOptions& options);
   Error check_no_dead_sync();
   Error begin_dirty(const Evidence& evidence) const;
-  Error poison_from_reader(const Error& cause) const;
+  Error recover(const Evidence& evidence, const OpenOptions& options, region::Lock kind);
+  Error begin_recovery(const Evidence& evidence);
+  Error end_recovery(const Evidence& evidence);
+  void go_on(Evidence& evidence) const;
+  [[nodiscard]] Error superseded() const;
+  Error as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
-  Error store_slot(const Error& body_synced, const std::function<Error(format::Slot&)>& update);
+  Error store_slot(const Error& body_synced, const SlotUpdate& update);
+  Error sync_and_store(const SlotUpdate& update);
   Error sync_and_mark_clean();
   Error poison(const Error& cause);
   Error initialize(bool exclusive);
   Error give_name();
-  Result<bool> publish_new();
-  Result<bool> replace(const region::File& old);
+  Error begin_replacing();
 
   [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
@@ -110,16 +143,21 @@ class Session {
   region::File file_;
   region::Mapping mapping_;
   format::Identity identity_;
-  bool writing_ = false;  // holds the writer lock
-  pid_t pid_ = getpid();  // a forked child has the handle, but not the right to close the file
+  bool writing_ = false;   // holds the writer lock
+  region::ForkMark born_;  // a forked child has the handle, but not the right to add, to sync or to close the file
+  bool recovering_ = false;
   bool unpublished_ = false;
   bool replace_ = false;
-  std::mutex sync_mutex_;  // locks of the file are between descriptors, not threads
+  std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
+  std::mutex sync_mutex_;               // locks of the file are between descriptors, not threads
 };
 
 // The bytes of the file that are locked (FORMAT.md, "Locks").
 inline constexpr std::uint64_t kStateLock = 0;
 inline constexpr std::uint64_t kWriterLock = 1;
 inline constexpr std::uint64_t kSyncLock = 2;
+
+inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
+Error replaced_again_and_again(const std::string& path);
 
 }  // namespace bfstore::store

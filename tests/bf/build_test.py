@@ -255,7 +255,7 @@ class BuildRefusals(BfCase):
             self.assertEqual(self.files(), ["f"])
             os.unlink(self.path("f"))
 
-    def test_force_replaces_but_not_under_a_writer(self):
+    def test_force_replaces_and_a_writer_hears_of_it(self):
         self.good("create", "f", "-q", *SURE)
         self.good("build", "f", "--from", "-", "--force", "-q", input=b"new\n")
         self.assertEqual(header(self.path("f"))["n"], 1)
@@ -265,9 +265,10 @@ class BuildRefusals(BfCase):
         writer.stdin.flush()
         while header(self.path("f"))["keys_added"] == 0:
             self.assertIsNone(writer.poll())
-        self.refused("build", "f", "--from", "-", "--force", input=b"new\n", says="f: ")
-        writer.communicate(b"", timeout=60)
-        self.assertEqual(self.good("contains", "f", "one"), b"maybe\tone\n")
+        self.good("build", "f", "--from", "-", "--force", "-q", input=b"new\n")
+        self.assert_complaint(writer.communicate(b"two\n", timeout=60)[1], "f: ")
+        self.assertEqual(writer.returncode, 2)
+        self.assertEqual(self.good("contains", "f", "new"), b"maybe\tnew\n")
         self.assertEqual(self.files(), ["f"])
 
     def test_the_list_itself_is_never_replaced(self):

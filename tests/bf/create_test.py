@@ -181,17 +181,19 @@ class Refusals(BfCase):
         self.assertEqual(header(self.path("f"))["n"], 99)
         self.assertEqual(self.files(), ["f"])
 
-    def test_force_does_not_replace_a_file_that_somebody_writes_to(self):
+    def test_force_replaces_a_file_that_somebody_writes_to_and_he_hears_of_it(self):
         self.good("create", "f", "-q", *SURE)
         writer = self.spawn("add", "f")
         writer.stdin.write(b"one\n")
         writer.stdin.flush()
         while header(self.path("f"))["keys_added"] == 0:
             self.assertIsNone(writer.poll())
-        self.refused("create", "f", "--capacity", "9", "--force", says="f: ")
-        writer.communicate(b"two\n", timeout=60)
-        self.assertEqual(writer.returncode, 0)
-        self.assertEqual(self.good("contains", "f", "one", "two"), b"maybe\tone\nmaybe\ttwo\n")
+        self.good("create", "f", "--capacity", "9", "--force", "-q")
+        complaint = writer.communicate(b"two\n", timeout=60)[1]
+        self.assertEqual(writer.returncode, 2)
+        self.assert_complaint(complaint, "f: ")
+        self.assertIn(b"open the path again", complaint)
+        self.assertEqual(header(self.path("f"))["n"], 9)
 
     def test_what_is_no_file_is_never_replaced(self):
         os.mkdir(self.path("d"))

@@ -18,7 +18,7 @@ BF = os.environ["BF"]
 BFINSPECT = os.environ["BFINSPECT"]
 PAGE = 4096
 SLOT_A, SLOT_B, LIVE = PAGE, 2 * PAGE, 3 * PAGE
-CLEAN, DIRTY, RECOVERING = 1, 2, 3
+CLEAN, DIRTY, RECOVERING, PAUSED = 1, 2, 3, 4
 POISONED, SUPERSEDED, LIVE_RECOVERING, SYNCING = (1 << bit for bit in (32, 33, 34, 35))
 PATIENCE = 60  # seconds until something that must happen soon counts as never
 

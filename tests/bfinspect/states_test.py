@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
+from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
@@ -101,7 +101,7 @@ class States(InspectorCase):
         marks = [(2**64 - 1, 2**64 - 2), (0, 2**53 + 1)]
         path = self.dirty(boot=b"another boot....", marks=marks).seal().write()
         found = self.json(path, code=1)
-        self.assertEqual(found["marks"], [{"owner": str(owner), "mark": str(mark)} for owner, mark in marks])
+        self.assertEqual(found["marks"], [{"owner": str(owner), "mark": str(mark), "recovered": None} for owner, mark in marks])
         page = self.text(path, code=1)
         for owner, mark in marks:
             self.assertIn(f"{mark:,} of owner {owner:,}", " ".join(page.split()))
@@ -129,12 +129,18 @@ class States(InspectorCase):
         for name, raw in (("poisoned", self.dirty().live(POISONED)),
                           ("recovering", Bytes(self.make(name="a")).live(LIVE_RECOVERING)),
                           ("recovering", Bytes(self.make(name="b")).slots(RECOVERING)),
-                          ("unclean", Bytes(self.make(name="c")).live(SUPERSEDED))):
+                          ("recovering", Bytes(self.make(name="c")).slots(PAUSED))):
             path = raw.seal().write()
             self.assertEqual(self.json(path, code=1)["state"], name)
             page = self.text(path, code=1)
             self.assertIn(name, page.splitlines()[0])
             self.assertIn("bf build", page)
+            self.assertIn("bf recover", page)
+
+    def test_a_file_whose_replacer_was_killed_says_that_opening_it_to_write_is_enough(self):
+        path = Bytes(self.make()).live(SUPERSEDED).seal().write()
+        self.assertEqual(self.json(path, code=1)["state"], "superseded")
+        self.assertIn("opens it for writing", " ".join(self.text(path, code=1).split()))
 
     def test_a_poisoned_file_with_a_live_writer_still_needs_attention(self):
         path = self.make()

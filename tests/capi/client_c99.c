@@ -216,9 +216,15 @@ static void publish_and_replace(void) {
   CHECK(bfs_add(filter, "late", 4) == BFS_EREADONLY);
   CHECK(bfs_close(filter) == BFS_OK);
 
-  options.flags = BFS_OPTION_REPLACE;
+  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED;
+  CHECK(bfs_is_current(reader) == 1);
   CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_supersede(filter, NULL) == BFS_OK);
+  CHECK(bfs_is_current(reader) == 0);
+  CHECK(bfs_publish(filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "early", 5) == 0);
+  CHECK(bfs_contains(reader, "absent", 6) == 1);
+  CHECK(bfs_recovered(filter, 0, NULL) == BFS_EREADONLY);
   CHECK(bfs_close(filter) == BFS_OK);
   CHECK(bfs_close(reader) == BFS_OK);
   CHECK(remove(other_path) == 0);

@@ -34,7 +34,7 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
 static_assert(sizeof(bfs_options) == 96, "");
-static_assert(sizeof(bfs_statistics) == 136, "");
+static_assert(sizeof(bfs_statistics) == 144, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
@@ -233,7 +233,10 @@ void a_file_like_another(const std::string& folder) {
   CHECK(facts(one).num_bits == facts(two).num_bits && facts(one).num_probes == facts(two).num_probes);
   CHECK(bfs_add_digest(two.get(), digest_one) == 1 && bfs_contains(two.get(), "key", 3) == 1);
   CHECK(!std::ifstream(second));
+  CHECK(bfs_supersede(two.get(), nullptr) == BFS_EINVAL);  // it is not to replace anything
   CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
+  CHECK(bfs_is_current(two.get()) == 1);
+  CHECK(bfs_recovered(two.get(), 0, nullptr) == BFS_EREADONLY);
   CHECK(!!std::ifstream(second));
 }
 

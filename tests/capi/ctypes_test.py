@@ -54,9 +54,10 @@ class Arguments(Case):
 
     def test_flags_that_are_not_known(self):
         self.close(self.create())
-        for flags in (0, 3, 5, 6, 7, 8, 16, 32, 48, 1 << 31, bfs.READ | 8, bfs.READ | 64):
+        for flags in (0, 3, 5, 6, 7, 8, 16, 32, 48, 1 << 31, bfs.READ | 8, bfs.READ | 64, bfs.READ | 128, bfs.READ | 1024,
+                      bfs.WRITE | 64 | 128, bfs.WRITE | 2048):
             self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags)
-        for flags in (128, 1 << 31):
+        for flags in (512, 1 << 31):
             self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", bfs.options(capacity=10, flags=flags))
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
         stats = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
@@ -306,12 +307,17 @@ class Files(Case):
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
             self.fails("BFS_EPOISONED", LIBRARY.bfs_open, self.path, flags)
 
-    def test_replacing_a_file_that_a_writer_has_open_is_refused(self):
+    def test_a_writer_hears_that_its_file_is_replaced(self):
         handle = self.create()
+        self.assertEqual(LIBRARY.bfs_is_current(handle), 1)
         options = bfs.options(capacity=10, flags=bfs.OPTION_REPLACE)
-        self.fails("BFS_EBUSY", LIBRARY.bfs_create, self.path, options)
-        self.close(handle)
         self.close(bfs.call(LIBRARY.bfs_create, self.path, options))
+        self.assertEqual(LIBRARY.bfs_is_current(handle), 0)
+        superseded = CODES["BFS_ESUPERSEDED"]
+        self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), superseded)
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
+        self.assertEqual(bfs.statistics(LIBRARY, handle).health, superseded)
+        self.close(handle)
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
         self.assertEqual(bfs.statistics(LIBRARY, handle).capacity, 10)
         self.close(handle)

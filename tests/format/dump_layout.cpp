@@ -47,6 +47,7 @@ void print_enums() {
   print_enum("state", "clean", format::SlotState::kClean);
   print_enum("state", "dirty", format::SlotState::kDirty);
   print_enum("state", "recovering", format::SlotState::kRecovering);
+  print_enum("state", "paused", format::SlotState::kPaused);
   print_number("type", "note", format::kRecordNote);
   print_number("live", "poisoned", format::kLivePoisoned);
   print_number("live", "superseded", format::kLiveSuperseded);

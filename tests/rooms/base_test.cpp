@@ -51,6 +51,14 @@ const char* expected_name(Code code) {
       return "BFS_ELOST";
     case Code::kRecovering:
       return "BFS_ERECOVERING";
+    case Code::kSuperseded:
+      return "BFS_ESUPERSEDED";
+    case Code::kForked:
+      return "BFS_EFORKED";
+    case Code::kFilesystem:
+      return "BFS_EFILESYSTEM";
+    case Code::kFull:
+      return "BFS_EFULL";
     case Code::kNotRegular:
       return "BFS_ENOTREGULAR";
     case Code::kSymlink:
@@ -181,7 +189,7 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
     CHECK(texts.insert(code_text(code)).second);
     CHECK(code_text(code) != unknown);
   }
-  CHECK(names.size() == 38);
+  CHECK(names.size() == 42);
 }
 
 TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {

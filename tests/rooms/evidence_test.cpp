@@ -84,8 +84,7 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
         Change([](Evidence& evidence) { evidence.birth = 10; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
-        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; }),
-        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSuperseded; })}) {
+        Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {
     CHECK(judged(SlotState::kDirty, doubt) == FileState::kUnclean);
   }
 }
@@ -117,7 +116,7 @@ TEST_CASE("clean stays clean with another boot, device, inode, birth, or the fla
 }
 
 TEST_CASE("poisoned, recovering and superseded go before everything else, a live writer included") {
-  for (const SlotState state : {SlotState::kClean, SlotState::kDirty, SlotState::kRecovering}) {
+  for (const SlotState state : {SlotState::kClean, SlotState::kDirty, SlotState::kRecovering, SlotState::kPaused}) {
     for (const bool alive : {false, true}) {
       const auto with = [&](std::uint64_t flags) {
         return judged(state, [&](Evidence& evidence) {
@@ -130,7 +129,8 @@ TEST_CASE("poisoned, recovering and superseded go before everything else, a live
       CHECK(with(format::kLiveRecovering) == FileState::kRecovering);
       CHECK(with(format::kLiveRecovering | format::kLiveSuperseded) == FileState::kRecovering);
       const FileState superseded = with(format::kLiveSuperseded);
-      CHECK(superseded == (state == SlotState::kRecovering ? FileState::kRecovering : FileState::kUnclean));
+      const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
+      CHECK(superseded == (recovering ? FileState::kRecovering : FileState::kSuperseded));
     }
   }
 }

@@ -75,7 +75,7 @@ TEST_CASE("a page of zeros or of ones, and a state that is not known, are invali
   CHECK_FALSE(format::decode_slot(page, kId).has_value());
   page.fill(std::byte{0xff});
   CHECK_FALSE(format::decode_slot(page, kId).has_value());
-  for (const std::uint32_t state : {0U, 4U, 5U, 0x101U, 0xffffffffU}) {
+  for (const std::uint32_t state : {0U, 5U, 6U, 0x101U, 0xffffffffU}) {
     CHECK_FALSE(format::decode_slot(page_of(1, static_cast<SlotState>(state)), kId).has_value());
   }
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@ int folder_sync_errno = 0;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
 bool no_unnamed_files = false;
+long filesystem_magic = 0;
 int naming_errno = 0;
 int folder_open_errno = 0;
 
@@ -25,6 +27,7 @@ Scope::~Scope() {
   before_lock = nullptr;
   after_lock = nullptr;
   no_unnamed_files = false;
+  filesystem_magic = 0;
   naming_errno = 0;
   folder_open_errno = 0;
 }
@@ -77,6 +80,12 @@ extern "C" int fcntl(int descriptor, int command, ...) {
   faults::call(faults::before_lock, made);
   const int outcome = static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
   if (outcome == 0) faults::call(faults::after_lock, made);
+  return outcome;
+}
+
+extern "C" int fstatfs(int descriptor, struct statfs* facts) noexcept {
+  const auto outcome = static_cast<int>(syscall(SYS_fstatfs, descriptor, facts));
+  if (outcome == 0 && faults::filesystem_magic != 0) facts->f_type = faults::filesystem_magic;
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, fcntl, open, linkat, rename and renameat2.
+// gets these functions in the place of libc's fdatasync, fsync, fcntl, fstatfs, open, linkat, rename and renameat2.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,7 @@ extern std::function<void(const LockCall&)> after_lock;
 
 extern bool no_unnamed_files;  // as on filesystems without O_TMPFILE
 extern int naming_errno;       // of every linkat, rename and renameat2; 0: they work
+extern long filesystem_magic;  // that every fstatfs tells of; 0: the true one
 extern int folder_open_errno;  // of opening a folder for reading; 0: it works
 
 // The process died in this call: nothing behind it is done, and the kernel releases its locks.

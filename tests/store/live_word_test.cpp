@@ -20,6 +20,7 @@ constexpr std::uint64_t kThreeWindows = 700;  // of a batch
 struct Damage {
   std::string name;
   std::function<void(const std::string& path)> inflict;
+  Code code = Code::kLost;
 };
 
 const std::vector<Damage>& damages() {
@@ -33,9 +34,11 @@ const std::vector<Damage>& damages() {
       {"an unknown state bit is set",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 36); }},
       {"it is superseded",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveSuperseded); }},
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveSuperseded); },
+       Code::kSuperseded},
       {"it is being recovered",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveRecovering); }},
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveRecovering); },
+       Code::kRecovering},
       {"everything is zero-filled",
        [](const std::string& path) { write_bytes(path, 0, std::string(read_bytes(path).size(), '\0')); }},
       {"it is truncated to nothing and grown again",
@@ -52,8 +55,8 @@ const std::vector<Damage>& damages() {
   return all;
 }
 
-void check_all_maybe(const Filter& filter) {
-  CHECK(filter.health() == Code::kLost);
+void check_all_maybe(const Filter& filter, Code why) {
+  CHECK(filter.health() == why);
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
     CHECK(form.ask(filter, kNobody, kThreeWindows) == kThreeWindows);
@@ -72,8 +75,8 @@ TEST_CASE("after any damage to an open file every form of lookup answers maybe, 
     const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
     for (const AskForm& form : ask_forms()) CHECK(form.ask(reader, kNobody, kThreeWindows) < kThreeWindows / 2);
     damage.inflict(dir.file());
-    check_all_maybe(reader);
-    check_all_maybe(writer);
+    check_all_maybe(reader, damage.code);
+    check_all_maybe(writer, damage.code);
   }
 }
 
@@ -86,7 +89,7 @@ TEST_CASE("after any damage to an open file every form of add is refused and cha
     const std::string before = read_bytes(dir.file());
     for (const AddForm& form : add_forms()) {
       CAPTURE(form.name);
-      CHECK(form.add(writer, 2, kThreeWindows).code() == Code::kLost);
+      CHECK(form.add(writer, 2, kThreeWindows).code() == damage.code);
     }
     CHECK(read_bytes(dir.file()) == before);
   }
@@ -112,15 +115,13 @@ TEST_CASE("a file that was damaged while it was open is not synced, not called c
   }
 }
 
-TEST_CASE("a file that is superseded or recovering while a writer has it open is not called clean by its close") {
-  for (const std::uint64_t flag : {format::kLiveSuperseded, format::kLiveRecovering}) {
-    TempDir dir;
-    Filter writer = created(dir.file());
-    set_live_word(dir.file(), look_at(dir.file()).live_word | flag);
-    static_cast<void>(writer.close());
-    CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
-    CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);
-  }
+TEST_CASE("a file that is recovering while a writer has it open is not called clean by its close") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveRecovering);
+  static_cast<void>(writer.close());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kRecovering);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kRecovering);
 }
 
 TEST_CASE("a damaged live word is named when the file is opened") {

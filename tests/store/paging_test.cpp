@@ -84,7 +84,7 @@ TEST_CASE("opening a filter of 16 GiB for reading brings the four pages of its h
   for (const MapOptions& map : {MapOptions{}, MapOptions{.populate = false, .random_access = true}}) {
     drop_from_memory(dir.file());
     REQUIRE(pages_in_memory(dir.file()) == 0);
-    const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, map));
+    const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, {.map = map}));
     CHECK(pages_in_memory(dir.file()) <= 4);
     CHECK_FALSE(filter.contains("absent"));
   }
@@ -99,7 +99,7 @@ TEST_CASE("a lookup in a file that is not in memory takes one page fault at most
     CAPTURE(random_access);
     drop_from_memory(dir.file());
     const Filter filter =
-        opened(Filter::open(dir.file(), OpenMode::kRead, {.populate = false, .random_access = random_access}));
+        opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.populate = false, .random_access = random_access}}));
     std::uint64_t pages = pages_in_memory(dir.file());
     for (std::uint64_t i = 1; i < 20; ++i) {
       const std::uint64_t digest = i * 0x9e3779b97f4a7c15;
@@ -120,7 +120,7 @@ TEST_CASE("a file that is opened populated is in memory, and lookups wait for no
   if (skipped(dir, bytes)) return;
   make_large(dir.file(), bytes);
   drop_from_memory(dir.file());
-  const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, {.populate = true, .random_access = false}));
+  const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.populate = true}}));
   const Stats stats = filter.stats();
   REQUIRE(stats.resident_bytes.has_value());
   CHECK(*stats.resident_bytes >= bytes);

@@ -102,13 +102,13 @@ TEST_CASE("an unclean file is refused while it is being replaced") {
   const faults::Scope scope;
   TempDir dir;
   make_unclean(dir.file());
-  std::optional<Code> seen;
-  faults::after_lock = [&](const LockCall& made) {
-    if (made.command != F_OFD_SETLK || made.byte != store::kWriterLock || made.kind != F_WRLCK) return;
-    if (!seen) seen = open_code(dir.file(), OpenMode::kRead);
-  };
-  CHECK(created(dir.file(), replacing()).close().ok());
-  CHECK(seen == Code::kUnclean);
+  Options options = replacing();
+  options.unpublished = true;
+  Filter fresh = created(dir.file(), options);
+  CHECK(fresh.supersede().ok());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
+  CHECK(fresh.publish().ok());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
 }
 
 TEST_CASE("a file whose writer died in a sync is refused while another process is just being refused it") {
@@ -179,17 +179,18 @@ TEST_CASE("a writer that waits while the file is removed gets no file") {
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kNotFound);
 }
 
-// The second must not take the place of the first one's file, which somebody writes to by now.
-TEST_CASE("of two that replace a file at once, the second sees the first one's writer") {
+// The second takes the place of the first one's file, which somebody writes to by now: he is told.
+TEST_CASE("of two that replace a file at once, the first one's writer hears of the second") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
   faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] { first = created(dir.file(), replacing()); });
-  CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
+  Filter second = created(dir.file(), replacing());
   REQUIRE(first.has_value());
-  add_keys(*first, 1, 0, kSome);
+  CHECK(first->add(key_of(1, 0)).code() == Code::kSuperseded);
   CHECK(first->close().ok());
+  add_keys(second, 1, 0, kSome);
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
   CHECK(dir.names().size() == 1);
 }

@@ -1,16 +1,14 @@
 // A full disk, for real: a small filesystem in memory, mounted where only this process sees it.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
 
+#include "mounts.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -35,26 +33,8 @@ void fill_up(const std::string& path) {
   }
 }
 
-bool write_line(const char* path, const std::string& line) {
-  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool written = write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  close(descriptor);
-  return written;
-}
-
-// A view of the mounted filesystems of our own; who is not root becomes root of a world of its own first.
-bool own_mounts() {
-  if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
-  const std::string user = "0 " + std::to_string(geteuid()) + " 1";
-  const std::string group = "0 " + std::to_string(getegid()) + " 1";
-  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_line("/proc/self/setgroups", "deny") &&
-         write_line("/proc/self/uid_map", user) && write_line("/proc/self/gid_map", group);
-}
-
 bool mount_small_disk(const std::string& folder) {
-  return own_mounts() && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         mount("none", folder.c_str(), "tmpfs", 0, "size=1m") == 0;
+  return own_mounts() && mount("none", folder.c_str(), "tmpfs", 0, "size=1m") == 0;
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // A filter that obeys lines on standard input and answers each with one line:
-//   open read|write|exclusive   BFS_OK or the code's name
+//   open read|write|exclusive|recover   BFS_OK or the code's name
 //   create | close | sync OWNER MARK | health     BFS_OK or the code's name
 //   add WRITER FROM COUNT       how many keys were new, or the code's name
 //   ask WRITER FROM COUNT       how many keys may be there
+//   recovered OWNER             1 if the recovery is over, 0 if not, or the code's name
 //   mark OWNER                  the mark
 //   child                       what an inherited handle does in a forked child which just ends: "done"
 #include <sys/wait.h>
@@ -35,6 +36,7 @@ class RemoteFilter {
     if (verb == "add") return add(line);
     if (verb == "ask") return ask(line);
     if (verb == "sync") return sync(line);
+    if (verb == "recovered") return recovered(number(line));
     if (verb == "mark") return std::to_string(filter_->mark(number(line)));
     if (verb == "health") return code_name(filter_->health());
     if (verb == "child") return end_in_child();
@@ -58,6 +60,7 @@ class RemoteFilter {
 
   std::string open(const std::string& mode) {
     filter_.reset();
+    if (mode == "recover") return take(Filter::open(path_, OpenMode::kWrite, {.recover = true}));
     const auto wanted = mode == "read" ? OpenMode::kRead : mode == "write" ? OpenMode::kWrite : OpenMode::kExclusive;
     return take(Filter::open(path_, wanted));
   }
@@ -84,6 +87,11 @@ class RemoteFilter {
   std::string sync(std::istream& line) {
     const std::uint64_t owner = number(line);
     return code_name(filter_->sync(owner, number(line)).code);
+  }
+
+  std::string recovered(std::uint64_t owner) {
+    const auto over = filter_->recovered(owner);
+    return over ? (*over ? "1" : "0") : code_name(over.error().code);
   }
 
   // As a program's forked helper does that ends by exit(): destructors run on the handle that it inherited.

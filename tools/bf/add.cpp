@@ -19,24 +19,26 @@ constexpr std::chrono::milliseconds kBetweenTries{50};
 
 // As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
 // from a pipe may take long, and keeps nobody out.
-bfstore::Result<bfstore::Filter> try_to_open(const std::string& file, bool from_file) {
+bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
+  const bfstore::OpenOptions options{.any_filesystem = arguments.any_filesystem};
   if (from_file) {
-    auto alone = bfstore::Filter::open(file, bfstore::OpenMode::kExclusive);
+    auto alone = bfstore::Filter::open(arguments.file, bfstore::OpenMode::kExclusive, options);
     if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
   }
-  return bfstore::Filter::open(file, bfstore::OpenMode::kWrite);
+  return bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options);
 }
 
-bfstore::Filter open_to_add(const std::string& file, bool from_file) {
+bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
+  const std::string& file = arguments.file;
   const auto begin = std::chrono::steady_clock::now();
-  auto opened = try_to_open(file, from_file);
+  auto opened = try_to_open(arguments, from_file);
   bool told = false;
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
          std::chrono::steady_clock::now() - begin < kPatience) {
     if (!told) complain(file + ": another writer has it for itself; waiting for up to a minute");
     told = true;
     std::this_thread::sleep_for(kBetweenTries);
-    opened = try_to_open(file, from_file);
+    opened = try_to_open(arguments, from_file);
   }
   return filter_of_keys(std::move(opened), file);
 }
@@ -50,7 +52,7 @@ int add(const Arguments& arguments) {
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
   }
-  bfstore::Filter filter = open_to_add(arguments.file, source && source->bytes());
+  bfstore::Filter filter = open_to_add(arguments, source && source->bytes());
   Loader loader(filter, arguments.file);
   if (source) {
     loader.add_all(*source, arguments.separator);

@@ -102,6 +102,11 @@ void add_quiet(CLI::App& app, Arguments& arguments) {
   app.add_flag("-q,--quiet", arguments.quiet, "no line about success");
 }
 
+void add_any_filesystem(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--any-filesystem", arguments.any_filesystem,
+               "on a network or overlay filesystem too, where one process may not see what another one wrote");
+}
+
 void add_separator(CLI::App& app, Arguments& arguments) {
   app.add_flag_callback(
       "-0,--null", [&] { arguments.separator = '\0'; }, "keys end in NUL instead of LF");
@@ -192,7 +197,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
     options.hash = parse_hash(name, text, for_keys);
   };
   const auto take_seed = [&](const std::string& name, const std::string& text) {
-    options.seed = parse_seed(name, text);
+    options.seed = parse_uint64(name, text);
   };
   app.get_option("--like")->excludes(
       add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
@@ -219,7 +224,9 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_size(app, arguments, counted);
   add_layout_hash_and_seed(app, arguments.options, counted);
   add_note_and_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace the file if there is one and nobody is writing to it");
+  app.add_flag("--force", arguments.options.replace,
+               "replace the file if there is one; who is writing to that one is told, and those who ask get maybe");
+  add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
 }
 
@@ -294,6 +301,7 @@ void add_add(CLI::App& app, Arguments& arguments) {
   add_help_and_version(add, "bf add FILE [KEY... | --from PATH] [-0] [-q]");
   add_file(add, arguments, "the filter");
   add_keys(add, arguments);
+  add_any_filesystem(add, arguments);
   add_quiet(add, arguments);
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
 }
@@ -304,6 +312,7 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(contains, "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count]");
   add_file(contains, arguments, "the filter");
   add_keys(contains, arguments);
+  add_any_filesystem(contains, arguments);
   const auto choice = [&](const char* name, Answers answers, const char* help) {
     return contains.add_flag_callback(
         name, [&arguments, answers] { arguments.answers = answers; }, help);
@@ -318,6 +327,32 @@ void add_contains(CLI::App& app, Arguments& arguments) {
       "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
       "present, 1 if all are certainly absent, 2 on an error.\n"
       "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt");
+}
+
+void add_recover(CLI::App& app, Arguments& arguments) {
+  CLI::App& recover = *app.add_subcommand("recover", "Add again what a crash may have taken from a filter");
+  recover.callback([&] { arguments.command = Command::kRecover; });
+  add_help_and_version(recover,
+                       "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [-q]\n"
+                       "       bf recover FILE --accept-loss [-q]");
+  add_file(recover, arguments, "the filter");
+  add_keys(recover, arguments);
+  CLI::Option* const owner = add_text(
+      recover, "--owner", "whose keys these are: the owner of a mark", "N",
+      [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
+  owner->excludes(recover.add_flag("--all-owners", arguments.all_owners, "they are those of every owner of a mark"));
+  CLI::Option* const loss =
+      recover.add_flag("--accept-loss", arguments.accept_loss, "use it without the keys that may be missing");
+  for (const char* other : {"--from", "--owner", "--all-owners"}) loss->excludes(recover.get_option(other));
+  loss->excludes(recover.get_option("KEY"));
+  add_any_filesystem(recover, arguments);
+  add_quiet(recover, arguments);
+  recover.footer(
+      std::string(kKeys) +
+      "\nFor a filter that is unclean or poisoned (bfinspect tells). Keys up to the marks are safe; those that were\n"
+      "added later are needed again, and none may be left out: bf then calls it absent. Until every owner's keys are\n"
+      "there, the filter answers maybe to everything. --accept-loss answers absent for keys that may have been lost.\n"
+      "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
 // Why CLI11 refused the words.
@@ -361,7 +396,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_build(app, arguments);
   add_add(app, arguments);
   add_contains(app, arguments);
-  add_help_and_version(app, "bf create|build|add|contains ...");
+  add_recover(app, arguments);
+  add_help_and_version(app, "bf create|build|add|contains|recover ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

@@ -3,13 +3,14 @@
 
 #include <bfstore/options.hpp>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains };
+enum class Command { kCreate, kBuild, kAdd, kContains, kRecover };
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -19,9 +20,13 @@ struct Arguments {
   std::string file;
   bfstore::Options options;       // create, build
   std::string from = "-";         // a path, or "-" for standard input
-  std::vector<std::string> keys;  // add, contains: instead of `from`, if there are any
+  std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
   Answers answers = Answers::kAll;
+  std::vector<std::uint64_t> owners;  // recover: whose keys these are
+  bool all_owners = false;            // recover
+  bool accept_loss = false;           // recover: without keys
+  bool any_filesystem = false;
   bool quiet = false;
 
   // build: the size is known without counting the keys.

@@ -9,5 +9,6 @@ int create(const Arguments& arguments);
 int build(const Arguments& arguments);
 int add(const Arguments& arguments);
 int contains(const Arguments& arguments);
+int recover(const Arguments& arguments);
 
 }  // namespace bf

@@ -23,10 +23,6 @@ void check(const bfstore::Error& error, const std::string& file) {
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
 }
 
-bfstore::Filter open_filter(const std::string& file, bfstore::OpenMode mode) {
-  return filter_of_keys(bfstore::Filter::open(file, mode), file);
-}
-
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
     throw Failure(file + ": no such file; create one with bf create");

@@ -26,9 +26,6 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
   return std::move(result).value();
 }
 
-// Opens an existing filter of keys.
-bfstore::Filter open_filter(const std::string& file, bfstore::OpenMode mode);
-
 // What was opened, if it is there and takes keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 

@@ -20,6 +20,8 @@ int run(const bf::Arguments& arguments) {
       return bf::add(arguments);
     case bf::Command::kContains:
       return bf::contains(arguments);
+    case bf::Command::kRecover:
+      return bf::recover(arguments);
   }
   return 2;
 }

@@ -27,7 +27,9 @@ void refuse_taken(const Arguments& arguments) {
 }
 
 bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options) {
-  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, options);
+  bfstore::Options all = options;
+  all.any_filesystem = arguments.any_filesystem;
+  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
   if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
   return unwrap(std::move(made), arguments.file);
 }

@@ -147,7 +147,7 @@ double parse_fraction(const std::string& option, std::string_view text, double l
   return value;
 }
 
-std::uint64_t parse_seed(const std::string& option, std::string_view text) {
+std::uint64_t parse_uint64(const std::string& option, std::string_view text) {
   const bool hex = text.substr(0, 2) == "0x";
   const auto value = parse_integer<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
   if (!value) refuse(option, text, "is not a whole number from 0 to 18446744073709551615, decimal or 0x...");

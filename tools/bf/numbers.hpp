@@ -25,7 +25,7 @@ std::uint32_t parse_small(const std::string& option, std::string_view text, std:
 double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example);
 
 // 64 bits, decimal or 0x and hexadecimal.
-std::uint64_t parse_seed(const std::string& option, std::string_view text);
+std::uint64_t parse_uint64(const std::string& option, std::string_view text);
 
 // Permission bits in octal.
 std::uint32_t parse_mode(const std::string& option, std::string_view text);

@@ -73,10 +73,12 @@ void put_state(Json& out, const bfstore::Report& report) {
   out["slots"] = Json::array();
   for (const auto& slot : report.slots) out["slots"].push_back(slot_json(slot));
   out["marks"] = Json::array();
-  for (const bfstore::OwnerMark& mark : report.marks) {
+  const bool recovering = report.state == bfstore::FileState::kRecovering;
+  for (const bfstore::ReportedMark& mark : report.marks) {
     Json object;
     object["owner"] = std::to_string(mark.owner);
     object["mark"] = std::to_string(mark.mark);
+    object["recovered"] = recovering ? Json(mark.recovered) : Json();
     out["marks"].push_back(std::move(object));
   }
   out["keys_added"] = or_null(report.keys_added);

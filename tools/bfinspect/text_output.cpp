@@ -75,8 +75,8 @@ void put_file(Page& page, const Report& report) {
 std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
   if (!slot) return "not there";
   if (!slot->valid) return "invalid";
-  constexpr const char* kNames[] = {"clean", "dirty", "recovering"};  // persisted as 1, 2, 3
-  const bool known = slot->state >= 1 && slot->state <= 3;
+  constexpr const char* kNames[] = {"clean", "dirty", "recovering", "recovery, paused"};  // persisted as 1, 2, 3, 4
+  const bool known = slot->state >= 1 && slot->state <= 4;
   const std::string name = known ? kNames[slot->state - 1] : "unknown (" + std::to_string(slot->state) + ')';
   return name + ", sequence " + grouped(slot->sequence);
 }
@@ -84,16 +84,16 @@ std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
 void put_state(Page& page, const Facts& facts) {
   const Report& report = facts.report;
   page.section("State");
-  const bool good = report.valid() && report.state != FileState::kUnknown && report.state != FileState::kUnclean &&
-                    report.state != FileState::kRecovering && report.state != FileState::kPoisoned;
+  const bool good = report.valid() && is_good(report.state);
   const std::string name = report.state == FileState::kUnknown ? "unknown" : bfstore::file_state_name(report.state);
   page.row("state", name + ". " + state_advice(facts), good ? Colour::kNone : Colour::kWarning);
   if (report.identity && report.identity->embedded) return;
   if (report.syncing && report.state == FileState::kInUse) page.row("sync", "under way");
   page.row("slot A", slot_text(report.slots[0]));
   page.row("slot B", slot_text(report.slots[1]));
-  for (const bfstore::OwnerMark& mark : report.marks) {
-    page.row("mark", grouped(mark.mark) + " of owner " + grouped(mark.owner));
+  for (const bfstore::ReportedMark& mark : report.marks) {
+    page.row("mark", grouped(mark.mark) + " of owner " + grouped(mark.owner) +
+                         (mark.recovered ? ", whose later keys were added again" : ""));
   }
   if (report.marks.empty()) page.row("marks", "none");
   if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + " that changed a bit");

@@ -61,21 +61,27 @@ std::optional<double> fill_at_capacity(const Report& report) {
   return -std::expm1(keys / (bits / block) * std::expm1(id.num_probes * std::log1p(-1 / block)));
 }
 
-Verdict verdict_of(const Report& report) {
-  if (!report.valid()) return Verdict::kNotGood;
-  switch (report.state) {
+bool is_good(FileState state) {
+  switch (state) {
     case FileState::kClean:
     case FileState::kInUse:
     case FileState::kAdoptable:
     case FileState::kEmbedded:
-      return is_overfull(report).value_or(false) ? Verdict::kNeedsAttention : Verdict::kHealthy;
+      return true;
     case FileState::kUnclean:
     case FileState::kRecovering:
     case FileState::kPoisoned:
+    case FileState::kSuperseded:
     case FileState::kUnknown:
       break;
   }
-  return Verdict::kNeedsAttention;
+  return false;
+}
+
+Verdict verdict_of(const Report& report) {
+  if (!report.valid()) return Verdict::kNotGood;
+  const bool overfull = is_overfull(report).value_or(false);
+  return is_good(report.state) && !overfull ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 
 }  // namespace bfinspect

@@ -21,6 +21,9 @@ std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 // The fill ratio to expect with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
+// Whether the state needs nothing from anybody.
+bool is_good(bfstore::FileState state);
+
 Verdict verdict_of(const bfstore::Report& report);
 
 }  // namespace bfinspect

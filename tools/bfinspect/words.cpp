@@ -93,10 +93,37 @@ std::string unclean_advice(const bfstore::Report& report) {
                                 : "It was not closed: the machine went down, a writer was killed in the middle "
                                   "of a sync, or this is a copy made while in use";
   if (report.marks.empty()) {
-    return cause + ". No sync stored a mark, so any key may be missing: build it again from all keys (bf build).";
+    return cause +
+           ". No sync stored a mark, so any key may be missing: add all keys again (bf recover), or build the filter "
+           "again (bf build).";
   }
   return cause +
-         ". Keys up to the marks are there, later ones may be missing: build it again from all keys (bf build).";
+         ". Keys up to the marks are there, later ones may be missing: add those again (bf recover), or build the "
+         "filter again from all keys (bf build).";
+}
+
+// "owners 1 and 7 have"
+std::string awaited(const bfstore::Report& report) {
+  std::vector<std::string> owners;
+  for (const bfstore::ReportedMark& mark : report.marks) {
+    if (!mark.recovered) owners.push_back(std::to_string(mark.owner));
+  }
+  if (owners.empty()) return "the owner of the keys has";
+  std::string words = (owners.size() == 1 ? "owner " : "owners ") + owners.front();
+  for (std::size_t i = 1; i < owners.size(); ++i) words += (i + 1 == owners.size() ? " and " : ", ") + owners[i];
+  return words + (owners.size() == 1 ? " has" : " have");
+}
+
+std::string recovering_advice(const bfstore::Report& report) {
+  return "A recovery was begun and is not finished: every answer is \"maybe\" until " + awaited(report) +
+         " added again what came after the mark and said so (bf recover). Or build the filter again from all keys (bf "
+         "build).";
+}
+
+std::string superseded_advice(const bfstore::Report& report) {
+  if (report.being_changed) return "Another file is being put in its place: every answer is \"maybe\". Open it again.";
+  return "Another file was to be put in its place by a process that was killed: every answer is \"maybe\" until "
+         "somebody opens it for writing. Nothing is lost.";
 }
 
 }  // namespace
@@ -143,13 +170,13 @@ std::string state_advice(const Facts& facts) {
     case FileState::kUnclean:
       return unclean_advice(facts.report);
     case FileState::kRecovering:
-      return "A recovery was begun and is not finished: every answer is \"maybe\". Finish it, or build the filter "
-             "again "
-             "from all keys (bf build).";
+      return recovering_advice(facts.report);
+    case FileState::kSuperseded:
+      return superseded_advice(facts.report);
     case FileState::kPoisoned:
       return "A sync failed, so memory and disk may differ: every answer is \"maybe\". Look for disk errors in the "
-             "system's "
-             "log, then build the filter again from all keys (bf build).";
+             "system's log, then add again what came after the marks (bf recover), or build the filter again (bf "
+             "build).";
     case FileState::kEmbedded:
       return "An embedded filter has no state of its own.";
     case FileState::kUnknown:

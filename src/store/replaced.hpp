@@ -1,0 +1,34 @@
+// The file whose place another takes (FORMAT.md, "Replacing a file").
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "region/file.hpp"
+#include "region/mapping.hpp"
+
+namespace bfstore::store {
+
+// While this lives, the file is superseded, and nobody can open it for writing. If it has its name still in the
+// destructor, nobody took its place, and it goes on as before.
+class Replaced {
+ public:
+  // nullptr if no file has the name. A file that is no filter is not touched.
+  static Result<std::unique_ptr<Replaced>> begin(const std::string& path);
+
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+  ~Replaced();
+
+ private:
+  explicit Replaced(region::File file) : file_(std::move(file)) {}
+  Result<bool> supersede();
+
+  region::File file_;                         // the state lock is held
+  std::optional<region::Mapping> live_page_;  // of a filter
+};
+
+}  // namespace bfstore::store

@@ -1,0 +1,88 @@
+// More keys than the capacity: it goes on being a Bloom filter, it says so, and who wants a limit has one. And files on
+// filesystems that do not share what they hold.
+#include <doctest/doctest.h>
+
+#include "faults.hpp"
+#include "forms.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kCapacity = 200;
+constexpr std::uint64_t kTurn = 64;  // keys between two looks at the counter
+
+Options tiny() {
+  Options options;
+  options.capacity = kCapacity;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("adding past the capacity goes on, and the filter says that it is saturated") {
+  TempDir dir;
+  Filter filter = created(dir.file(), tiny());
+  add_keys(filter, 1, 0, kCapacity);
+  CHECK_FALSE(filter.stats().saturated);
+  add_keys(filter, 1, kCapacity, 10 * kCapacity);
+  CHECK(filter.stats().saturated);
+  CHECK(maybes(filter, 1, 0, 11 * kCapacity) == 11 * kCapacity);
+}
+
+TEST_CASE("a handle with a limit adds no key past the capacity, and others are not bound by it") {
+  TempDir dir;
+  Options options = tiny();
+  options.hard_limit = true;
+  Filter limited = created(dir.file(), options);
+  add_keys(limited, 1, 0, kCapacity / 2);
+  Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(other, 2, 0, kCapacity);
+  const std::uint64_t held = limited.stats().keys_added;
+  CHECK(held >= kCapacity);
+  for (const AddForm& form : add_forms()) CHECK(form.add(limited, 3, 100).code() == Code::kFull);
+  CHECK(limited.stats().keys_added == held);
+  CHECK(limited.contains(key_of(2, 0)));
+  CHECK(other.add(key_of(4, 0)).ok());
+}
+
+TEST_CASE("many keys at once exceed a limit by no more than one turn") {
+  for (const AddForm& form : add_forms()) {
+    if (form.name.rfind("one", 0) == 0) continue;
+    CAPTURE(form.name);
+    TempDir dir;
+    CHECK(created(dir.file(), tiny()).close().ok());
+    Filter limited = opened(Filter::open(dir.file(), OpenMode::kWrite, {.hard_limit = true}));
+    CHECK(form.add(limited, 1, 10 * kCapacity).code() == Code::kFull);
+    CHECK(limited.stats().keys_added >= kCapacity);
+    CHECK(limited.stats().keys_added <= kCapacity + kTurn);
+  }
+}
+
+TEST_CASE("a limit is for handles that add") {
+  TempDir dir;
+  CHECK(created(dir.file(), tiny()).close().ok());
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, {.hard_limit = true})) == Code::kInvalid);
+}
+
+TEST_CASE("a network filesystem is refused unless the caller insists") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  for (const long magic : {0x6969L, 0x65735546L, 0x01021997L, 0xfe534d42L}) {  // NFS, FUSE and virtiofs, 9p, SMB
+    CAPTURE(magic);
+    faults::filesystem_magic = magic;
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+      CHECK(open_code(dir.file(), mode) == Code::kFilesystem);
+      CHECK(answers_no(opened(Filter::open(dir.file(), mode, {.any_filesystem = true}))));
+    }
+    CHECK(code_of(Filter::create(dir.file("new.bf"), small_options())) == Code::kFilesystem);
+    CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
+    Options insisting = small_options();
+    insisting.any_filesystem = true;
+    insisting.replace = true;
+    CHECK(created(dir.file(), insisting).close().ok());
+  }
+}

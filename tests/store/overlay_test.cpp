@@ -1,0 +1,91 @@
+// An overlay filesystem, as containers have: who opened the lower layer's file does not see what is written to the copy
+// in the upper one, so a reader has to come by that copy.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "mounts.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+std::string layers;  // the folder of everything
+
+std::string merged() { return layers + "/merged/filter.bf"; }
+
+// A filter in the lower layer, and the overlay as it was made; gone with the object.
+class Overlay {
+ public:
+  explicit Overlay(bool writable) {
+    CHECK(created(layers + "/lower/filter.bf").close().ok());
+    const std::string upper = writable ? ",upperdir=" + layers + "/upper,workdir=" + layers + "/work" : "";
+    const std::string options = "lowerdir=" + layers + "/lower" + (writable ? upper : ":" + layers + "/empty");
+    REQUIRE(mount("none", (layers + "/merged").c_str(), "overlay", 0, options.c_str()) == 0);
+  }
+  Overlay(const Overlay&) = delete;
+  Overlay& operator=(const Overlay&) = delete;
+  ~Overlay() {
+    umount2((layers + "/merged").c_str(), MNT_DETACH);
+    remove((layers + "/lower/filter.bf").c_str());
+    remove((layers + "/upper/filter.bf").c_str());
+  }
+};
+
+bool make_layers(const std::string& folder) {
+  if (!own_mounts() || mount("none", folder.c_str(), "tmpfs", 0, "size=16m") != 0) return false;
+  for (const char* name : {"/lower", "/upper", "/work", "/merged", "/empty"}) {
+    if (mkdir((folder + name).c_str(), 0700) != 0) return false;
+  }
+  const std::string options = "lowerdir=" + folder + "/lower,upperdir=" + folder + "/upper,workdir=" + folder + "/work";
+  const std::string place = folder + "/merged";
+  return mount("none", place.c_str(), "overlay", 0, options.c_str()) == 0 && umount2(place.c_str(), MNT_DETACH) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("on an overlay a reader that came before the first writer sees what that one adds") {
+  const Overlay overlay(true);
+  const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
+  CHECK(answers_no(reader));
+  Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));
+  add_keys(writer, 1, 0, kSome);
+  CHECK(maybes(reader, 1, 0, kSome) == kSome);
+  CHECK(writer.close().ok());
+  CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("on an overlay that can not be written to a reader is refused unless the caller insists") {
+  const Overlay overlay(false);
+  CHECK(open_code(merged(), OpenMode::kRead) == Code::kFilesystem);
+  CHECK(answers_no(opened(Filter::open(merged(), OpenMode::kRead, {.any_filesystem = true}))));
+}
+
+TEST_CASE("a new filter on an overlay is like any other") {
+  const Overlay overlay(true);
+  Filter filter = created(layers + "/merged/new.bf");
+  add_keys(filter, 1, 0, kSome);
+  CHECK(maybes(opened(Filter::open(layers + "/merged/new.bf", OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(filter.close().ok());
+  CHECK(remove((layers + "/merged/new.bf").c_str()) == 0);
+}
+
+int main(int count, char** values) {
+  const TempDir dir;
+  if (!make_layers(dir.path())) {
+    std::printf("SKIP: an overlay can not be mounted here: %s\n", std::strerror(errno));
+    return 77;
+  }
+  layers = dir.path();
+  doctest::Context context(count, values);
+  const int outcome = context.run();
+  umount2(dir.path().c_str(), MNT_DETACH);
+  return outcome;
+}

@@ -1,0 +1,318 @@
+// A file that was unclean or poisoned, until everybody has added again what came after their marks: "maybe" from
+// everyone meanwhile, whoever is killed when.
+#include <doctest/doctest.h>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using format::Slot;
+using format::SlotState;
+
+namespace {
+
+const OpenOptions kRecover{.recover = true};
+const OpenOptions kAcceptLoss{.accept_loss = true};
+
+// The machine goes down: another boot, and nobody has the file open.
+void reboot(const std::string& path) {
+  edit_slots(path, [](Slot& slot) { slot.boot_id[0] ^= 1; });
+}
+
+// A file whose owners 1 and 2 have marks, and which a power cut left unclean: keys of writer 1 are in it.
+struct Unclean {
+  explicit Unclean(std::vector<std::uint64_t> owners = {1, 2}) {
+    Remote process(path);
+    CHECK(process.call("create") == "BFS_OK");
+    CHECK(process.call("add 1 0 " + std::to_string(kSome)) == std::to_string(kSome));
+    for (const std::uint64_t owner : owners) CHECK(process.call("sync " + std::to_string(owner) + " 100") == "BFS_OK");
+    process.kill();
+    reboot(path);
+    CHECK(state_of(path) == FileState::kUnclean);
+  }
+  TempDir dir;
+  std::string path = dir.file();
+};
+
+Filter recoverer(const std::string& path, OpenMode mode = OpenMode::kWrite) {
+  return opened(Filter::open(path, mode, kRecover));
+}
+
+bool all_maybe(const Filter& filter) { return maybes(filter, kNobody, 0, kSome) == kSome; }
+
+bool recovered(Filter& filter, std::uint64_t owner) {
+  const auto over = filter.recovered(owner);
+  if (!over) FAIL(over.error().message);
+  return *over;
+}
+
+// The state is "recovering" for everybody who comes, and only who recovers is let in.
+void check_recovering(const std::string& path) {
+  CHECK(state_of(path) == FileState::kRecovering);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kRecovering);
+  const Code alone = open_code(path, OpenMode::kExclusive);
+  CHECK((alone == Code::kRecovering || alone == Code::kBusy));  // the same, or: there is another writer
+}
+
+}  // namespace
+
+TEST_CASE("everybody answers maybe until every owner of a mark has said that its keys are there") {
+  Unclean file;
+  Filter filter = recoverer(file.path);
+  CHECK(filter.health() == Code::kRecovering);
+  CHECK(all_maybe(filter));
+  check_recovering(file.path);
+  add_keys(filter, 2, 0, kSome);
+  CHECK(filter.sync(2, 200).ok());
+  CHECK(all_maybe(filter));
+  CHECK_FALSE(recovered(filter, 1));
+  CHECK_FALSE(recovered(filter, 77));  // nobody waits for this one
+  CHECK(all_maybe(filter));
+  check_recovering(file.path);
+  CHECK(recovered(filter, 2));
+  CHECK(filter.health() == Code::kOk);
+  CHECK(answers_no(filter));
+  CHECK(maybes(filter, 1, 0, kSome) == kSome);
+  CHECK(maybes(filter, 2, 0, kSome) == kSome);
+  CHECK(state_of(file.path) == FileState::kInUse);
+  CHECK(open_code(file.path, OpenMode::kWrite) == Code::kOk);
+  CHECK(filter.close().ok());
+  CHECK(state_of(file.path) == FileState::kClean);
+  const Filter reader = opened(Filter::open(file.path, OpenMode::kRead));
+  CHECK(answers_no(reader));
+  CHECK(reader.mark(1) == 100);
+  CHECK(reader.mark(2) == 200);
+}
+
+TEST_CASE("a file without marks is recovered by whoever says so") {
+  Unclean file(std::vector<std::uint64_t>{});
+  Filter filter = recoverer(file.path, OpenMode::kExclusive);
+  CHECK(all_maybe(filter));
+  CHECK(recovered(filter, 5));
+  CHECK(answers_no(filter));
+}
+
+TEST_CASE("a recoverer that is killed leaves a file that is still recovering, and all owners begin again") {
+  Unclean file;
+  {
+    Remote process(file.path);
+    CHECK(process.call("open recover") == "BFS_OK");
+    CHECK(process.call("recovered 1") == "0");
+    process.kill();
+  }
+  check_recovering(file.path);
+  CHECK(look_at(file.path).newest().recovered != 0);
+  Filter filter = recoverer(file.path);
+  CHECK(look_at(file.path).newest().recovered == 0);
+  CHECK_FALSE(recovered(filter, 2));
+  CHECK(all_maybe(filter));
+  CHECK(recovered(filter, 1));
+  CHECK(answers_no(filter));
+}
+
+TEST_CASE("a power cut in a recovery leaves a file that is still recovering, and all owners begin again") {
+  Unclean file;
+  {
+    Remote process(file.path);
+    CHECK(process.call("open recover") == "BFS_OK");
+    CHECK(process.call("recovered 1") == "0");
+    process.kill();
+  }
+  reboot(file.path);
+  set_live_word(file.path, format::healthy_live_word(look_at(file.path).file_id));  // its page was not written
+  check_recovering(file.path);
+  Filter filter = recoverer(file.path);
+  CHECK_FALSE(recovered(filter, 2));
+  CHECK(recovered(filter, 1));
+}
+
+TEST_CASE("a recovery that is closed goes on where it was, even on another machine") {
+  Unclean file;
+  {
+    Filter filter = recoverer(file.path);
+    add_keys(filter, 3, 0, kSome);
+    CHECK_FALSE(recovered(filter, 1));
+    CHECK(filter.close().ok());
+  }
+  CHECK(look_at(file.path).newest().state == SlotState::kPaused);
+  check_recovering(file.path);
+  copy_file(file.path, file.dir.file("copy.bf"));
+  check_recovering(file.dir.file("copy.bf"));
+  Filter filter = recoverer(file.dir.file("copy.bf"));
+  CHECK(all_maybe(filter));
+  CHECK(recovered(filter, 2));
+  CHECK(answers_no(filter));
+  CHECK(maybes(filter, 3, 0, kSome) == kSome);
+}
+
+TEST_CASE("several processes recover one file together") {
+  Unclean file;
+  Remote first(file.path);
+  Remote second(file.path);
+  CHECK(first.call("open recover") == "BFS_OK");
+  CHECK(second.call("open recover") == "BFS_OK");
+  CHECK(first.call("recovered 1") == "0");
+  CHECK(first.call("close") == "BFS_OK");
+  check_recovering(file.path);
+  CHECK(second.call("ask 999 0 100") == "100");
+  CHECK(second.call("recovered 2") == "1");
+  CHECK(second.call("close") == "BFS_OK");
+  CHECK(state_of(file.path) == FileState::kClean);
+}
+
+TEST_CASE("a reader that has the file open answers maybe while it is recovered, and what is right afterwards") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(answers_no(reader));
+  reboot(dir.file());
+  Filter filter = recoverer(dir.file());
+  CHECK(reader.health() == Code::kRecovering);
+  CHECK(all_maybe(reader));
+  CHECK(recovered(filter, 0));
+  CHECK(reader.health() == Code::kOk);
+  CHECK(answers_no(reader));
+}
+
+TEST_CASE("a poisoned file is recovered when its writers are gone, and every byte of it is written again") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  CHECK(writer.sync(1, 7).ok());
+  faults::on_sync = [](int) { return EIO; };
+  CHECK(writer.sync(1, 8).code == Code::kPoisoned);
+  faults::on_sync = nullptr;
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, kRecover)) == Code::kBusy);
+  CHECK(writer.close().code == Code::kPoisoned);
+  CHECK(state_of(dir.file()) == FileState::kPoisoned);
+  Filter filter = recoverer(dir.file());
+  CHECK(all_maybe(filter));
+  CHECK(filter.mark(1) == 7);
+  CHECK(recovered(filter, 1));
+  CHECK(answers_no(filter));
+  CHECK(filter.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("a recovery whose first sync fails leaves a poisoned file, and can be begun again") {
+  const faults::Scope scope;
+  for (int fatal = 1; fatal <= 2; ++fatal) {  // the slot's sync, the body's sync
+    CAPTURE(fatal);
+    Unclean file;
+    int calls = 0;
+    faults::on_sync = [&](int) { return ++calls == fatal ? EIO : 0; };
+    CHECK(code_of(Filter::open(file.path, OpenMode::kWrite, kRecover)) == Code::kPoisoned);
+    faults::on_sync = nullptr;
+    CHECK(state_of(file.path) == FileState::kPoisoned);
+    CHECK(open_code(file.path, OpenMode::kRead) == Code::kPoisoned);
+    Filter filter = recoverer(file.path);
+    CHECK_FALSE(recovered(filter, 1));
+    CHECK(recovered(filter, 2));
+    CHECK(answers_no(filter));
+  }
+}
+
+TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no") {
+  const faults::Scope scope;
+  for (int fatal = 1; fatal <= 6; ++fatal) {
+    CAPTURE(fatal);
+    Unclean file;
+    const int code = in_child([&] {
+      int calls = 0;
+      faults::on_sync = [&](int) -> int {
+        if (++calls == fatal) _exit(77);
+        return 0;
+      };
+      auto filter = Filter::open(file.path, OpenMode::kWrite, kRecover);
+      if (!filter || !filter->recovered(1) || !filter->recovered(2)) return 1;
+      return 0;
+    });
+    CHECK((code == 77 || fatal > 5));
+    if (code != 77) break;
+    const FileState state = state_of(file.path);
+    CHECK((state == FileState::kRecovering || state == FileState::kUnclean));
+    CHECK(open_code(file.path, OpenMode::kRead) != Code::kOk);
+    Filter filter = recoverer(file.path);
+    CHECK(all_maybe(filter));
+    CHECK_FALSE(recovered(filter, 2));
+    CHECK(recovered(filter, 1));
+    CHECK(answers_no(filter));
+  }
+}
+
+TEST_CASE("who accepts the loss uses the file at once") {
+  Unclean file;
+  Filter filter = opened(Filter::open(file.path, OpenMode::kWrite, kAcceptLoss));
+  CHECK(answers_no(filter));
+  CHECK(maybes(filter, 1, 0, kSome) == kSome);
+  CHECK(filter.mark(1) == 100);
+  CHECK(state_of(file.path) == FileState::kInUse);
+  CHECK(filter.close().ok());
+  CHECK(state_of(file.path) == FileState::kClean);
+}
+
+TEST_CASE("a recovery that was begun can be ended by accepting the loss") {
+  Unclean file;
+  CHECK(recoverer(file.path).close().ok());
+  check_recovering(file.path);
+  CHECK(answers_no(opened(Filter::open(file.path, OpenMode::kWrite, kAcceptLoss))));
+  CHECK(state_of(file.path) == FileState::kClean);
+}
+
+TEST_CASE("a file that needs no recovery is opened as always") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  for (const OpenOptions& options : {kRecover, kAcceptLoss}) {
+    Filter beside = opened(Filter::open(dir.file(), OpenMode::kWrite, options));
+    CHECK(beside.health() == Code::kOk);
+    CHECK(answers_no(beside));
+    CHECK(recovered(beside, 1));
+  }
+  CHECK(writer.close().ok());
+  CHECK(answers_no(recoverer(dir.file())));
+  leave_behind(dir.file());
+  CHECK(answers_no(recoverer(dir.file())));
+}
+
+TEST_CASE("a recovery needs a handle that may write, and one wish at a time") {
+  Unclean file;
+  CHECK(code_of(Filter::open(file.path, OpenMode::kRead, kRecover)) == Code::kInvalid);
+  CHECK(code_of(Filter::open(file.path, OpenMode::kRead, kAcceptLoss)) == Code::kInvalid);
+  CHECK(code_of(Filter::open(file.path, OpenMode::kWrite, {.recover = true, .accept_loss = true})) == Code::kInvalid);
+  CHECK(state_of(file.path) == FileState::kUnclean);
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(reader.recovered(1).error().code == Code::kReadOnly);
+}
+
+TEST_CASE("what can not be recovered is refused as ever: an overwritten live word, a header without slots") {
+  Unclean file;
+  set_live_word(file.path, 0);
+  CHECK(code_of(Filter::open(file.path, OpenMode::kWrite, kRecover)) == Code::kLiveWord);
+  CHECK(code_of(Filter::open(file.path, OpenMode::kWrite, kAcceptLoss)) == Code::kLiveWord);
+  Unclean other;
+  write_bytes(other.path, format::kSlotOffset, std::string(2 * format::kPageBytes, '\0'));
+  CHECK(code_of(Filter::open(other.path, OpenMode::kWrite, kRecover)) == Code::kSlots);
+}
+
+TEST_CASE("strict: what a killed process left is unclean, for readers and writers") {
+  const OpenOptions strict{.strict = true};
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, strict)) == Code::kUnclean);
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, strict)) == Code::kUnclean);
+  CHECK(state_of(dir.file()) == FileState::kAdoptable);
+  Filter filter = opened(Filter::open(dir.file(), OpenMode::kWrite, {.recover = true, .strict = true}));
+  CHECK(all_maybe(filter));
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite, {.recover = true, .strict = true})).health() ==
+        Code::kRecovering);
+  CHECK(recovered(filter, 0));
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead, strict))));  // in use
+  CHECK(filter.close().ok());
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kWrite, strict))));
+}

@@ -1,0 +1,173 @@
+// A new file takes the place of one that others have open: nobody goes on with the old one without being told.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "forms.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+Options replacing() {
+  Options options = small_options();
+  options.replace = true;
+  return options;
+}
+
+Options replacing_later() {
+  Options options = replacing();
+  options.unpublished = true;
+  return options;
+}
+
+bool current(const Filter& filter) {
+  const auto answer = filter.is_current();
+  if (!answer) FAIL(answer.error().message);
+  return *answer;
+}
+
+void check_superseded(const Filter& reader) {
+  CHECK(reader.health() == Code::kSuperseded);
+  for (const AskForm& form : ask_forms()) CHECK(form.ask(reader, kNobody, kSome) == kSome);
+}
+
+}  // namespace
+
+TEST_CASE("handles of a file that was replaced answer maybe, its writers are refused, and both see that it is gone") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(current(writer));
+  CHECK(current(reader));
+  Filter fresh = created(dir.file(), replacing());
+  add_keys(fresh, 2, 0, kSome);
+  CHECK_FALSE(current(writer));
+  CHECK_FALSE(current(reader));
+  CHECK(current(fresh));
+  check_superseded(reader);
+  check_superseded(writer);
+  for (const AddForm& form : add_forms()) CHECK(form.add(writer, 3, 100).code() == Code::kSuperseded);
+  CHECK(writer.sync(1, 1).code == Code::kSuperseded);
+  CHECK(writer.close().ok());
+  const Filter again = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(maybes(again, 2, 0, kSome) == kSome);
+  CHECK(maybes(again, 1, 0, kSome) < kSome / 2);
+}
+
+TEST_CASE("who supersedes first refuses the writers, then adds what they added last, then publishes") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  Filter fresh = created(dir.file(), replacing_later());
+  add_keys(fresh, 1, 0, kSome / 2);
+  CHECK(current(writer));
+  CHECK(answers_no(reader));
+  CHECK(fresh.supersede().ok());
+  CHECK(fresh.supersede().ok());
+  check_superseded(reader);
+  CHECK_FALSE(current(reader));
+  CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
+  CHECK(state_of(dir.file()) == FileState::kSuperseded);
+  CHECK(writer.close().ok());  // does not wait for the one who replaces it
+  add_keys(fresh, 1, kSome / 2, kSome / 2);
+  CHECK(fresh.publish().ok());
+  const Filter again = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(maybes(again, 1, 0, kSome) == kSome);
+  CHECK(answers_no(again));
+}
+
+TEST_CASE("a file that was superseded and not replaced goes on") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  {
+    Filter fresh = created(dir.file(), replacing_later());
+    CHECK(fresh.supersede().ok());
+    CHECK(writer.add(key_of(2, 0)).code() == Code::kSuperseded);
+  }
+  CHECK(writer.health() == Code::kOk);
+  CHECK(current(writer));
+  add_keys(writer, 2, 0, kSome);
+  CHECK(answers_no(writer));
+  CHECK(writer.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("who is killed between superseding a file and replacing it leaves a file that goes on when it is opened") {
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kRead}) {
+    TempDir dir;
+    Filter writer = created(dir.file());
+    add_keys(writer, 1, 0, kSome);
+    CHECK(in_child([&] {
+            auto fresh = Filter::create(dir.file(), replacing_later());
+            if (!fresh || !fresh->supersede().ok()) return 1;
+            _exit(0);
+          }) == 0);
+    check_superseded(writer);
+    CHECK(state_of(dir.file()) == FileState::kSuperseded);
+    const Filter next = opened(Filter::open(dir.file(), mode));
+    CHECK(answers_no(next));
+    CHECK(maybes(next, 1, 0, kSome) == kSome);
+    CHECK(writer.health() == Code::kOk);
+    CHECK(state_of(dir.file()) == FileState::kInUse);
+  }
+}
+
+TEST_CASE("a reader that may not write waits for somebody who may, where a replacer was killed") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  std::filesystem::permissions(dir.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(dir.file(), std::filesystem::perms(0444));
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 20;
+          return Filter::open(dir.file(), OpenMode::kRead).error().code == Code::kSuperseded ? 0 : 21;
+        }) == 0);
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kWrite))));
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+}
+
+TEST_CASE("an exclusive writer is replaced as any other") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter alone = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+  CHECK(created(dir.file(), replacing()).close().ok());
+  CHECK(alone.add(key_of(1, 1)).code() == Code::kSuperseded);
+  CHECK(alone.close().ok());
+}
+
+TEST_CASE("what is no filter is replaced without being touched, and a folder is not replaced") {
+  TempDir dir;
+  std::ofstream(dir.file()) << std::string(40'000, 'x');
+  std::filesystem::create_hard_link(dir.file(), dir.file("other"));
+  CHECK(created(dir.file(), replacing()).close().ok());
+  CHECK(read_bytes(dir.file("other")) == std::string(40'000, 'x'));
+  CHECK(code_of(Filter::create(dir.path(), replacing())) == Code::kNotRegular);
+}
+
+TEST_CASE("only what is to replace a file supersedes it") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  CHECK(filter.supersede().code == Code::kInvalid);
+  Options unpublished = small_options();
+  unpublished.unpublished = true;
+  CHECK(created(dir.file("b.bf"), unpublished).supersede().code == Code::kInvalid);
+  CHECK(filter.health() == Code::kOk);
+}
+
+TEST_CASE("a file that other programs removed or renamed is not current") {
+  TempDir dir;
+  const Filter filter = created(dir.file());
+  std::filesystem::rename(dir.file(), dir.file("moved"));
+  CHECK_FALSE(current(filter));
+  CHECK(answers_no(filter));
+  std::filesystem::rename(dir.file("moved"), dir.file());
+  CHECK(current(filter));
+}
