@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace store_test {
 
@@ -17,6 +18,8 @@ class Disk {
   explicit Disk(std::string path);
 
   [[nodiscard]] bool is_its(int descriptor) const;
+  // Written through the descriptor, if only with what was there already: these pages do not count as clean.
+  void written(std::uint64_t offset, std::uint64_t bytes);
   void synced();
   void sync_failed();
   // The body's pages could not be written; the process died before it could say so.
@@ -33,9 +36,12 @@ class Disk {
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kSector = 512;
 
+  [[nodiscard]] bool is_dirty(const std::string& now, std::size_t at) const;
+
   std::string path_;
   std::string disk_;
-  std::string clean_;  // each page as it was at the last sync that was tried on it
+  std::string clean_;          // each page as it was at the last sync that was tried on it
+  std::vector<bool> written_;  // each page, since that sync
   std::uint64_t inode_ = 0;
 };
 

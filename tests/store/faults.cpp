@@ -13,6 +13,7 @@
 namespace store_test::faults {
 
 std::function<int(int descriptor)> on_sync;
+std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 int folder_sync_errno = 0;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
@@ -23,6 +24,7 @@ int folder_open_errno = 0;
 
 Scope::~Scope() {
   on_sync = nullptr;
+  on_write = nullptr;
   folder_sync_errno = 0;
   before_lock = nullptr;
   after_lock = nullptr;
@@ -60,6 +62,13 @@ extern "C" int fdatasync(int descriptor) {
   if (!faults::on_sync) return static_cast<int>(syscall(SYS_fdatasync, descriptor));
   const int failed = faults::on_sync(descriptor);
   return failed == 0 ? 0 : faults::fail_with(failed);
+}
+
+extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t offset) {
+  const ssize_t put = syscall(SYS_pwrite64, descriptor, bytes, size, offset);
+  if (put > 0 && faults::on_write)
+    faults::on_write(descriptor, static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(put));
+  return put;
 }
 
 extern "C" int fsync(int descriptor) {

@@ -1,13 +1,18 @@
 // System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, fcntl, fstatfs, open, linkat, rename and renameat2.
+// gets these functions in the place of libc's fdatasync, fsync, pwrite, fcntl, fstatfs, open, linkat, rename and
+// renameat2.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace store_test::faults {
 
 // Called in the place of fdatasync: the errno, or 0. It may throw Killed. Nothing: the real one.
 extern std::function<int(int descriptor)> on_sync;
+
+// Called after every pwrite that wrote something.
+extern std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 
 // The errno of every fsync (the library syncs folders alone by it); 0: it works, and is left out where on_sync is set.
 extern int folder_sync_errno;
