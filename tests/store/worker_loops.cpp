@@ -69,6 +69,57 @@ int run_add(const std::vector<std::string>& words) {
   return closed.ok() ? 0 : complain("close", closed);
 }
 
+namespace {
+
+// An owner's mark says how many keys came before it; 1 is for none.
+std::uint64_t mark_at(std::uint64_t keys) noexcept { return keys + 1; }
+
+// Adds again what came after the mark, and says so. False: not now, somebody has to leave first.
+bool recover(Filter& filter, unsigned owner, std::uint64_t acknowledged) {
+  const std::uint64_t mark = filter.mark(owner);
+  for (std::uint64_t key = mark == 0 ? 0 : mark - 1; key < acknowledged; ++key) {
+    if (!filter.add(key_of(owner, key)).ok()) return false;
+  }
+  return filter.recovered(owner).ok();
+}
+
+// Until it is told to stop, or the file is in doubt because another worker was killed in a sync.
+void add_and_sync(Filter& filter, unsigned owner, Board& board) {
+  Progress& mine = board.workers.at(owner);
+  std::uint64_t acknowledged = mine.acknowledged();
+  while (board.stop.load(std::memory_order_relaxed) == 0) {
+    for (int i = 0; i < 20; ++i) {
+      if (!filter.add(key_of(owner, acknowledged)).ok()) return;
+      mine.word.store(packed(++acknowledged, 0), std::memory_order_release);
+    }
+    if (!filter.sync(owner, mark_at(acknowledged)).ok()) return;
+  }
+}
+
+}  // namespace
+
+int run_live(const std::vector<std::string>& words) {
+  Board* board = map_board(words[2]);
+  const auto owner = static_cast<unsigned>(std::stoul(words[3]));
+  Progress& mine = board->workers.at(owner);
+  while (board->stop.load(std::memory_order_relaxed) == 0) {
+    auto filter = Filter::open(words[1], OpenMode::kWrite, {.recover = true});
+    mine.adding.store(1);
+    if (!filter) {
+      const Code code = filter.error().code;  // another one has yet to leave, or recovers it just now
+      if (code != Code::kBusy && code != Code::kRecovering && code != Code::kPoisoned)
+        return complain("open", filter.error());
+      usleep(500);
+      continue;
+    }
+    const std::uint64_t acknowledged = mine.acknowledged();
+    const bool recovering = filter->health() == Code::kRecovering;
+    if (recovering && !recover(*filter, owner, acknowledged)) continue;
+    if (filter->sync(owner, mark_at(acknowledged)).ok()) add_and_sync(*filter, owner, *board);
+  }
+  return 0;
+}
+
 int run_churn(const std::vector<std::string>& words) {
   const std::string& mode = words[2];
   const bool reading = mode == "read";

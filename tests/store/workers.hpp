@@ -34,6 +34,7 @@ std::uint64_t packed(std::uint64_t acknowledged, std::uint64_t certainly_new) no
 
 int run_remote(const std::string& path);
 int run_add(const std::vector<std::string>& words);     // add PATH BOARD NUMBER BATCH: until it is told to stop
+int run_live(const std::vector<std::string>& words);    // live PATH BOARD NUMBER: adds, syncs, recovers if need be
 int run_churn(const std::vector<std::string>& words);   // churn PATH read|write|exclusive ROUNDS: open, use, close
 int run_create(const std::vector<std::string>& words);  // create PATH new|replace: 40 MB, then closes
 int run_sync(const std::vector<std::string>& words);    // sync PATH OWNER ROUNDS: adds and syncs with rising marks
