@@ -1,0 +1,296 @@
+/* A model of the protocol of FORMAT.md ("State slots" to "Recovery"), for the model checker Spin: writers that add, sync,
+ * are killed at any moment, close, adopt and recover; a system that writes pages back when it likes and whose syncs may
+ * fail; and power cuts. What is checked: whenever a reader that comes by is answered at all, every key whose add has
+ * returned is there ("no" means no).
+ *
+ * run.py checks the model as it is, and then with each of the BUGs below, which the checker must find.
+ *
+ * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
+ * mode, accepting a loss, and replacing a file. */
+
+#ifndef WRITERS
+#define WRITERS 2
+#endif
+#define KEYS 1 /* of each writer; a key is one bit */
+#ifndef MOST_KILLS
+#define MOST_KILLS 2
+#endif
+#ifndef MOST_CUTS
+#define MOST_CUTS 1
+#endif
+#ifndef MOST_FAILURES
+#define MOST_FAILURES 1
+#endif
+
+/* Bugs to seed, one by one. */
+#define NONE 0
+#define ADOPT_IN_ANY_BOOT 1        /* the boot id is ignored */
+#define ADOPT_WHILE_SYNCING 2      /* a process that died in a sync is taken for one that was merely killed */
+#define MARK_BEFORE_BODY 3         /* a sync stores the mark first */
+#define CLEAN_BEFORE_BODY 4        /* the last writer says clean, and then syncs */
+#define EVERY_CLOSE_IS_LAST 5      /* who closes does not look for other writers */
+#define RECOVERED_SURVIVES 6       /* what a killed recoverer declared is believed by the next one */
+#define ANSWER_WHILE_RECOVERING 7  /* recovering is not a state of the file */
+#define NO_REWRITE 8               /* a recovery believes that unwritten pages are those that were not synced */
+#define RETRY_AFTER_FAILURE 9     /* a sync that failed is not remembered */
+#define ADOPT_RECOVERING 10        /* a killed recoverer leaves a file to adopt */
+#define JOIN_WITHOUT_LOOKING 11    /* who finds a writer alive joins, whatever the slot says */
+#define END_WITHOUT_SYNC 12        /* an owner is declared without a sync of what it added again */
+#ifndef BUG
+#define BUG NONE
+#endif
+
+#define BITS (WRITERS * KEYS)
+#define CLEAN 1
+#define DIRTY 2
+#define RECOVERING 3
+#define PAUSED 4
+#define UNKNOWN_BOOT 0
+
+/* The log of each writer outlives everything: how many of its keys were added (the adds have returned). */
+byte added[WRITERS];
+
+/* In memory, and on disk. A page that is not dirty is not written by a sync. */
+bit mem[BITS], disk[BITS], page_dirty[BITS];
+typedef Slot { byte state; byte boot; byte mark[WRITERS]; byte recovered; }
+Slot slot, slot_on_disk;
+bit slot_dirty;
+bit poisoned, syncing, recovering;                     /* the live word */
+bit poisoned_on_disk, syncing_on_disk, recovering_on_disk;
+
+byte boot = 1;
+bit state_lock, sync_lock;
+byte state_lock_of, sync_lock_of; /* who */
+bit writing[WRITERS];             /* holds the writers' lock */
+bit killed[WRITERS];
+byte kills, cuts, failures;
+
+inline copy_slot(to, from) {
+  to.state = from.state; to.boot = from.boot; to.recovered = from.recovered;
+  to.mark[0] = from.mark[0]; to.mark[1] = from.mark[1];
+}
+
+/* All that is dirty reaches the disk; or the sync fails, some of it did, and the system forgets that the rest did not. */
+inline sync_all(failed) {
+  if
+  :: atomic { d_step { i = 0; do :: i < BITS -> disk[i] = disk[i] | (page_dirty[i] & mem[i]); page_dirty[i] = 0; i++ :: else -> break od;
+     if :: slot_dirty -> copy_slot(slot_on_disk, slot); slot_dirty = 0 :: else fi;
+     poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering; failed = 0; i = 0 } }
+  :: atomic { failures < MOST_FAILURES -> failures++;
+     d_step { i = 0; do :: i < BITS -> page_dirty[i] = 0; i++ :: else -> break od; slot_dirty = 0; failed = 1; i = 0 } }
+  fi
+}
+
+inline poison() {
+  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi };
+  sync_all(failed)
+}
+
+#define ANYBODY_WRITES (writing[0] || writing[1])
+#define DIRTY_HERE (slot.state == DIRTY && slot.boot == boot)
+#define ADOPTABLE (((slot.state == DIRTY || (BUG == ADOPT_RECOVERING && slot.state == RECOVERING)) && \
+                    (slot.boot == boot || BUG == ADOPT_IN_ANY_BOOT) && slot.boot != UNKNOWN_BOOT) && \
+                   (!syncing || BUG == ADOPT_WHILE_SYNCING) && !poisoned && (!recovering || BUG == ADOPT_RECOVERING))
+#define IN_USE (ANYBODY_WRITES && !poisoned && !recovering && (DIRTY_HERE || BUG == JOIN_WITHOUT_LOOKING))
+#define USABLE_CLEAN (slot.state == CLEAN && !poisoned && !recovering)
+/* A reader that comes by now is let in and answered, by the bits. */
+#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock)) || (ADOPTABLE && !state_lock && !ANYBODY_WRITES))
+
+inline take_state_lock() { atomic { !state_lock -> state_lock = 1; state_lock_of = me } }
+inline drop_state_lock() { d_step { state_lock = 0 } }
+inline take_sync_lock() { atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me } }
+inline drop_sync_lock() { d_step { sync_lock = 0 } }
+
+/* sync(owner, mark): mark 1 is the owner's first, and stands for "no key yet". */
+inline sync_with_mark(declare) {
+  take_sync_lock();
+  if
+  :: syncing && BUG != RETRY_AFTER_FAILURE -> take_state_lock(); poison(); drop_state_lock(); drop_sync_lock(); bad = 1
+  :: else ->
+     d_step { syncing = 1; wanted = added[me] + 1 };
+     if :: BUG == MARK_BEFORE_BODY -> d_step { slot.mark[me] = wanted; slot_dirty = 1 } :: else fi;
+     if :: declare && BUG == END_WITHOUT_SYNC -> failed = 0 :: else -> sync_all(failed) fi;
+     take_state_lock();
+     if
+     :: failed && BUG != RETRY_AFTER_FAILURE -> poison(); bad = 1
+     :: else ->
+        d_step {
+          if :: slot.mark[me] < wanted -> slot.mark[me] = wanted :: else fi;
+          if
+          :: declare -> slot.recovered = slot.recovered | (1 << me);
+             if
+             :: slot.state != RECOVERING -> ended = 1
+             :: slot.state == RECOVERING && (slot.mark[0] == 0 || (slot.recovered & 1)) && (slot.mark[1] == 0 || (slot.recovered & 2)) ->
+                slot.state = DIRTY; slot.recovered = 0; ended = 1
+             :: else
+             fi
+          :: else
+          fi;
+          slot_dirty = 1 };
+        sync_all(failed);
+        if
+        :: failed && BUG != RETRY_AFTER_FAILURE -> poison(); bad = 1
+        :: else -> d_step { syncing = 0; if :: slot.state == DIRTY -> recovering = 0 :: else fi }
+        fi
+     fi;
+     drop_state_lock();
+     drop_sync_lock()
+  fi
+}
+
+inline set_bit(b) {
+  d_step { if :: !mem[b] -> mem[b] = 1; page_dirty[b] = 1 :: else fi }
+}
+
+/* Alone, under the state lock: the slot says recovering, then everything is written again. */
+inline begin_recovery() {
+  was_paused = (slot.state == PAUSED && !poisoned && !syncing);
+  recovering = (BUG != ANSWER_WHILE_RECOVERING);
+  d_step { slot.state = (BUG == ANSWER_WHILE_RECOVERING -> DIRTY : RECOVERING); slot.boot = boot;
+    if :: was_paused || BUG == RECOVERED_SURVIVES :: else -> slot.recovered = 0 fi; slot_dirty = 1 };
+  sync_all(failed);
+  if
+  :: failed -> poison(); bad = 1
+  :: else ->
+     if
+     :: !was_paused && BUG != NO_REWRITE ->
+        d_step { i = 0; do :: i < BITS -> page_dirty[i] = mem[i]; i++ :: else -> break od; i = 0 };
+        sync_all(failed)
+     :: else
+     fi;
+     if
+     :: failed -> poison(); bad = 1
+     :: else -> d_step { poisoned = 0; syncing = 0 }
+     fi
+  fi
+}
+
+proctype Writer(byte me) {
+  byte i, wanted;
+  bit failed, bad, must_replay, was_paused, ended;
+again:
+  do
+  :: killed[me] -> atomic { killed[me] = 0; writing[me] = 0; if :: state_lock && state_lock_of == me -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == me -> sync_lock = 0 :: else fi; i = 0 }
+  :: else -> break
+  od;
+  {
+    bad = 0; must_replay = 0; failed = 0; ended = 0;
+    /* open for writing */
+    take_state_lock();
+    if
+    :: IN_USE ->
+       if
+       :: syncing && !sync_lock -> poison(); bad = 1
+       :: else -> writing[me] = 1
+       fi
+    :: !IN_USE && ANYBODY_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
+       if
+       :: syncing && !sync_lock -> poison(); bad = 1
+       :: else -> writing[me] = 1; must_replay = 1
+       fi
+    :: !IN_USE && !ANYBODY_WRITES && USABLE_CLEAN ->
+       writing[me] = 1;
+       d_step { syncing = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
+       sync_all(failed);
+       if :: failed -> poison(); bad = 1 :: else fi
+    :: !IN_USE && !ANYBODY_WRITES && !USABLE_CLEAN && ADOPTABLE ->
+       writing[me] = 1;
+       syncing = 1;
+       sync_all(failed);
+       if :: failed -> poison(); bad = 1 :: else -> d_step { syncing = 0; recovering = 0; if :: slot.state == RECOVERING -> slot.state = DIRTY :: else fi; slot.boot = boot; slot_dirty = 1 }; sync_all(failed); if :: failed -> poison(); bad = 1 :: else fi fi
+    :: !IN_USE && !ANYBODY_WRITES && !USABLE_CLEAN && !ADOPTABLE ->
+       writing[me] = 1;
+       begin_recovery();
+       must_replay = 1
+    :: else -> bad = 1 /* busy: another time */
+    fi;
+    drop_state_lock();
+    if :: bad -> goto leave :: else fi;
+
+    if
+    :: must_replay ->
+       i = (slot.mark[me] == 0 -> 0 : slot.mark[me] - 1);
+       do
+       :: i < added[me] -> set_bit(me * KEYS + i); i++
+       :: else -> break
+       od;
+       i = 0;
+       sync_with_mark(1);
+       if :: bad -> goto leave :: else fi
+    :: else
+    fi;
+    /* An owner stores a mark before it adds, each time it opens the file: the one that it finds there may have been
+     * written by a life of its own that was killed before the slot was durable. */
+    sync_with_mark(0);
+    if :: bad -> goto leave :: else fi;
+
+    do
+    :: added[me] < KEYS && !poisoned -> set_bit(me * KEYS + added[me]); d_step { if :: !poisoned -> added[me]++ :: else fi }
+    :: sync_with_mark(0); if :: bad -> goto leave :: else fi
+    :: break
+    od;
+
+leave:
+    if
+    :: writing[me] ->
+       /* close */
+       take_state_lock();
+       if
+       :: (WRITERS == 2 && writing[1 - me] && BUG != EVERY_CLOSE_IS_LAST) || poisoned -> writing[me] = 0
+       :: else ->
+          take_sync_lock();
+          if
+          :: syncing && BUG != RETRY_AFTER_FAILURE -> poison()
+          :: else ->
+             syncing = 1;
+             if :: BUG == CLEAN_BEFORE_BODY -> d_step { slot.state = (slot.state == RECOVERING -> PAUSED : CLEAN); slot_dirty = 1; slot_on_disk.state = slot.state; slot_on_disk.boot = slot.boot } :: else fi;
+             sync_all(failed);
+             if
+             :: failed && BUG != RETRY_AFTER_FAILURE -> poison()
+             :: else ->
+                d_step { if :: slot.state == RECOVERING -> slot.state = PAUSED :: slot.state == DIRTY -> slot.state = CLEAN; recovering = 0 :: else fi; slot_dirty = 1 };
+                sync_all(failed);
+                if :: failed && BUG != RETRY_AFTER_FAILURE -> poison() :: else -> syncing = 0 fi
+             fi
+          fi;
+          writing[me] = 0;
+          drop_sync_lock()
+       fi;
+       drop_state_lock()
+    :: else
+    fi
+  } unless { killed[me] };
+  goto again
+}
+
+/* The system writes a page when it likes; somebody kills a process; the power fails. */
+active proctype World() {
+  byte i;
+  do
+  :: d_step { slot_dirty -> copy_slot(slot_on_disk, slot); slot_dirty = 0 }
+  :: d_step { page_dirty[0] -> disk[0] = mem[0]; page_dirty[0] = 0 }
+  :: d_step { page_dirty[1] -> disk[1] = mem[1]; page_dirty[1] = 0 }
+  :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->
+       poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering }
+  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; writing[0] = 0; if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0 :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; writing[1] = 0; if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0 :: else fi }
+  :: d_step { cuts < MOST_CUTS -> cuts++; boot++;
+       killed[0] = 1; killed[1] = 1; writing[0] = 0; writing[1] = 0; state_lock = 0; sync_lock = 0;
+       i = 0; do :: i < BITS -> mem[i] = disk[i]; page_dirty[i] = 0; i++ :: else -> break od;
+       copy_slot(slot, slot_on_disk); slot_dirty = 0;
+       poisoned = poisoned_on_disk; syncing = syncing_on_disk; recovering = recovering_on_disk; i = 0 }
+  od
+}
+
+#define COMPLETE ((added[0] == 0 || mem[0]) && (added[1] == 0 || mem[KEYS]))
+
+/* Always there: whoever is answered is answered rightly. */
+active proctype Reader() {
+  do
+  :: atomic { ANSWERS && !COMPLETE -> assert(false) }
+  od
+}
+
+init {
+  atomic { slot.state = CLEAN; slot_on_disk.state = CLEAN; run Writer(0); run Writer(1) }
+}
