@@ -35,17 +35,34 @@ std::string temporary_name_for(const std::string& path) {
   return path + "." + digits.data() + ".tmp";
 }
 
-Error sync_directory_of(const std::string& path, int file) {
-  const std::string directory = directory_of(path);
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 && errno == EACCES) {  // it may be written to, not read: a new file's sync writes its name, too
-    return fsync(file) == 0 ? Error{} : fail_errno(errno, path, "syncing the new name");
+// The folder that a file is in, opened before anything in it changes: what can fail then does no harm.
+class Folder {
+ public:
+  explicit Folder(const std::string& path)
+      : path_(directory_of(path)),
+        descriptor_(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        failed_(descriptor_ < 0 ? errno : 0) {}
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    if (descriptor_ >= 0) close(descriptor_);
   }
-  if (descriptor < 0) return fail_errno(errno, directory, "opening the directory");
-  const int failed = fsync(descriptor) == 0 ? 0 : errno;
-  close(descriptor);
-  return failed == 0 ? Error{} : fail_errno(failed, directory, "syncing the directory");
-}
+
+  // It may be that it can be written to, and not read.
+  [[nodiscard]] Error opened() const {
+    return failed_ == 0 || failed_ == EACCES ? Error{} : fail_errno(failed_, path_, "opening the directory");
+  }
+  // A new file's sync writes its name, too.
+  [[nodiscard]] Error sync(const std::string& path, int file) const {
+    if (descriptor_ < 0) return fsync(file) == 0 ? Error{} : fail_errno(errno, path, "syncing the new name");
+    return fsync(descriptor_) == 0 ? Error{} : fail_errno(errno, path_, "syncing the directory");
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  int failed_;
+};
 
 bool is_symlink(const std::string& path) noexcept {
   struct stat facts {};
@@ -259,6 +276,8 @@ Error File::rename_temporary(bool replace) {
 }
 
 Error File::publish(bool replace) {
+  const Folder folder(path_);
+  if (Error error = folder.opened(); !error.ok()) return error;
   if (temporary_.empty() && !replace) {
     if (Error error = link_unnamed(path_); !error.ok()) return error;
   } else {
@@ -269,7 +288,7 @@ Error File::publish(bool replace) {
     }
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
-  Error error = sync_directory_of(path_, descriptor_);
+  Error error = folder.sync(path_, descriptor_);
   if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
   return error;
 }

@@ -71,7 +71,8 @@ Error Session::give_name() {
     if (Error error = begin_replacing(); !error.ok()) return error;
     Error error = file_.publish(replaced_ != nullptr);
     if (error.code == Code::kExists && replaced_ == nullptr) continue;  // somebody made a file of that name meanwhile
-    return error;
+    // It has the name, and who is told of an error takes the old file to be there: nobody is to believe the new one.
+    return !error.ok() && file_.has_its_path() ? poison(error) : error;
   }
   return replaced_again_and_again(file_.path());
 }
