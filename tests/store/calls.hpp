@@ -1,0 +1,26 @@
+// Every call that the library makes on files, counted; and any one of them fails, is done by half, or is the last thing
+// that its process does. The program that links this gets these functions in the place of libc's: close, fcntl,
+// fdatasync, fopen, fstat, fstatfs, fsync, getrandom, link, linkat, lstat, madvise, mmap, munmap, open, posix_fadvise,
+// posix_fallocate, pread, pwrite, rename, renameat2, statx and unlink.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace store_test::calls {
+
+// What happens instead of a call: an errno, or one of these.
+inline constexpr int kHalf = -1;         // pread and pwrite: half of the bytes, which is no error
+inline constexpr int kDies = -2;         // the process is killed before it is done
+inline constexpr int kDiesHalfway = -3;  // pwrite: the process is killed when half of the bytes are written
+
+// From now on calls are counted, from 1; the one with this number goes as `outcome` says. 0: all work.
+void begin(std::size_t number = 0, int outcome = 0);
+// All work again, uncounted. The names of the calls that were made since begin().
+std::vector<std::string> end();
+
+// The ways in which a call of this name can go wrong; none for those that always work.
+std::vector<int> failures_of(const std::string& name);
+
+}  // namespace store_test::calls

@@ -1,0 +1,539 @@
+// Every system call of every operation on a file fails, or is the last thing that its process does: there is an error
+// or no harm, nothing is left behind, nobody says no to an acknowledged key, and the file goes on, recovered if need
+// be. By hand, for longer: every_call_test --rounds=20, which takes other keys each time.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "calls.hpp"
+#include "region/fork.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using format::Slot;
+
+namespace {
+
+constexpr std::array<unsigned, 2> kOwners{1, 2};
+constexpr std::uint64_t kMark = kSome / 2;
+constexpr unsigned kNewcomer = 3;  // whose keys are in the file that replaces another
+const OpenOptions kRecover{.recover = true};
+
+std::uint64_t first_key = 0;  // of this round
+
+// A file, who has it open, and what was acknowledged in it.
+struct Scene {
+  TempDir dir{memory_folder()};
+  std::string path = dir.file();
+  std::optional<Filter> onlooker;  // a reader that was let in before
+  std::optional<Filter> beside;    // another writer
+  std::optional<Filter> handle;    // of who acts
+  std::uint64_t acknowledged = 0;  // keys of each owner
+  std::uint64_t mark = 0;          // of each owner, at least
+};
+
+void add_some(Filter& filter, unsigned writer, std::uint64_t from, std::uint64_t count) {
+  add_keys(filter, writer, first_key + from, count);
+}
+
+bool all_maybe(const Filter& filter, unsigned writer, std::uint64_t count) {
+  return maybes(filter, writer, first_key, count) == count;
+}
+
+bool nothing_lost(const Scene& scene, const Filter& filter) {
+  return all_maybe(filter, 1, scene.acknowledged) && all_maybe(filter, 2, scene.acknowledged);
+}
+
+Error take(Scene& scene, Result<Filter> result) {
+  if (!result) return result.error();
+  scene.handle.emplace(std::move(result).value());
+  return {};
+}
+
+Error open_it(Scene& scene, OpenMode mode, const OpenOptions& options = {}) {
+  return take(scene, Filter::open(scene.path, mode, options));
+}
+
+// --- What there is before --------------------------------------------------------------------------------------------
+
+void nothing(Scene&) {}
+
+void clean(Scene& scene) {
+  Filter filter = created(scene.path);
+  for (const unsigned owner : kOwners) {
+    add_some(filter, owner, 0, kSome);
+    REQUIRE(filter.sync(owner, kMark).ok());
+  }
+  REQUIRE(filter.close().ok());
+  scene.acknowledged = kSome;
+  scene.mark = kMark;
+}
+
+void looked_at(Scene& scene) {
+  clean(scene);
+  scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
+}
+
+void in_use(Scene& scene) {
+  looked_at(scene);
+  scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite));
+}
+
+// A process that ends without closing anything.
+void adoptable(Scene& scene) {
+  clean(scene);
+  REQUIRE(in_child([&] {
+            auto filter = Filter::open(scene.path, OpenMode::kWrite);
+            _exit(filter.ok() ? 0 : 1);
+            return 0;
+          }) == 0);
+  CHECK(state_of(scene.path) == FileState::kAdoptable);
+}
+
+void unclean(Scene& scene) {
+  adoptable(scene);
+  edit_slots(scene.path, [](Slot& slot) { slot.boot_id[0] ^= 1; });
+  CHECK(state_of(scene.path) == FileState::kUnclean);
+}
+
+void set_flag(Scene& scene, std::uint64_t flag) { set_live_word(scene.path, look_at(scene.path).live_word | flag); }
+
+void poisoned(Scene& scene) {
+  adoptable(scene);
+  set_flag(scene, format::kLivePoisoned);
+}
+
+void died_in_a_sync(Scene& scene) {
+  adoptable(scene);
+  set_flag(scene, format::kLiveSyncing);
+}
+
+void left_superseded(Scene& scene) {
+  looked_at(scene);
+  set_flag(scene, format::kLiveSuperseded);
+}
+
+void paused(Scene& scene) {
+  unclean(scene);
+  Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
+  const auto over = filter.recovered(1);
+  REQUIRE(over.ok());
+  CHECK_FALSE(*over);
+  REQUIRE(filter.close().ok());
+}
+
+void recovering(Scene& scene) {
+  unclean(scene);
+  REQUIRE(in_child([&] {
+            auto filter = Filter::open(scene.path, OpenMode::kWrite, kRecover);
+            _exit(filter.ok() && filter->recovered(1).ok() ? 0 : 1);
+            return 0;
+          }) == 0);
+  CHECK(state_of(scene.path) == FileState::kRecovering);
+}
+
+void recovered_by_another(Scene& scene) {
+  unclean(scene);
+  scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
+}
+
+// --- Who acts, before that -------------------------------------------------------------------------------------------
+
+void nobody(Scene&) {}
+
+void writer(Scene& scene) {
+  REQUIRE(open_it(scene, OpenMode::kWrite).ok());
+  for (const unsigned owner : kOwners) add_some(*scene.handle, owner, kSome, kSome);
+}
+
+void recoverer(Scene& scene) { REQUIRE(open_it(scene, OpenMode::kWrite, kRecover).ok()); }
+
+void last_recoverer(Scene& scene) {
+  recoverer(scene);
+  REQUIRE(scene.handle->recovered(1).ok());
+}
+
+Options replacing(bool unpublished) {
+  Options options = small_options();
+  options.replace = true;
+  options.unpublished = unpublished;
+  return options;
+}
+
+void successor(Scene& scene) {
+  REQUIRE(take(scene, Filter::create(scene.path, replacing(true))).ok());
+  add_some(*scene.handle, kNewcomer, 0, kSome);
+}
+
+void unpublished(Scene& scene) {
+  Options options = small_options();
+  options.unpublished = true;
+  REQUIRE(take(scene, Filter::create(scene.path, options)).ok());
+  add_some(*scene.handle, kNewcomer, 0, kSome);
+}
+
+// --- What is done, and what holds when it says that it was
+// -------------------------------------------------------------
+
+Error make(Scene& scene) { return take(scene, Filter::create(scene.path, small_options())); }
+Error replace(Scene& scene) { return take(scene, Filter::create(scene.path, replacing(false))); }
+Error publish(Scene& scene) { return scene.handle->publish(); }
+Error supersede_and_publish(Scene& scene) {
+  if (Error error = scene.handle->supersede(); !error.ok()) return error;
+  return scene.handle->publish();
+}
+Error read(Scene& scene) { return open_it(scene, OpenMode::kRead); }
+Error write(Scene& scene) { return open_it(scene, OpenMode::kWrite); }
+Error write_alone(Scene& scene) { return open_it(scene, OpenMode::kExclusive); }
+Error recover(Scene& scene) { return open_it(scene, OpenMode::kWrite, kRecover); }
+Error recover_alone(Scene& scene) { return open_it(scene, OpenMode::kExclusive, kRecover); }
+Error accept_loss(Scene& scene) { return open_it(scene, OpenMode::kWrite, {.accept_loss = true}); }
+Error sync_it(Scene& scene) { return scene.handle->sync(1, 2 * kSome); }
+Error say_recovered(Scene& scene) {
+  const auto over = scene.handle->recovered(2);
+  return over.ok() ? Error{} : over.error();
+}
+Error close_it(Scene& scene) {
+  Error error = scene.handle->close();
+  scene.handle.reset();
+  return error;
+}
+
+void reads(Scene& scene) { CHECK(answers_no(*scene.handle)); }
+void writes(Scene& scene) {
+  CHECK(scene.handle->health() == Code::kOk);
+  CHECK(scene.handle->sync(1, kMark).ok());
+  CHECK(look_at(scene.path).says_dirty());
+}
+void recovers(Scene& scene) {
+  CHECK(scene.handle->health() == Code::kRecovering);
+  CHECK(maybes(*scene.handle, kNobody, 0, kSome) == kSome);
+}
+void has_name(Scene& scene) {
+  CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
+  CHECK(*scene.handle->is_current());
+}
+void is_synced(Scene& scene) { CHECK(format::mark_of(look_at(scene.path).newest(), 1) == 2 * kSome); }
+void is_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kOk); }
+void is_not_yet_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kRecovering); }
+void is_clean(Scene& scene) { CHECK(state_of(scene.path) == FileState::kClean); }
+void is_in_use(Scene& scene) { CHECK(state_of(scene.path) == FileState::kInUse); }
+void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
+
+struct Operation {
+  const char* name;
+  void (*lay)(Scene&);    // by the test's process
+  void (*ready)(Scene&);  // by who acts
+  Error (*act)(Scene&);   // its calls are counted
+  void (*done)(Scene&);
+  std::uint64_t acknowledged_more = 0;  // keys that `ready` adds for each owner
+  enum class Name { kStays, kNew, kReplaced } name_of_file = Name::kStays;
+};
+
+constexpr auto kNew = Operation::Name::kNew;
+constexpr auto kReplaced = Operation::Name::kReplaced;
+
+const Operation kOperations[] = {
+    {"create", nothing, nobody, make, has_name, 0, kNew},
+    {"create with replace", looked_at, nobody, replace, has_name, 0, kReplaced},
+    {"create with replace, beside a writer", in_use, nobody, replace, has_name, 0, kReplaced},
+    {"publish", nothing, unpublished, publish, has_name, 0, kNew},
+    {"publish with replace", looked_at, successor, publish, has_name, 0, kReplaced},
+    {"supersede, then publish", in_use, successor, supersede_and_publish, has_name, 0, kReplaced},
+    {"read a clean file", looked_at, nobody, read, reads},
+    {"read a file in use", in_use, nobody, read, reads},
+    {"read an adoptable file", adoptable, nobody, read, reads},
+    {"read a file whose replacer was killed", left_superseded, nobody, read, reads},
+    {"write to a clean file", looked_at, nobody, write, writes},
+    {"write to a file in use", in_use, nobody, write, writes},
+    {"write to an adoptable file", adoptable, nobody, write, writes},
+    {"write to a file whose replacer was killed", left_superseded, nobody, write, writes},
+    {"write alone to a clean file", looked_at, nobody, write_alone, writes},
+    {"write alone to an adoptable file", adoptable, nobody, write_alone, writes},
+    {"recover an unclean file", unclean, nobody, recover, recovers},
+    {"recover an unclean file alone", unclean, nobody, recover_alone, recovers},
+    {"recover a poisoned file", poisoned, nobody, recover, recovers},
+    {"recover a file whose writer died in a sync", died_in_a_sync, nobody, recover, recovers},
+    {"recover a paused file", paused, nobody, recover, recovers},
+    {"recover a file whose recoverer was killed", recovering, nobody, recover, recovers},
+    {"recover a file beside another recoverer", recovered_by_another, nobody, recover, recovers},
+    {"recover nothing", looked_at, nobody, recover, writes},
+    {"accept the loss of an unclean file", unclean, nobody, accept_loss, writes},
+    {"accept the loss of a file whose recoverer was killed", recovering, nobody, accept_loss, writes},
+    {"sync with a mark", looked_at, writer, sync_it, is_synced, kSome},
+    {"sync with a mark beside a writer", in_use, writer, sync_it, is_synced, kSome},
+    {"say that one of two owners has recovered", unclean, recoverer, say_recovered, is_not_yet_recovered},
+    {"say that the last owner has recovered", unclean, last_recoverer, say_recovered, is_recovered},
+    {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},
+    {"close beside a writer", in_use, writer, close_it, is_in_use, kSome},
+    {"close as the last recoverer", unclean, recoverer, close_it, is_paused},
+};
+
+// --- What holds whatever happened
+// --------------------------------------------------------------------------------------
+
+std::size_t descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t mappings_in(const std::string& folder) {
+  std::size_t found = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) found += line.find(folder) != std::string::npos ? 1U : 0U;
+  return found;
+}
+
+// Descriptors and mappings of this process.
+struct Held {
+  explicit Held(const Scene& scene) : descriptors(::descriptors()), mappings(mappings_in(scene.dir.path())) {}
+  std::size_t descriptors;
+  std::size_t mappings;
+  friend bool operator==(const Held&, const Held&) = default;
+};
+
+void check_unlocked(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(descriptor >= 0);
+  struct flock question {};
+  question.l_type = F_WRLCK;
+  question.l_whence = SEEK_SET;
+  CHECK(fcntl(descriptor, F_OFD_GETLK, &question) == 0);
+  CHECK(question.l_type == F_UNLCK);
+  ::close(descriptor);
+}
+
+// The file's own, not a handle's.
+format::FileId id_of(const std::string& path) {
+  return std::filesystem::exists(path) ? look_at(path).file_id : format::FileId{};
+}
+
+void check_handles(const Scene& scene) {
+  for (const auto* each : {&scene.onlooker, &scene.beside}) {
+    if (*each) CHECK(nothing_lost(scene, **each));
+  }
+}
+
+// Whoever is let in now has every key; who is not is told why.
+void check_newcomer(const Scene& scene) {
+  const auto reader = Filter::open(scene.path, OpenMode::kRead);
+  if (reader.ok()) {
+    CHECK(nothing_lost(scene, *reader));
+    return;
+  }
+  const Code code = reader.error().code;
+  CAPTURE(reader.error().message);
+  CHECK((code == Code::kUnclean || code == Code::kPoisoned || code == Code::kRecovering || code == Code::kSuperseded));
+}
+
+// Each owner adds again what came after its mark, which tells no more than what was synced.
+void recover_by_the_marks(const Scene& scene, Filter& filter) {
+  for (const unsigned owner : kOwners) {
+    const std::uint64_t mark = filter.mark(owner);
+    CHECK(mark >= scene.mark);
+    CHECK(mark <= scene.acknowledged);
+    add_some(filter, owner, mark, scene.acknowledged - mark);
+    REQUIRE(filter.recovered(owner).ok());
+  }
+}
+
+void check_goes_on(const Scene& scene) {
+  Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
+  CHECK(nothing_lost(scene, filter));
+  if (filter.health() == Code::kRecovering) recover_by_the_marks(scene, filter);
+  CHECK(filter.health() == Code::kOk);
+  CHECK(answers_no(filter));
+  CHECK(nothing_lost(scene, filter));
+  REQUIRE(filter.close().ok());
+  CHECK(state_of(scene.path) == FileState::kClean);
+  CHECK(nothing_lost(scene, opened(Filter::open(scene.path, OpenMode::kRead))));
+}
+
+// The new file is complete, or it is not there.
+void check_new_file(const Scene& scene) {
+  if (!std::filesystem::exists(scene.path)) CHECK(created(scene.path).close().ok());
+  Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite));
+  CHECK(answers_no(filter));
+  CHECK(filter.close().ok());
+  check_unlocked(scene.path);
+}
+
+// The new file is in the old one's place, complete. It has what was added to it before it was published.
+void check_replaced(const Scene& scene, bool with_keys) {
+  Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
+  if (with_keys) CHECK(all_maybe(filter, kNewcomer, kSome));
+  if (filter.health() == Code::kRecovering) {
+    add_some(filter, kNewcomer, 0, kSome);
+    CHECK(filter.recovered(kNewcomer).ok());
+  }
+  CHECK(answers_no(filter));
+  CHECK(filter.close().ok());
+  check_unlocked(scene.path);
+}
+
+void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {
+  check_handles(scene);
+  const bool there = std::filesystem::exists(scene.path);
+  if (operation.name_of_file == kNew) {
+    scene.handle.reset();
+    return check_new_file(scene);
+  }
+  REQUIRE(there);
+  const bool old = id_of(scene.path) == old_file;
+  if (old) check_newcomer(scene);
+  scene.handle.reset();
+  scene.beside.reset();
+  if (old) check_newcomer(scene);
+  check_handles(scene);
+  if (!old) return check_replaced(scene, operation.ready == successor);
+  check_unlocked(scene.path);
+  check_goes_on(scene);
+}
+
+// --- One call goes wrong
+// -----------------------------------------------------------------------------------------------
+
+struct Attempt {
+  const Operation& operation;
+  Scene scene;
+  format::FileId old_file{};
+
+  explicit Attempt(const Operation& which) : operation(which) {
+    operation.lay(scene);
+    old_file = id_of(scene.path);
+  }
+
+  void acknowledge() { scene.acknowledged += operation.acknowledged_more; }
+};
+
+// The calls of the operation when all of them work.
+std::vector<std::string> calls_of(const Operation& operation) {
+  Attempt attempt(operation);
+  operation.ready(attempt.scene);
+  attempt.acknowledge();
+  calls::begin();
+  const Error error = operation.act(attempt.scene);
+  const auto made = calls::end();
+  CAPTURE(error.message);
+  REQUIRE(error.ok());
+  operation.done(attempt.scene);
+  check_aftermath(attempt.scene, operation, attempt.old_file);
+  return made;
+}
+
+// After an error the file of that name is the old one, or none, or one that answers no question yet.
+void check_refused(Attempt& attempt, const Held& before) {
+  Scene& scene = attempt.scene;
+  const bool opening = attempt.operation.ready == nobody;
+  if (opening) CHECK(Held(scene) == before);
+  if (scene.handle && attempt.operation.name_of_file == Operation::Name::kStays)
+    CHECK(nothing_lost(scene, *scene.handle));
+  if (attempt.operation.name_of_file == kNew) {
+    CHECK(scene.dir.names().empty());
+    return;
+  }
+  const auto reader = Filter::open(scene.path, OpenMode::kRead);
+  if (reader.ok()) CHECK(nothing_lost(scene, *reader));
+  if (attempt.operation.name_of_file == kReplaced) scene.handle.reset();  // which keeps a temporary name to try again
+  CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
+}
+
+void check_failure(const Operation& operation, std::size_t number, int outcome) {
+  Attempt attempt(operation);
+  operation.ready(attempt.scene);
+  attempt.acknowledge();
+  const Held before(attempt.scene);
+  calls::begin(number, outcome);
+  const Error error = operation.act(attempt.scene);
+  calls::end();
+  CAPTURE(error.message);
+  if (error.ok()) {
+    operation.done(attempt.scene);
+  } else {
+    CHECK(!error.message.empty());
+    check_refused(attempt, before);
+  }
+  check_aftermath(attempt.scene, operation, attempt.old_file);
+}
+
+// What a killed process leaves in the folder is the file, the old or the new one, and at most a temporary name beside.
+void check_death(const Operation& operation, std::size_t number, int outcome) {
+  Attempt attempt(operation);
+  const int code = in_child([&] {
+    if (!region::ForkMark::make().ok()) return 1;  // a child needs another one: that call is not counted
+    operation.ready(attempt.scene);
+    calls::begin(number, outcome);
+    static_cast<void>(operation.act(attempt.scene));
+    return 0;
+  });
+  REQUIRE(code == 1000 + SIGKILL);
+  attempt.acknowledge();
+  for (const std::string& name : attempt.scene.dir.names()) {
+    const bool temporary = operation.name_of_file == kReplaced && name.rfind("filter.bf.", 0) == 0;
+    CHECK((name == "filter.bf" || temporary));
+  }
+  check_aftermath(attempt.scene, operation, attempt.old_file);
+}
+
+template <class Check>
+void for_every_operation(const Check& check) {
+  const std::uint64_t rounds = option("rounds", 1);
+  std::map<std::string, std::uint64_t> tried;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    first_key = round * 1000;
+    for (const Operation& operation : kOperations) {
+      const std::string name = operation.name;
+      CAPTURE(name);
+      const auto made = calls_of(operation);
+      for (std::size_t number = 1; number <= made.size(); ++number) {
+        const std::string& call = made[number - 1];
+        CAPTURE(number);
+        CAPTURE(call);
+        tried[call] += check(operation, number, call);
+      }
+    }
+  }
+  std::string sums;
+  for (const auto& [call, times] : tried) sums += "  " + call + ": " + std::to_string(times);
+  MESSAGE(sums);
+  // What the protocol is made of has been tried, or the functions above are not in the place of libc's.
+  for (const char* call : {"open", "fstat", "lstat", "statx", "pread", "pwrite", "fcntl", "fcntl, waiting", "fdatasync",
+                           "fsync", "mmap", "madvise", "linkat", "rename", "posix_fallocate", "getrandom", "fopen"}) {
+    CAPTURE(call);
+    CHECK(tried[call] > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whichever system call fails, there is an error or no harm, nothing is left behind, and no wrong no") {
+  for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
+    const auto outcomes = calls::failures_of(call);
+    for (const int outcome : outcomes) {
+      CAPTURE(outcome);
+      check_failure(operation, number, outcome);
+    }
+    return outcomes.size();
+  });
+}
+
+TEST_CASE("whichever system call a process is killed in, no acknowledged key is lost, and the file goes on") {
+  for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
+    std::vector<int> outcomes{calls::kDies};
+    if (call == "pwrite") outcomes.push_back(calls::kDiesHalfway);
+    for (const int outcome : outcomes) {
+      CAPTURE(outcome);
+      check_death(operation, number, outcome);
+    }
+    return outcomes.size();
+  });
+}
