@@ -3,27 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
-#include <string>
-#include <vector>
 
 #include "support.hpp"
 
-namespace {
-
-std::vector<std::string> arguments;
-
-}  // namespace
-
-std::uint64_t store_test::option(const std::string& name, std::uint64_t otherwise) {
-  const std::string prefix = "--" + name + "=";
-  for (const std::string& argument : arguments) {
-    if (argument.rfind(prefix, 0) == 0) return std::stoull(argument.substr(prefix.size()));
-  }
-  return otherwise;
-}
-
 int main(int count, char** values) {
-  arguments.assign(values + 1, values + count);
+  store_test::take_options(count, values);
   std::signal(SIGPIPE, SIG_IGN);  // a worker that died is an error of the call, not the end of the test
   doctest::Context context;
   context.applyCommandLine(count, values);

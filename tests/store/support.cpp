@@ -25,7 +25,22 @@ std::string fresh_folder(const std::string& parent) {
   return path;
 }
 
+std::vector<std::string>& arguments() {
+  static std::vector<std::string> all;
+  return all;
+}
+
 }  // namespace
+
+void take_options(int count, char** values) { arguments().assign(values + 1, values + count); }
+
+std::uint64_t option(const std::string& name, std::uint64_t otherwise) {
+  const std::string prefix = "--" + name + "=";
+  for (const std::string& argument : arguments()) {
+    if (argument.rfind(prefix, 0) == 0) return std::stoull(argument.substr(prefix.size()));
+  }
+  return otherwise;
+}
 
 TempDir::TempDir() : TempDir(std::filesystem::temp_directory_path().string()) {}
 

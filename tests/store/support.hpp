@@ -111,6 +111,8 @@ bool become_nobody();
 // Makes a file that a process filled and was killed over: `count` keys of writer 1 are in it.
 void leave_behind(const std::string& path, std::uint64_t count = kSome);
 
+// What main() was given, for option().
+void take_options(int count, char** values);
 // "--name=N" of the command line, or the default.
 std::uint64_t option(const std::string& name, std::uint64_t otherwise);
 

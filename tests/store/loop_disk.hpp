@@ -1,0 +1,52 @@
+// A filesystem of a test's own, on a loop device over a sparse file, whose power can be cut: what was not written to
+// the device is gone. Only where own_mounts() gave this process mounts of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace store_test {
+
+class LoopDisk {
+ public:
+  // Makes the image and the mount point in `folder`, and mounts. Nothing, and why, where that is not possible: no loop
+  // device, no mkfs, a kernel without this type.
+  static std::unique_ptr<LoopDisk> make(const std::string& type, const std::string& folder, std::uint64_t bytes,
+                                        std::string& why);
+  // Unmounts; the kernel detaches the loop device when nobody has it open any more, even if this process is killed.
+  ~LoopDisk();
+  LoopDisk(const LoopDisk&) = delete;
+  LoopDisk& operator=(const LoopDisk&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return mount_point_; }
+  // Everything is on the device.
+  void settle() const;
+  // From now on nothing reaches the device any more, not even the journal. False if the filesystem can not do that, or
+  // if this is not a filesystem of our own.
+  [[nodiscard]] bool cut() const;
+  // The journal is replayed. False while somebody has a file open.
+  [[nodiscard]] bool unmount();
+  [[nodiscard]] bool mount();
+
+ private:
+  LoopDisk(std::string type, const std::string& folder);
+  bool make_image(std::uint64_t bytes) const;
+  bool attach();
+  bool attach_to(const std::string& device, int image);
+  void detach();
+  [[nodiscard]] bool is_our_own() const;
+
+  std::string type_;
+  std::string folder_;
+  std::string image_;
+  std::string mount_point_;
+  std::string device_;
+  int loop_ = -1;
+  bool mounted_ = false;
+};
+
+// Another boot id, which this process and its children see. `folder` keeps it, and is not on the disk.
+bool new_boot(const std::string& folder);
+
+}  // namespace store_test
