@@ -154,6 +154,13 @@ bool LoopDisk::is_our_own() const {
   return here == loop.st_rdev && here != device_of("/") && here != device_of(folder_);
 }
 
+bool LoopDisk::write_page_by_page() const {
+  const std::string name = device_.substr(device_.rfind('/') + 1);
+  std::ofstream limit("/sys/block/" + name + "/queue/max_sectors_kb");
+  limit << 4 << std::flush;
+  return limit.good();
+}
+
 void LoopDisk::settle() const {
   const int root = open(mount_point_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) return;

@@ -20,6 +20,9 @@ class LoopDisk {
   LoopDisk& operator=(const LoopDisk&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return mount_point_; }
+  // Every write is of one page, for as long as it is attached: the loop driver takes a write of several pages for done
+  // when the image had room for the first of them.
+  [[nodiscard]] bool write_page_by_page() const;
   // Everything is on the device.
   void settle() const;
   // From now on nothing reaches the device any more, not even the journal. False if the filesystem can not do that, or

@@ -97,8 +97,10 @@ class Writer {
  private:
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
 
+  // The others wait until the file's name is durable: before that a power cut may take file, keys and marks away whole.
   Result<Filter> begin() {
-    if (number_ != 0 || board_.created.load() != 0 || std::filesystem::exists(path_)) {
+    if (number_ != 0 && board_.created.load() == 0) return Error{Code::kNotFound, 0, path_ + ": is not made yet"};
+    if (board_.created.load() != 0 || std::filesystem::exists(path_)) {
       return Filter::open(path_, chance(6) ? OpenMode::kExclusive : OpenMode::kWrite, {.recover = true});
     }
     auto made = Filter::create(path_, shape());
