@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 
 namespace bfstore::region {
 namespace {
@@ -288,6 +289,7 @@ Error File::publish(bool replace) {
     }
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
+  if (base::mutant("name_is_not_synced")) return {};
   Error error = folder.sync(path_, descriptor_);
   if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
   return error;

@@ -6,8 +6,21 @@
 #include <functional>
 #include <thread>
 
+#include "base/mutant.hpp"
+
 namespace bfstore {
 namespace {
+
+using base::mutant;
+
+// What of the live word lookups and adds heed: all but a sync.
+std::uint64_t heeded() noexcept {
+  std::uint64_t bits = ~format::kLiveSyncing;
+  if (mutant("lookups_ignore_poison")) bits &= ~format::kLivePoisoned;
+  if (mutant("lookups_ignore_superseding")) bits &= ~format::kLiveSuperseded;
+  if (mutant("lookups_ignore_recovery")) bits &= ~format::kLiveRecovering;
+  return bits;
+}
 
 // Threads count on cache lines of their own, as far as the stripes go.
 std::size_t own_stripe() noexcept {
@@ -41,10 +54,11 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
     : Core(best, reinterpret_cast<std::uint64_t*>(file_session->body()), store::shape_of(file_session->identity()),
            file_session->identity().body_bytes, how) {
   std::byte* const live_page = file_session->live_page();
-  target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset),
-                  ~format::kLiveSyncing, format::healthy_live_word(file_session->identity().file_id)};
+  target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset), heeded(),
+                  format::healthy_live_word(file_session->identity().file_id)};
   add_guard = target.guard;
-  if (file_session->recovering()) add_guard.mask &= ~format::kLiveRecovering;
+  if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
+    add_guard.mask &= ~format::kLiveRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file_session->born();
   session = std::move(file_session);
@@ -92,7 +106,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
-  if (layout::in_doubt(add_guard)) [[unlikely]]
+  if (layout::in_doubt(add_guard) && !mutant("add_does_not_look_again")) [[unlikely]]
     return health();
   return std::uint64_t{changed ? 1U : 0U};
 }

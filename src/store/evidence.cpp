@@ -4,10 +4,13 @@
 #include <fstream>
 #include <thread>
 
+#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
+
+using base::mutant;
 
 constexpr int kMostRereads = 50;
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
@@ -24,28 +27,32 @@ bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & f
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   const bool same_birth = slot.birth == evidence.birth || slot.birth == 0 || evidence.birth == 0;
-  return slot.device == evidence.device && slot.inode == evidence.inode && same_birth;
+  return (slot.device == evidence.device || mutant("any_device")) &&
+         (slot.inode == evidence.inode || mutant("any_inode")) && (same_birth || mutant("any_birth"));
 }
 
 // What every writer that was let in has made the file say.
 bool dirty_here(const Evidence& evidence) noexcept {
-  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
+  return (evidence.slots.whole() || mutant("uses_torn_slots")) &&
+         evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
 bool adoptable(const Evidence& evidence) noexcept {
-  return dirty_here(evidence) && evidence.boot_id != format::BootId{} && !syncing(evidence);
+  return dirty_here(evidence) && (evidence.boot_id != format::BootId{} || mutant("adopts_in_an_unknown_boot")) &&
+         (!syncing(evidence) || mutant("adopts_while_syncing"));
 }
 
 }  // namespace
 
 bool same_place(const Evidence& evidence) noexcept {
-  return evidence.slots.newest()->boot_id == evidence.boot_id && same_inode(evidence);
+  return (evidence.slots.newest()->boot_id == evidence.boot_id || mutant("any_boot")) && same_inode(evidence);
 }
 
 format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
   slot.recovered = 0;
+  if (mutant("open_forgets_the_marks")) slot.lanes = {};
   slot.boot_id = evidence.boot_id;
   slot.device = evidence.device;
   slot.inode = evidence.inode;
@@ -67,12 +74,17 @@ std::uint64_t live_word_of(const HeaderBytes& header) noexcept {
 FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
-  if ((evidence.live_word & format::kLivePoisoned) != 0) return FileState::kPoisoned;
+  if ((evidence.live_word & format::kLivePoisoned) != 0 && !mutant("poisoned_is_usable")) return FileState::kPoisoned;
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
-  if (begun || (evidence.live_word & format::kLiveRecovering) != 0) return FileState::kRecovering;
-  if ((evidence.live_word & format::kLiveSuperseded) != 0) return FileState::kSuperseded;
+  if ((begun && !mutant("recovery_is_forgotten_with_the_live_word")) ||
+      (evidence.live_word & format::kLiveRecovering) != 0)
+    return FileState::kRecovering;
+  if ((evidence.live_word & format::kLiveSuperseded) != 0 && !mutant("superseded_is_usable"))
+    return FileState::kSuperseded;
   // The writers' lock alone proves nothing: who is about to be refused the file holds it for a moment, too.
-  if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
+  if (mutant("in_use_by_the_lock_alone") && evidence.writer_alive) return FileState::kInUse;
+  if (evidence.writer_alive && dirty_here(evidence) && (!evidence.sync_died || mutant("in_use_beside_a_dead_sync")))
+    return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
@@ -125,6 +137,7 @@ Result<Evidence> gather_evidence(const region::File& file, const region::FileFac
     const auto after = read_header(file);
     if (!after) return after.error();
     const bool stable = slots_of(*after, file_id) == evidence.slots && live_word_of(*after) == evidence.live_word;
+    if (mutant("reader_looks_once")) return evidence;
     if ((stable && !*changing) || attempt == kMostRereads) return evidence;
     std::this_thread::sleep_for(kRereadPause);
   }

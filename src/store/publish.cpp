@@ -3,12 +3,14 @@
 #include <sys/stat.h>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
+using base::mutant;
 using format::Slot;
 using region::File;
 using region::Lock;
@@ -69,8 +71,10 @@ Error Session::give_name() {
   if (!replace_) return file_.publish(false);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(); !error.ok()) return error;
-    Error error = file_.publish(replaced_ != nullptr);
-    if (error.code == Code::kExists && replaced_ == nullptr) continue;  // somebody made a file of that name meanwhile
+    const bool replaces = replaced_ != nullptr;
+    if (mutant("lets_go_of_the_old_file_too_early")) replaced_.reset();
+    Error error = file_.publish(replaces);
+    if (error.code == Code::kExists && !replaces) continue;  // somebody made a file of that name meanwhile
     // It has the name, and who is told of an error takes the old file to be there: nobody is to believe the new one.
     return !error.ok() && file_.has_its_path() ? poison(error) : error;
   }
@@ -97,7 +101,7 @@ Error Session::publish() {
   if (!unpublished_)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");
-  if (Error error = sync_and_mark_clean(); !error.ok()) return error;
+  if (Error error = mutant("publishes_without_a_sync") ? Error{} : sync_and_mark_clean(); !error.ok()) return error;
   if (Error error = file_.unlock(kWriterLock); !error.ok()) return error;
   const bool superseded_before = replaced_ != nullptr;
   const Error error = give_name();
@@ -107,6 +111,7 @@ Error Session::publish() {
     const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
     if (!alone || !*alone) return poison(fail(Code::kBusy, error.message + "; and another writer has opened it"));
     const auto evidence = evidence_under_lock();
+    if (mutant("goes_on_clean_when_publishing_failed")) return error;
     const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
     if (!dirty.ok()) return poison(dirty);
     return error;

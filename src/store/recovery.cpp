@@ -1,11 +1,13 @@
 // A file that was unclean or poisoned, until every owner has added again what came after its mark (FORMAT.md,
 // "Recovery"). That is a state of the file, not of a handle. The order of the steps is the protocol.
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 
 using base::fail;
+using base::mutant;
 using format::Slot;
 using format::SlotState;
 using region::Lock;
@@ -17,7 +19,7 @@ constexpr std::uint64_t kTrouble = format::kLivePoisoned | format::kLiveSyncing;
 // The last recoverer synced and closed: what was added again is on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
-         (evidence.live_word & kTrouble) == 0;
+         ((evidence.live_word & kTrouble) == 0 || mutant("paused_in_trouble"));
 }
 
 }  // namespace
@@ -31,7 +33,8 @@ bool recovering_here(const Evidence& evidence) noexcept {
 Error Session::recover(const Evidence& evidence, const OpenOptions& options, Lock kind) {
   const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
   if (!alone) return alone.error();
-  if (!*alone) return fail(Code::kBusy, file_.path() + ": needs recovery, but a writer has it open; close that one");
+  if (!*alone && !mutant("recovers_beside_a_writer"))
+    return fail(Code::kBusy, file_.path() + ": needs recovery, but a writer has it open; close that one");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (Error error = begin_recovery(evidence); !error.ok()) return error;
   recovering_ = true;
@@ -50,25 +53,27 @@ Error Session::recover(const Evidence& evidence, const OpenOptions& options, Loc
 // are all written again.
 Error Session::begin_recovery(const Evidence& evidence) {
   const bool is_paused = paused(evidence);
-  live_word().fetch_or(format::kLiveRecovering);
+  if (!mutant("recovery_is_not_in_the_live_word")) live_word().fetch_or(format::kLiveRecovering);
   Slot slot = dirty_now(evidence);
-  slot.state = SlotState::kRecovering;
-  if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
+  if (!mutant("recovery_is_not_in_the_slot")) slot.state = SlotState::kRecovering;
+  if ((is_paused && !mutant("pause_forgets_who_recovered")) || mutant("kill_keeps_who_recovered"))
+    slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = write_slot(evidence.slots, slot); !error.ok()) return poison(error);
-  if (!is_paused) {
+  if (!is_paused && !mutant("recovery_writes_nothing_again")) {
     Error error = file_.rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
     if (error.ok()) error = file_.rewrite(identity_.body_offset, identity_.body_bytes);
-    if (error.ok()) error = file_.sync();
+    if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
     if (!error.ok()) return poison(error);
   }
-  live_word().fetch_and(~kTrouble);
+  if (!mutant("recovery_keeps_the_poison")) live_word().fetch_and(~kTrouble);
   return {};
 }
 
 // Durable before anybody is answered "no" again.
 Error Session::end_recovery(const Evidence& evidence) {
+  if (mutant("accepts_the_loss_before_the_slot_is_durable")) live_word().fetch_and(~format::kLiveRecovering);
   if (Error error = write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return poison(error);
-  live_word().fetch_and(~format::kLiveRecovering);
+  if (!mutant("accepted_loss_keeps_the_flag")) live_word().fetch_and(~format::kLiveRecovering);
   return {};
 }
 
@@ -77,11 +82,11 @@ Result<bool> Session::recovered(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     format::set_recovered(slot, owner);
-    over = slot.state == SlotState::kDirty || format::all_recovered(slot);
+    over = slot.state == SlotState::kDirty || mutant("first_owner_ends_the_recovery") || format::all_recovered(slot);
     if (over) {
       slot.state = SlotState::kDirty;
       slot.recovered = 0;
-      cleared |= format::kLiveRecovering;
+      if (!mutant("recovery_never_ends_in_the_live_word")) cleared |= format::kLiveRecovering;
     }
     return Error{};
   });

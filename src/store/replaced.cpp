@@ -3,10 +3,13 @@
 #include <atomic>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
+
+using base::mutant;
 
 std::atomic_ref<std::uint64_t> live_word_in(const region::Mapping& live_page) noexcept {
   return std::atomic_ref<std::uint64_t>(
@@ -37,8 +40,11 @@ Result<bool> Replaced::supersede() {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   if (!facts->regular) return base::fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
-  if (Error error = file_.lock(kStateLock, region::Lock::kExclusive); !error.ok()) return error;
-  if (!file_.has_its_path()) return false;
+  if (Error error = file_.lock(mutant("supersedes_without_the_state_lock") ? base::kNobodysLock : kStateLock,
+                               region::Lock::kExclusive);
+      !error.ok())
+    return error;
+  if (!file_.has_its_path() && !mutant("supersedes_what_was_replaced_already")) return false;
   const auto header = read_header(file_);
   if (!header) return header.error();
   const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
@@ -48,12 +54,17 @@ Result<bool> Replaced::supersede() {
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
-  live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
+  if (!mutant("replaces_without_superseding") && !mutant("supersedes_after_the_renaming"))
+    live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
   return true;
 }
 
 Replaced::~Replaced() {
-  if (live_page_ && file_.has_its_path()) live_word_in(*live_page_).fetch_and(~format::kLiveSuperseded);
+  if (mutant("superseded_for_good")) return;
+  if (live_page_ && mutant("supersedes_after_the_renaming"))
+    live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
+  if (live_page_ && (file_.has_its_path() || mutant("replaced_file_goes_on")))
+    live_word_in(*live_page_).fetch_and(~format::kLiveSuperseded);
 }
 
 }  // namespace bfstore::store

@@ -5,11 +5,14 @@
 #include <optional>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
+using base::kNobodysLock;
+using base::mutant;
 using format::Slot;
 using format::SlotPair;
 using format::SlotState;
@@ -150,7 +153,7 @@ Result<bool> Session::read_on(const OpenOptions& options) {
   if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
   if (state == FileState::kClean || state == FileState::kInUse) return true;
   if (state == FileState::kSuperseded) {
-    if (!file_.has_its_path()) return false;
+    if (!file_.has_its_path() && !mutant("reader_stays_with_a_replaced_file")) return false;
     const auto replacer_alive = file_.locked_by_other(kStateLock);
     if (!replacer_alive) return replacer_alive.error();
     if (*replacer_alive) return refuse(state, *evidence);
@@ -158,7 +161,7 @@ Result<bool> Session::read_on(const OpenOptions& options) {
         [](Session& writer) {
           auto found = writer.evidence_under_lock();
           if (!found) return found.error();
-          if (writer.file_.has_its_path()) writer.go_on(*found);
+          if (writer.file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) writer.go_on(*found);
           return Error{};
         },
         options);
@@ -167,12 +170,14 @@ Result<bool> Session::read_on(const OpenOptions& options) {
                                        "; it was to be replaced by a process that was killed: open it for "
                                        "writing once, as somebody who may");
   }
-  if (state != FileState::kAdoptable || options.strict) return refuse(state, *evidence);
+  if (state != FileState::kAdoptable || (options.strict && !mutant("reader_ignores_strict")))
+    return refuse(state, *evidence);
   // Adopted for this handle alone, and nothing is written; but what a killed writer left must be able to reach the
   // disk. The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is
   // written down, if that is allowed here.
-  Error failed = file_.sync();
-  if (failed.ok()) return true;
+  Error failed = mutant("reader_adopts_without_a_sync") ? Error{} : file_.sync();
+  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return true;
+  if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
   Error poisoned = as_writer([&](Session& writer) { return writer.poison(failed); }, options);
   if (poisoned.code == Code::kPoisoned) return poisoned;
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
@@ -182,13 +187,15 @@ Result<bool> Session::read_on(const OpenOptions& options) {
 Error Session::as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const {
   const auto writer = open_checked(file_.path(), File::Access::kReadWrite, options, region::Pages::kAny);
   if (!writer) return writer.error();
-  if (!(*writer)->file_.same_file(file_)) return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
+  if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
+    return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
   const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
   return state_lock ? what(**writer) : state_lock.error();
 }
 
 // Nobody replaces this file, which has its name still: who was to has gone, or would hold the state lock.
 void Session::go_on(Evidence& evidence) const {
+  if (mutant("superseded_after_the_replacer_died")) return;
   if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
     return;
   evidence.live_word = live_word().fetch_and(~format::kLiveSuperseded) & ~format::kLiveSuperseded;
@@ -211,12 +218,13 @@ Result<bool> Session::join(Lock kind, const OpenOptions& options) {
   const auto born = region::ForkMark::make();
   if (!born) return born.error();
   born_ = *born;
-  const auto state_lock = ScopedLock::take(file_, kStateLock);
+  const Evidence unlocked = mutant("join_does_not_read_again") ? evidence_under_lock().value() : Evidence{};
+  const auto state_lock = ScopedLock::take(file_, mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
-  if (!file_.has_its_path()) return false;
+  if (!file_.has_its_path() && !mutant("join_though_the_path_names_another_file")) return false;
   const auto writer_alive = file_.locked_by_other(kWriterLock);
   if (!writer_alive) return writer_alive.error();
-  const auto locked = file_.try_lock(kWriterLock, kind);
+  const auto locked = file_.try_lock(kWriterLock, mutant("exclusive_writer_shares") ? Lock::kShared : kind);
   if (!locked) return locked.error();
   if (!*locked) {
     return fail(Code::kBusy, file_.path() + (kind == Lock::kExclusive
@@ -224,7 +232,7 @@ Result<bool> Session::join(Lock kind, const OpenOptions& options) {
                                                  : ": an exclusive writer has it open; try again when that one has "
                                                    "closed"));
   }
-  auto evidence = evidence_under_lock();
+  auto evidence = mutant("join_does_not_read_again") ? unlocked : evidence_under_lock();
   if (evidence) {
     evidence->writer_alive = *writer_alive;
     go_on(*evidence);
@@ -262,10 +270,11 @@ Error Session::enter(const Evidence& evidence, Lock kind, const OpenOptions& opt
     case FileState::kInUse:
       return check_no_dead_sync();
     case FileState::kAdoptable:
-      if (!options.strict) return adopt(evidence);
+      if (!options.strict || mutant("writer_ignores_strict")) return adopt(evidence);
       break;
     case FileState::kRecovering:
-      if (!options.recover || !evidence.writer_alive || !recovering_here(evidence)) break;
+      if (!options.recover || !recovering_here(evidence)) break;
+      if (!evidence.writer_alive && !mutant("joins_a_recovery_that_was_killed")) break;
       recovering_ = true;
       return check_no_dead_sync();
     default:
@@ -278,6 +287,7 @@ Error Session::enter(const Evidence& evidence, Lock kind, const OpenOptions& opt
 // Beside live writers: if a sync is flagged and nobody holds the sync lock, the process that synced is dead, and was
 // the only one to know whether it worked. Those who have the file open are told.
 Error Session::check_no_dead_sync() {
+  if (mutant("joins_beside_a_dead_sync")) return {};
   const auto idle = file_.try_lock(kSyncLock, Lock::kExclusive);
   if (!idle) return idle.error();
   if (!*idle) return {};
@@ -289,18 +299,21 @@ Error Session::check_no_dead_sync() {
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
 Error Session::begin_dirty(const Evidence& evidence) const {
-  live_word().fetch_and(~format::kLiveSyncing);
+  if (!mutant("opened_clean_file_keeps_the_flag_of_a_sync")) live_word().fetch_and(~format::kLiveSyncing);
+  if (mutant("open_does_not_say_dirty")) return {};
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
 // again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
-  const auto sync_lock = ScopedLock::take(file_, kSyncLock);
+  const auto sync_lock = ScopedLock::take(file_, mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
-  live_word().fetch_or(format::kLiveSyncing);
+  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
   if (Error error = file_.sync(); !error.ok()) return poison(error);
-  if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
+  if (!mutant("adopts_without_a_slot")) {
+    if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
+  }
   live_word().fetch_and(~format::kLiveSyncing);
   return {};
 }
@@ -309,14 +322,17 @@ Error Session::adopt(const Evidence& evidence) {
 // -----------------------------------------------------------------------------------------------
 
 Error Session::write_slot(const SlotPair& slots, Slot slot) const {
-  slot.sequence = slots.newest()->sequence + 1;
+  slot.sequence = slots.newest()->sequence + (mutant("sequence_stays") ? 0 : 1);
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
   if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
+  if (mutant("slot_is_not_synced")) return {};
+  if (mutant("dirty_is_not_synced") && slots.newest()->state == SlotState::kClean) return {};
   return file_.sync();
 }
 
 // Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS.
 Error Session::check_file_is_whole() const {
+  if (mutant("writes_behind_the_end")) return {};
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   const auto header = read_header(file_);
@@ -332,16 +348,20 @@ Error Session::check_file_is_whole() const {
 // the sync lock is held.
 Error Session::sync_body() const {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  const std::uint64_t before = live_word().fetch_or(format::kLiveSyncing);
-  if ((before & format::kLivePoisoned) != 0) return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
-  if ((before & format::kLiveSyncing) != 0)
+  const std::uint64_t before = live_word().fetch_or(mutant("syncs_without_a_flag") ? 0 : format::kLiveSyncing);
+  if ((before & format::kLivePoisoned) != 0 && !mutant("syncs_a_poisoned_file"))
+    return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
+  if ((before & format::kLiveSyncing) != 0 && !mutant("syncs_after_a_dead_sync"))
     return fail(Code::kPoisoned, file_.path() + ": a process was killed while it synced");
+  if (mutant("body_is_not_synced")) return {};
+  if (mutant("tries_a_failed_sync_again") && !file_.sync().ok()) return file_.sync();
   return file_.sync();
 }
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
 Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   if (body_synced.code == Code::kLost) return body_synced;
+  if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
   const auto evidence = evidence_under_lock();
   if (!evidence) return poison(evidence.error());
@@ -349,6 +369,7 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = format::kLiveSyncing;
   const Error refused = update(slot, over);
+  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().fetch_and(~over);
   if (refused.ok()) {
     if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
   }
@@ -357,8 +378,9 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
 }
 
 Error Session::sync_and_mark_clean() {
-  return store_slot(sync_body(), [](Slot& slot, std::uint64_t&) {
-    slot.state = slot.state == SlotState::kRecovering ? SlotState::kPaused : SlotState::kClean;
+  return store_slot(mutant("close_does_not_sync_the_body") ? Error{} : sync_body(), [](Slot& slot, std::uint64_t&) {
+    const bool unfinished = slot.state == SlotState::kRecovering && !mutant("recoverer_closes_clean");
+    slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
     return Error{};
   });
 }
@@ -366,13 +388,13 @@ Error Session::sync_and_mark_clean() {
 // For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
 // write; so the slot loses its boot id too, without which nobody adopts the file.
 Error Session::poison(const Error& cause) {
-  live_word().fetch_or(format::kLivePoisoned);
+  if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
-    slot.boot_id = {};
-    static_cast<void>(write_slot(evidence->slots, slot));
+    if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
+    if (!mutant("poison_is_not_in_the_slot")) static_cast<void>(write_slot(evidence->slots, slot));
   }
   return {Code::kPoisoned, cause.os_errno,
           cause.message +
@@ -381,15 +403,16 @@ Error Session::poison(const Error& cause) {
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
-  if (!born_.here())
+  if (!born_.here() && !mutant("forked_child_syncs"))
     return fail(Code::kForked, file_.path() + ": was opened before a fork; open it again in the child");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & format::kLiveSuperseded) != 0) return superseded();
+  if ((live_word().load() & format::kLiveSuperseded) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  const auto sync_lock = ScopedLock::take(file_, kSyncLock);
+  const auto sync_lock = ScopedLock::take(file_, mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
+  if (mutant("mark_before_the_keys")) return store_slot({}, update).ok() ? file_.sync() : Error{};
   const Error body_synced = sync_body();
-  const auto state_lock = ScopedLock::take(file_, kStateLock);
+  const auto state_lock = ScopedLock::take(file_, mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return poison(state_lock.error());
   return store_slot(body_synced, update);
 }
@@ -409,6 +432,7 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 }
 
 bool Session::is_current() const noexcept {
+  if (mutant("superseded_and_current")) return file_.has_its_path();
   return (live_word().load() & format::kLiveSuperseded) == 0 && file_.has_its_path();
 }
 
@@ -422,17 +446,17 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
-  if (unpublished_ || !born_.here()) return {};
+  if (unpublished_ || (!born_.here() && !mutant("forked_child_closes"))) return {};
   // On its way out, and its state lock is held until it is gone. If it is not replaced after all, it is as if this
   // process had been killed.
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if ((live_word().load() & format::kLiveSuperseded) != 0) return file_.unlock(kWriterLock);
-  const auto state_lock = ScopedLock::take(file_, kStateLock);
+  const auto state_lock = ScopedLock::take(file_, mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
   const auto last = file_.try_lock(kWriterLock, Lock::kExclusive);
   if (!last) return last.error();
   Error outcome;
-  if (*last) {
+  if (*last || mutant("close_says_clean_beside_a_writer")) {
     const auto sync_lock = ScopedLock::take(file_, kSyncLock);  // nobody else can want it now
     outcome = sync_and_mark_clean();
   }

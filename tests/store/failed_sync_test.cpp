@@ -1,6 +1,7 @@
 // A sync that fails: the file is poisoned for good, in every handle and every process, and never a wrong no.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -278,6 +279,40 @@ TEST_CASE("a process that dies between a failed sync and its flag leaves a file 
     CHECK(other.sync(2, 1).code == Code::kPoisoned);
     check_poisoned(other);
     CHECK(other.close().ok());  // the dead one's handle is still open in this process
+    check_ruined(dir.file());
+  }
+}
+
+TEST_CASE("a process that dies between a failed sync and its flag while it adopts a file leaves one that nobody uses") {
+  for (const int nth : {1, 2}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    faults::on_sync = [count = nth](int) mutable -> int {
+      if (--count == 0) throw faults::Killed();
+      return 0;
+    };
+    CHECK_THROWS_AS(static_cast<void>(Filter::open(dir.file(), OpenMode::kWrite)), faults::Killed);
+    no_faults();
+    CHECK(state_of(dir.file()) == FileState::kUnclean);
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
+  }
+}
+
+TEST_CASE("a sync or the last close beside a process that died in a sync poisons the file") {
+  for (const bool closing : {false, true}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    Filter other = created(dir.file());
+    CHECK(in_child([&] {
+            auto dying = Filter::open(dir.file(), OpenMode::kWrite);
+            faults::on_sync = [](int) -> int { _exit(77); };
+            return dying.ok() && dying->sync().ok() ? 0 : 1;
+          }) == 77);
+    CHECK((closing ? other.close() : other.sync(2, 1)).code == Code::kPoisoned);
     check_ruined(dir.file());
   }
 }

@@ -144,6 +144,66 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   CHECK(next.has_value());
 }
 
+// What it read first says that a sync is under way, and the locks, asked later, that nobody is there.
+TEST_CASE("a reader opens a file whose last writer syncs and closes between the two looks at it") {
+  const faults::Scope scope;
+  TempDir dir;
+  std::optional<Filter> writer = created(dir.file());
+  const std::uint64_t word = look_at(dir.file()).live_word;
+  set_live_word(dir.file(), word | format::kLiveSyncing);
+  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] {
+    set_live_word(dir.file(), word);
+    writer.reset();
+  });
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+  CHECK_FALSE(writer.has_value());
+}
+
+TEST_CASE("a reader that comes while the file is being replaced opens the new one") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Options options = replacing();
+  options.unpublished = true;
+  Filter fresh = created(dir.file(), options);
+  add_keys(fresh, 1, 0, kSome);
+  CHECK(fresh.supersede().ok());
+  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { CHECK(fresh.publish().ok()); });
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+// One replacer was killed, and the next one is done before the reader can say that the file goes on.
+TEST_CASE("a file that was replaced does not go on because its first replacer was killed") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const Filter stays = opened(Filter::open(dir.file(), OpenMode::kRead));
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+  CHECK(stays.health() == Code::kSuperseded);
+  CHECK(maybes(stays, kNobody, 0, 100) == 100);
+}
+
+TEST_CASE("a reader that can not sync what it adopts does not poison the file that has taken its place meanwhile") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file("other.bf")).close().ok());
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  bool failed = false;
+  faults::on_sync = [&](int) {
+    if (failed) return 0;
+    failed = true;
+    REQUIRE(rename(dir.file("other.bf").c_str(), dir.file().c_str()) == 0);
+    return EIO;
+  };
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+  CHECK(failed);
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
 TEST_CASE("a writer that waits while the file is replaced opens the new one") {
   const faults::Scope scope;
   TempDir dir;

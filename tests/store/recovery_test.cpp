@@ -146,6 +146,25 @@ TEST_CASE("a recovery that is closed goes on where it was, even on another machi
   CHECK(maybes(filter, 3, 0, kSome) == kSome);
 }
 
+// Nobody knows what is on the disk: what was added again before is needed again.
+TEST_CASE("a recovery that was closed begins again if the file was poisoned, or somebody died in a sync of it") {
+  for (const std::uint64_t trouble : {format::kLivePoisoned, format::kLiveSyncing}) {
+    Unclean file;
+    {
+      Filter filter = recoverer(file.path);
+      CHECK_FALSE(recovered(filter, 1));
+      CHECK(filter.close().ok());
+    }
+    set_live_word(file.path, look_at(file.path).live_word | trouble);
+    Filter filter = recoverer(file.path);
+    CHECK(look_at(file.path).newest().recovered == 0);
+    CHECK_FALSE(recovered(filter, 2));
+    CHECK(all_maybe(filter));
+    CHECK(recovered(filter, 1));
+    CHECK(answers_no(filter));
+  }
+}
+
 TEST_CASE("several processes recover one file together") {
   Unclean file;
   Remote first(file.path);
@@ -240,6 +259,30 @@ TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no
     CHECK_FALSE(recovered(filter, 2));
     CHECK(recovered(filter, 1));
     CHECK(answers_no(filter));
+  }
+}
+
+// A power cut would bring the recovery back, and with it the keys that are not there.
+TEST_CASE("nobody answers no again before the end of a recovery is on the disk") {
+  const faults::Scope scope;
+  for (const OpenOptions& options : {kRecover, kAcceptLoss}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    reboot(dir.file());
+    int syncs = 0;
+    faults::on_sync = [&](int) {
+      ++syncs;
+      CHECK(reader.health() == Code::kRecovering);
+      CHECK(all_maybe(reader));
+      return 0;
+    };
+    Filter filter = opened(Filter::open(dir.file(), OpenMode::kWrite, options));
+    if (options.recover) CHECK(recovered(filter, 1));
+    CHECK(syncs >= 3);
+    faults::on_sync = nullptr;
+    CHECK(answers_no(reader));
   }
 }
 

@@ -1,0 +1,132 @@
+// What happens to a file between two instructions of a lookup or an add: the body's first page is taken away, and the
+// first access to it lets something happen to the file before it goes on.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "forms.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kThreeWindows = 700;  // of a batch
+
+// What the signal handler needs: nothing here allocates or locks.
+struct Moment {
+  void* body = nullptr;           // where the library has mapped the body
+  std::size_t bytes = 0;          // of it that are taken away
+  std::uint64_t* live = nullptr;  // the same file's live word, in a mapping of our own
+  std::byte* own_body = nullptr;  // and its body
+  std::uint64_t set = 0;          // bits of the live word that are set then
+  bool loses_bits = false;        // and the body is zeroed
+  bool came = false;
+} moment;
+
+void happen(int /*signal*/, siginfo_t* where, void* /*context*/) {
+  const auto at = reinterpret_cast<std::uintptr_t>(where->si_addr);
+  const auto begin = reinterpret_cast<std::uintptr_t>(moment.body);
+  if (moment.came || at < begin || at >= begin + moment.bytes) {
+    signal(SIGSEGV, SIG_DFL);
+    return;
+  }
+  moment.came = true;
+  __atomic_fetch_or(moment.live, moment.set, __ATOMIC_SEQ_CST);
+  if (moment.loses_bits) std::memset(moment.own_body, 0, moment.bytes);
+  mprotect(moment.body, moment.bytes, PROT_READ | PROT_WRITE);
+}
+
+// Where this process has mapped the first byte of the file; the first mapping that is not our own.
+char* mapped_at(const std::string& path, const void* but_not) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.size() < path.size() || line.compare(line.size() - path.size(), path.size(), path) != 0) continue;
+    auto* const begin = reinterpret_cast<char*>(std::stoull(line, nullptr, 16));
+    if (begin != but_not) return begin;
+  }
+  return nullptr;
+}
+
+// From now on, the first access of a handle to the body of this file sets those bits of its live word.
+class AtFirstTouch {
+ public:
+  AtFirstTouch(const std::string& path, int access, std::uint64_t set, bool loses_bits) {
+    const std::uint64_t length = read_bytes(path).size();
+    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    own_ = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    close(descriptor);
+    REQUIRE(own_ != MAP_FAILED);
+    length_ = length;
+    auto* const bytes = static_cast<std::byte*>(own_);
+    char* const theirs = mapped_at(path, own_);
+    REQUIRE(theirs != nullptr);
+    moment = {theirs + format::kFileHeaderBytes,
+              length - format::kFileHeaderBytes,
+              reinterpret_cast<std::uint64_t*>(bytes + format::kLivePageOffset),
+              bytes + format::kFileHeaderBytes,
+              set,
+              loses_bits,
+              false};
+    struct sigaction action {};
+    action.sa_sigaction = happen;
+    action.sa_flags = SA_SIGINFO;
+    REQUIRE(sigaction(SIGSEGV, &action, &before_) == 0);
+    REQUIRE(mprotect(moment.body, moment.bytes, access) == 0);
+  }
+  AtFirstTouch(const AtFirstTouch&) = delete;
+  AtFirstTouch& operator=(const AtFirstTouch&) = delete;
+  ~AtFirstTouch() {
+    CHECK(moment.came);
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(own_, length_);
+  }
+
+ private:
+  void* own_ = nullptr;
+  std::uint64_t length_ = 0;
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+// The bits are gone, as behind a truncation, and the live word says so at the same moment.
+TEST_CASE("a lookup that is under way when a file is put in doubt and loses its bits answers maybe") {
+  for (const std::uint64_t doubt : {format::kLivePoisoned, format::kLiveSuperseded, format::kLiveRecovering}) {
+    for (const AskForm& form : ask_forms()) {
+      CAPTURE(form.name);
+      TempDir dir;
+      CHECK(created(dir.file()).close().ok());
+      Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+      for (const AddForm& add : add_forms()) CHECK(add.add(writer, 1, kThreeWindows).ok());
+      std::uint64_t found = 0;
+      {
+        const AtFirstTouch moment_of(dir.file(), PROT_NONE, doubt, true);
+        found = form.ask(writer, 1, kThreeWindows);
+      }
+      CHECK(found == kThreeWindows);
+    }
+  }
+}
+
+// The bits may be set when whoever fills the successor has read them already.
+TEST_CASE("an add that is under way when its file is superseded is refused") {
+  for (const AddForm& form : add_forms()) {
+    CAPTURE(form.name);
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    Code code = Code::kOk;
+    {
+      const AtFirstTouch moment_of(dir.file(), PROT_READ, format::kLiveSuperseded, false);
+      code = form.add(writer, 1, 3).code();
+    }
+    CHECK(code == Code::kSuperseded);
+  }
+}
