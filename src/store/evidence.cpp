@@ -42,6 +42,17 @@ bool adoptable(const Evidence& evidence) noexcept {
          (!syncing(evidence) || mutant("adopts_while_syncing"));
 }
 
+// Who is on the way in holds the state lock, too, until the file was refused, or synced to be adopted: while we hold
+// it, whoever holds the writers' lock was let in. False as well if somebody holds the state lock.
+Result<bool> writer_was_let_in(const region::File& file) {
+  if (mutant("reader_believes_who_is_on_the_way_in")) return true;
+  const auto nobody_on_the_way = file.try_lock(kStateLock, region::Lock::kShared);
+  if (!nobody_on_the_way || !*nobody_on_the_way) return nobody_on_the_way;
+  const auto writer = file.locked_by_other(kWriterLock);
+  if (Error error = file.unlock(kStateLock); !error.ok()) return error;
+  return writer;
+}
+
 }  // namespace
 
 bool same_place(const Evidence& evidence) noexcept {
@@ -129,7 +140,18 @@ Result<Evidence> gather_evidence(const region::File& file, const region::FileFac
       if (!sync) return sync.error();
       evidence.sync_died = !*sync;
     }
-    if (judge(evidence) == FileState::kInUse) return evidence;
+    if (judge(evidence) == FileState::kInUse) {
+      const auto let_in = writer_was_let_in(file);
+      if (!let_in) return let_in.error();
+      if (*let_in) return evidence;
+      if (attempt < kMostRereads) {
+        std::this_thread::sleep_for(kRereadPause);
+        continue;
+      }
+      // Somebody takes long. If that is no sync, nothing says that a sync of the file worked: it is to be adopted.
+      evidence.writer_alive = syncing(evidence);
+      return evidence;
+    }
     // No writer now, or none that was let in. The pages may be from before the last one left, or somebody may be on the
     // way in or out.
     const auto changing = file.locked_by_other(kStateLock);

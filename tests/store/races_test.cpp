@@ -111,6 +111,26 @@ TEST_CASE("an unclean file is refused while it is being replaced") {
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
 }
 
+// Nobody has synced what the killed writer left: who is on the way in may be refused the file, or die. So the reader
+// syncs it, or, where only what is durable is believed, is refused.
+TEST_CASE("a reader does not take a writer that is on the way in for one that has the file") {
+  for (const bool strict : {false, true}) {
+    const faults::Scope scope;
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    int syncs = 0;
+    faults::on_sync = [&](int) { return ++syncs, 0; };
+    std::optional<Code> seen;
+    faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] {
+      seen = code_of(Filter::open(dir.file(), OpenMode::kRead, {.strict = strict}));
+    });
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.strict = true})) == Code::kUnclean);
+    CHECK(seen == (strict ? Code::kUnclean : Code::kOk));
+    CHECK(syncs == (strict ? 0 : 1));
+  }
+}
+
 TEST_CASE("a file whose writer died in a sync is refused while another process is just being refused it") {
   const faults::Scope scope;
   TempDir dir;
