@@ -85,7 +85,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
 
 /* Flags of bfs_open: exactly one of these, ... */
-#define BFS_OPEN_READ 1u      /* asks only: takes no lock and writes nothing */
+#define BFS_OPEN_READ 1u      /* asks only: keeps no lock and writes nothing */
 #define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
 #define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
 /* ... and any of these, which bfs_open_range takes none of. */

@@ -21,7 +21,7 @@
 namespace bfstore {
 
 enum class OpenMode : std::uint32_t {
-  kRead = 1,       // asks only: takes no lock, writes nothing, never waits for writers
+  kRead = 1,       // asks only: keeps no lock, writes nothing, never waits for writers
   kWrite = 2,      // adds too, beside any number of other writers
   kExclusive = 4,  // adds as the only writer; kBusy if there is another. Adding is several times as fast as beside
                    // others, having no need of atomic instructions; threads of one handle take turns

@@ -73,7 +73,7 @@ using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>
 
 class Session {
  public:
-  // Reads only; takes no lock. kUnclean and the like if the file may not be used.
+  // Reads only; keeps no lock. kUnclean and the like if the file may not be used.
   static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const OpenOptions& options);
 
   // Dirty or recovering, durably, when this returns.

@@ -1,5 +1,5 @@
 // bfinspect: everything that a filter file says of itself, for a person or as JSON. Opens the file for reading alone,
-// takes no lock and recovers nothing.
+// keeps no lock and recovers nothing.
 #include <bfstore/bfstore.hpp>
 
 #include <signal.h>
