@@ -110,13 +110,14 @@ TEST_CASE("processes that are killed while they add, sync and recover lose no ac
     arena.end();
     for (const auto& [code, times] : arena.seen()) seen[code] += times;
   }
-  for (const auto& [code, times] : seen) MESSAGE(std::string(code_name(code)), ": ", times);
+  for (const auto& entry : seen) MESSAGE(std::string(code_name(entry.first)), ": ", entry.second);
   // It was answered, it was refused for a sync that died, and it was refused in a recovery.
   CHECK(seen[Code::kOk] > 0);
   CHECK(seen[Code::kUnclean] + seen[Code::kPoisoned] > 0);
   CHECK(seen[Code::kRecovering] > 0);
-  for (const auto& [code, times] : seen) {
-    CAPTURE(code_name(code));
+  for (const auto& entry : seen) {
+    const Code code = entry.first;
+    CAPTURE(std::string(code_name(code)));
     CHECK((code == Code::kOk || code == Code::kUnclean || code == Code::kPoisoned || code == Code::kRecovering));
   }
 }
