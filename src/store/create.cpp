@@ -56,7 +56,7 @@ Result<Identity> shape_like(const Options& options) {
   if (!facts->regular) return fail(Code::kNotRegular, options.like + ": not a regular file");
   const auto header = store::read_header(*file);
   if (!header) return header.error();
-  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  const std::span<const std::byte> there = store::header_there(*header, *facts);
   auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
   if (!checked.problems.empty()) {
     return fail(checked.problems.front().code, options.like + ": " + checked.problems.front().text);

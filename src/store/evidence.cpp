@@ -1,4 +1,5 @@
 // May this file be used? What is read to decide, and the decision, which writers, readers and the inspector share.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -121,6 +122,10 @@ Result<HeaderBytes> read_header(const region::File& file) {
   HeaderBytes header{};
   if (const auto got = file.read_at(header, 0); !got) return got.error();
   return header;
+}
+
+std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
+  return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
 }
 
 Result<Evidence> gather_evidence(const region::File& file, const region::FileFacts& facts,

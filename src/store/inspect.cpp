@@ -126,7 +126,7 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   report.allocated_bytes = facts->allocated_bytes;
   const auto header = store::read_header(*file);
   if (!header) return header.error();
-  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  const std::span<const std::byte> there = store::header_there(*header, *facts);
   report.first_bytes.assign(reinterpret_cast<const char*>(there.data()), std::min<std::size_t>(16, there.size()));
   auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
   report.identity = std::move(checked.identity);

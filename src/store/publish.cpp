@@ -106,6 +106,7 @@ Error Session::publish() {
   const bool superseded_before = replaced_ != nullptr;
   const Error error = give_name();
   if (error.ok() || !superseded_before) replaced_.reset();
+  if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
   if (!error.ok()) {
     // The handle goes on adding, alone, so the file must not say clean, and nobody else may write to it.
     const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);

@@ -47,7 +47,7 @@ Result<bool> Replaced::supersede() {
   if (!file_.has_its_path() && !mutant("supersedes_what_was_replaced_already")) return false;
   const auto header = read_header(file_);
   if (!header) return header.error();
-  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  const std::span<const std::byte> there = header_there(*header, *facts);
   const auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, true);
   if (!checked.problems.empty() || !live_word_is_own(live_word_of(*header), checked.identity->file_id)) return true;
   auto mapped =

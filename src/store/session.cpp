@@ -117,7 +117,7 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   file->read_nothing_ahead();
   const auto header = read_header(*file);
   if (!header) return header.error();
-  const std::span<const std::byte> there(header->data(), std::min<std::uint64_t>(facts->bytes, header->size()));
+  const std::span<const std::byte> there = header_there(*header, *facts);
   auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, access == File::Access::kReadWrite);
   if (!checked.problems.empty()) {
     const Problem& first = checked.problems.front();

@@ -55,6 +55,9 @@ bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) no
 // The four header pages of a file as they are now, read into private memory; zeros behind the file's end.
 Result<HeaderBytes> read_header(const region::File& file);
 
+// As much of them as the file has.
+std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
+
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
 

@@ -47,6 +47,14 @@ bool recovered(Filter& filter, std::uint64_t owner) {
   return *over;
 }
 
+// Another process begins the recovery, says that owner 1 is done, and is killed.
+void kill_recoverer(const std::string& path) {
+  Remote process(path);
+  CHECK(process.call("open recover") == "BFS_OK");
+  CHECK(process.call("recovered 1") == "0");
+  process.kill();
+}
+
 // The state is "recovering" for everybody who comes, and only who recovers is let in.
 void check_recovering(const std::string& path) {
   CHECK(state_of(path) == FileState::kRecovering);
@@ -95,12 +103,7 @@ TEST_CASE("a file without marks is recovered by whoever says so") {
 
 TEST_CASE("a recoverer that is killed leaves a file that is still recovering, and all owners begin again") {
   Unclean file;
-  {
-    Remote process(file.path);
-    CHECK(process.call("open recover") == "BFS_OK");
-    CHECK(process.call("recovered 1") == "0");
-    process.kill();
-  }
+  kill_recoverer(file.path);
   check_recovering(file.path);
   CHECK(look_at(file.path).newest().recovered != 0);
   Filter filter = recoverer(file.path);
@@ -113,12 +116,7 @@ TEST_CASE("a recoverer that is killed leaves a file that is still recovering, an
 
 TEST_CASE("a power cut in a recovery leaves a file that is still recovering, and all owners begin again") {
   Unclean file;
-  {
-    Remote process(file.path);
-    CHECK(process.call("open recover") == "BFS_OK");
-    CHECK(process.call("recovered 1") == "0");
-    process.kill();
-  }
+  kill_recoverer(file.path);
   reboot(file.path);
   set_live_word(file.path, format::healthy_live_word(look_at(file.path).file_id));  // its page was not written
   check_recovering(file.path);
