@@ -389,6 +389,7 @@ TEST_CASE("a filter whose publishing fails at the folder is no clean file that i
     faults::folder_sync_errno = EIO;
     CHECK_FALSE(filter.publish().ok());
     CHECK(dir.names().size() == (replace ? 1 : 0));
+    if (replace) CHECK(look_at(dir.file()).newest().boot_id == format::BootId{});  // poisoned: nobody adopts it
     const bool took_more = filter.add("one more").ok();
     if (took_more && replace) CHECK_FALSE(look_at(dir.file()).slots.clean());
   }
