@@ -117,7 +117,7 @@ short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_W
 Result<File> File::open(const std::string& path, Access access) {
   const int flags = access == Access::kRead ? O_RDONLY : O_RDWR;
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-  if (descriptor >= 0) return File(descriptor, path);
+  if (descriptor >= 0) return access == Access::kRead ? File(descriptor, path) : of_this_process(descriptor, path);
   const int failed = errno;
   if (failed == ELOOP && is_symlink(path)) {
     return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
@@ -133,31 +133,48 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   const std::string directory = directory_of(path);
   const auto bits = static_cast<mode_t>(mode);
   int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
-  if (descriptor >= 0) return File(descriptor, path);
+  if (descriptor >= 0) return of_this_process(descriptor, path);
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
   std::string temporary = temporary_name_for(path);
   descriptor = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, bits);
   if (descriptor < 0) return fail_errno(errno, path, "creating");
+  auto file = of_this_process(descriptor, path);
+  if (file) {
+    file->temporary_ = std::move(temporary);
+  } else {
+    unlink(temporary.c_str());
+  }
+  return file;
+}
+
+Result<File> File::of_this_process(int descriptor, const std::string& path) {
   File file(descriptor, path);
-  file.temporary_ = std::move(temporary);
+  const auto born = ForkMark::make();
+  if (!born) return born.error();
+  file.born_ = *born;
+  keep_from_children(descriptor);
   return file;
 }
 
 File::File(File&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, std::string())) {}
+      temporary_(std::exchange(other.temporary_, std::string())),
+      born_(other.born_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
+  std::swap(born_, other.born_);
   return *this;
 }
 
 File::~File() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty() && born_.here()) unlink(temporary_.c_str());
+  if (descriptor_ < 0) return;
+  forget(descriptor_);
+  close(descriptor_);
 }
 
 Result<FileFacts> File::facts() const {

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "region/fork.hpp"
+
 namespace bfstore::region {
 
 // Whether what one process writes is what another one reads.
@@ -33,6 +35,7 @@ enum class Lock { kShared, kExclusive };
 
 class File {
  public:
+  // What is open for writing is not its owner's children's: they have no descriptor of it, and hold none of its locks.
   enum class Access { kRead, kReadWrite };
 
   // Never follows a symbolic link as the last part of the path (kSymlink), never blocks on a FIFO.
@@ -48,6 +51,8 @@ class File {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  // Of the process that opened it for writing.
+  [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;
   [[nodiscard]] Result<Sharing> sharing() const;
@@ -86,12 +91,15 @@ class File {
 
  private:
   File(int descriptor, std::string path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
+  // The descriptor, open for writing, of this process alone.
+  static Result<File> of_this_process(int descriptor, const std::string& path);
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 
   int descriptor_ = -1;
   std::string path_;
   std::string temporary_;  // not empty: the file has this name, until it is published
+  ForkMark born_;
 };
 
 // A lock held for a scope.

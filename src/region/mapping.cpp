@@ -36,6 +36,28 @@ struct Descriptor {
   }
 };
 
+// The open file description by which a mapping is made. The mapping keeps it, and it keeps its locks: so that a forked
+// child, which has the mapping, does not hold them, a writer's mapping has a description of its own. Where that can not
+// be had (no /proc, no permission) it is the file's.
+class Description {
+ public:
+  Description(const File& file, File::Access access)
+      : of_file_(file.descriptor()),
+        own_(access == File::Access::kRead
+                 ? -1
+                 : ::open(("/proc/self/fd/" + std::to_string(of_file_)).c_str(), O_RDWR | O_CLOEXEC)) {}
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+  ~Description() {
+    if (own_ >= 0) close(own_);
+  }
+  [[nodiscard]] int descriptor() const noexcept { return own_ >= 0 ? own_ : of_file_; }
+
+ private:
+  int of_file_;
+  int own_;
+};
+
 // An address range that is reserved until something is mapped over a part of it.
 class Reservation {
  public:
@@ -107,7 +129,8 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
                              Pages pages) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
-    auto held = std::make_unique<Held>(Held{map_aligned(file.descriptor(), mode, offset, bytes), file.path()});
+    const Description description(file, access);
+    auto held = std::make_unique<Held>(Held{map_aligned(description.descriptor(), mode, offset, bytes), file.path()});
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // Advice, which the kernel need not know: a failure is no error.
     if (pages == Pages::kSmall || (pages == Pages::kHuge && bytes >= kHugePage)) {

@@ -10,10 +10,12 @@ namespace bfstore::store {
 namespace {
 
 using base::fail;
+using base::kNobodysLock;
 using base::mutant;
 using format::Slot;
 using region::File;
 using region::Lock;
+using region::ScopedLock;
 
 }  // namespace
 
@@ -52,9 +54,6 @@ Error Session::initialize(bool exclusive) {
   const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
   if (!locked) return locked.error();
   if (!*locked) return fail(Code::kInternal, file_.path() + ": a new file is locked");
-  const auto born = region::ForkMark::make();
-  if (!born) return born.error();
-  born_ = *born;
   writing_ = true;
   live_word().store(format::healthy_live_word(identity_.file_id));
   Slot first;
@@ -66,8 +65,11 @@ Error Session::initialize(bool exclusive) {
   return begin_dirty(*evidence);
 }
 
-// Where a file has the name already, it is superseded until the new one has the name.
+// Where a file has the name already, it is superseded until the new one has the name. Whoever opens the new one to
+// write waits until the name is durable: else a power cut could take away with it what he synced.
 Error Session::give_name() {
+  const auto state_lock = ScopedLock::take(file_, mutant("name_is_not_durable_yet") ? kNobodysLock : kStateLock);
+  if (!state_lock) return state_lock.error();
   if (!replace_) return file_.publish(false);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(); !error.ok()) return error;
@@ -90,6 +92,7 @@ Error Session::begin_replacing() {
 }
 
 Error Session::supersede() {
+  if (!born().here()) return forked();
   if (!unpublished_ || !replace_) {
     return fail(Code::kInvalid,
                 file_.path() + ": only a filter made unpublished, to replace another file, supersedes that one");
@@ -98,6 +101,7 @@ Error Session::supersede() {
 }
 
 Error Session::publish() {
+  if (!born().here()) return forked();
   if (!unpublished_)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");

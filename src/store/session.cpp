@@ -215,9 +215,6 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, L
 
 // False if the path names another file by now.
 Result<bool> Session::join(Lock kind, const OpenOptions& options) {
-  const auto born = region::ForkMark::make();
-  if (!born) return born.error();
-  born_ = *born;
   const Evidence unlocked = mutant("join_does_not_read_again") ? evidence_under_lock().value() : Evidence{};
   const auto state_lock = ScopedLock::take(file_, mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
@@ -363,6 +360,12 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   if (body_synced.code == Code::kLost) return body_synced;
   if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
+  // Whoever superseded the file held this lock until another had its name: nobody reads the slot that says so.
+  const bool replaced = (live_word().load() & format::kLiveSuperseded) != 0 && !file_.has_its_path();
+  if (replaced && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
+    live_word().fetch_and(~format::kLiveSyncing);
+    return superseded();
+  }
   const auto evidence = evidence_under_lock();
   if (!evidence) return poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return poison(refuse(FileState::kUnknown, *evidence));
@@ -403,8 +406,7 @@ Error Session::poison(const Error& cause) {
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
-  if (!born_.here() && !mutant("forked_child_syncs"))
-    return fail(Code::kForked, file_.path() + ": was opened before a fork; open it again in the child");
+  if (!born().here() && !mutant("forked_child_syncs")) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if ((live_word().load() & format::kLiveSuperseded) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
@@ -422,6 +424,10 @@ Error Session::superseded() const {
               file_.path() + ": was replaced by another file; open it again, and add again what is not in that one");
 }
 
+Error Session::forked() const {
+  return fail(Code::kForked, file_.path() + ": was opened before a fork; open it again in the child");
+}
+
 Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
   return sync_and_store([&](Slot& slot, std::uint64_t&) {
     if (format::set_mark(slot, owner, mark)) return Error{};
@@ -431,7 +437,8 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
   });
 }
 
-bool Session::is_current() const noexcept {
+Result<bool> Session::is_current() const {
+  if (!born().here()) return forked();
   if (mutant("superseded_and_current")) return file_.has_its_path();
   return (live_word().load() & format::kLiveSuperseded) == 0 && file_.has_its_path();
 }
@@ -446,7 +453,7 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
-  if (unpublished_ || (!born_.here() && !mutant("forked_child_closes"))) return {};
+  if (unpublished_ || (!born().here() && !mutant("forked_child_closes"))) return {};
   // On its way out, and its state lock is held until it is gone. If it is not replaced after all, it is as if this
   // process had been killed.
   if (Error error = check_file_is_whole(); !error.ok()) return error;

@@ -97,14 +97,15 @@ class Session {
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
   // Opened to recover: what it adds is wanted while everybody is answered "maybe".
   [[nodiscard]] bool recovering() const noexcept { return recovering_; }
-  // Of the process that may write.
-  [[nodiscard]] const region::ForkMark& born() const noexcept { return born_; }
+  // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
+  // file.
+  [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
 
   Error sync(std::uint64_t owner, std::uint64_t mark);
   [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
   // Whether no other owner is waited for any more.
   Result<bool> recovered(std::uint64_t owner);
-  [[nodiscard]] bool is_current() const noexcept;
+  [[nodiscard]] Result<bool> is_current() const;
   Error supersede();
   // Afterwards this session only reads.
   Error publish();
@@ -126,6 +127,7 @@ class Session {
   Error end_recovery(const Evidence& evidence);
   void go_on(Evidence& evidence) const;
   [[nodiscard]] Error superseded() const;
+  [[nodiscard]] Error forked() const;
   Error as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
@@ -146,8 +148,7 @@ class Session {
   region::File file_;
   region::Mapping mapping_;
   format::Identity identity_;
-  bool writing_ = false;   // holds the writer lock
-  region::ForkMark born_;  // a forked child has the handle, but not the right to add, to sync or to close the file
+  bool writing_ = false;  // holds the writer lock
   bool recovering_ = false;
   bool unpublished_ = false;
   bool replace_ = false;

@@ -371,7 +371,7 @@ TEST_CASE("a folder that can not be synced fails the creation, and no file is le
   const faults::Scope scope;
   TempDir dir;
   no_faults();
-  faults::folder_sync_errno = EIO;
+  faults::on_folder_sync = [] { return EIO; };
   CHECK_FALSE(Filter::create(dir.file(), small_options()).ok());
   CHECK(dir.names().empty());
 }
@@ -386,7 +386,7 @@ TEST_CASE("a filter whose publishing fails at the folder is no clean file that i
     options.unpublished = true;
     options.replace = replace;
     Filter filter = created(dir.file(), options);
-    faults::folder_sync_errno = EIO;
+    faults::on_folder_sync = [] { return EIO; };
     CHECK_FALSE(filter.publish().ok());
     CHECK(dir.names().size() == (replace ? 1 : 0));
     if (replace) CHECK(look_at(dir.file()).newest().boot_id == format::BootId{});  // poisoned: nobody adopts it

@@ -14,7 +14,7 @@ namespace store_test::faults {
 
 std::function<int(int descriptor)> on_sync;
 std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
-int folder_sync_errno = 0;
+std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
 bool no_unnamed_files = false;
@@ -25,7 +25,7 @@ int folder_open_errno = 0;
 Scope::~Scope() {
   on_sync = nullptr;
   on_write = nullptr;
-  folder_sync_errno = 0;
+  on_folder_sync = nullptr;
   before_lock = nullptr;
   after_lock = nullptr;
   no_unnamed_files = false;
@@ -72,7 +72,10 @@ extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t 
 }
 
 extern "C" int fsync(int descriptor) {
-  if (faults::folder_sync_errno != 0) return faults::fail_with(faults::folder_sync_errno);
+  if (faults::on_folder_sync) {
+    const int failed = faults::on_folder_sync();
+    return failed == 0 ? 0 : faults::fail_with(failed);
+  }
   if (faults::on_sync) return 0;
   return static_cast<int>(syscall(SYS_fsync, descriptor));
 }

@@ -14,8 +14,9 @@ extern std::function<int(int descriptor)> on_sync;
 // Called after every pwrite that wrote something.
 extern std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 
-// The errno of every fsync (the library syncs folders alone by it); 0: it works, and is left out where on_sync is set.
-extern int folder_sync_errno;
+// Called in the place of fsync, by which the library syncs folders alone: the errno, or 0. Nothing: the real one, which
+// is left out where on_sync is set.
+extern std::function<int()> on_folder_sync;
 
 // Called before and after every lock command that works, with the command (F_OFD_SETLK, F_OFD_SETLKW or F_OFD_GETLK),
 // the kind of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.

@@ -1,6 +1,11 @@
 // A forked child has its parent's handles: it may ask, and it may not add, sync or end the parent's part in the file.
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+#include "faults.hpp"
 #include "forms.hpp"
 #include "support.hpp"
 
@@ -51,4 +56,56 @@ TEST_CASE("a child opens the file again, and so does its child") {
     CHECK(filter.contains(key_of(writer, 2)));
   }
   CHECK(filter.add(key_of(9, 9)).ok());
+}
+
+TEST_CASE("a child that outlives its killed parent keeps nothing of the file in use") {
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    int to_child[2] = {};
+    int from_child[2] = {};
+    REQUIRE(pipe(to_child) == 0);
+    REQUIRE(pipe(from_child) == 0);
+    char byte = 0;
+    const pid_t parent = fork();
+    if (parent == 0) {
+      auto filter = Filter::open(dir.file(), mode);
+      if (!filter || !filter->add(key_of(1, 1)).ok()) _exit(1);
+      if (fork() != 0) raise(SIGKILL);
+      const bool asks = filter->contains(key_of(1, 1)) && filter->is_current().error().code == Code::kForked;
+      if (!asks || write(from_child[1], "x", 1) != 1) _exit(2);
+      close(to_child[1]);
+      _exit(read(to_child[0], &byte, 1) == 0 ? 0 : 3);
+    }
+    CHECK(wait_for(parent) == 1000 + SIGKILL);
+    close(from_child[1]);
+    REQUIRE(read(from_child[0], &byte, 1) == 1);
+    CHECK(state_of(dir.file()) == FileState::kAdoptable);
+    Filter next = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+    CHECK(next.contains(key_of(1, 1)));
+    CHECK(next.sync(1, 1).ok());
+    CHECK(next.close().ok());
+    for (const int end : {to_child[0], to_child[1], from_child[0]}) close(end);
+  }
+}
+
+TEST_CASE("a child ends no replacement of its parent's, and takes no name from its file") {
+  for (const bool unnamed : {true, false}) {
+    const faults::Scope scope;
+    faults::no_unnamed_files = !unnamed;
+    TempDir dir;
+    Filter writer = created(dir.file());
+    Options options = small_options();
+    options.replace = options.unpublished = true;
+    Filter fresh = created(dir.file(), options);
+    CHECK(fresh.supersede().ok());
+    CHECK(in_child([&] {
+            if (fresh.supersede().code != Code::kForked || fresh.publish().code != Code::kForked) return 1;
+            return fresh.close().ok() ? 0 : 2;
+          }) == 0);
+    CHECK(writer.add(key_of(1, 1)).code() == Code::kSuperseded);
+    add_keys(fresh, 2, 0, kSome);
+    CHECK(fresh.publish().ok());
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 2, 0, kSome) == kSome);
+  }
 }

@@ -259,6 +259,53 @@ TEST_CASE("a writer that waits while the file is removed gets no file") {
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kNotFound);
 }
 
+// Its caller would cut its log, and the new file has none of it.
+TEST_CASE("a sync that waits while its file is replaced stores no mark, and says so") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = created(dir.file());
+  REQUIRE(link(dir.file().c_str(), dir.file("old").c_str()) == 0);
+  add_keys(writer, 1, 0, kSome);
+  faults::before_lock =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
+  CHECK(writer.mark(1) == 0);
+  CHECK((look_at(dir.file("old")).live_word & format::kLiveSyncing) == 0);
+}
+
+TEST_CASE("a sync that waits for a replacement that does not come stores its mark") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] {
+    Options options = replacing();
+    options.unpublished = true;
+    CHECK(created(dir.file(), options).supersede().ok());
+  });
+  CHECK(writer.sync(1, kSome).ok());
+  CHECK(writer.mark(1) == kSome);
+}
+
+// A power cut would take the name away, and with it what somebody else has synced.
+TEST_CASE("nobody is let in to write before a new file's name is durable") {
+  const faults::Scope scope;
+  TempDir dir;
+  std::vector<std::string> locks;
+  faults::on_folder_sync = [&] {
+    locks.push_back(held(dir.file()));
+    return 0;
+  };
+  for (const bool unpublished : {false, true}) {
+    Options options = replacing();
+    options.unpublished = unpublished;
+    Filter filter = created(dir.file(), options);
+    if (unpublished) CHECK(filter.publish().ok());
+  }
+  CHECK(locks == std::vector<std::string>{"0!1", "0!"});
+  CHECK(held(dir.file()) == "");
+}
+
 // The second takes the place of the first one's file, which somebody writes to by now: he is told.
 TEST_CASE("of two that replace a file at once, the first one's writer hears of the second") {
   const faults::Scope scope;
