@@ -270,13 +270,16 @@ int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* 
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
   constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
-                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT;
+                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_VERIFY |
+                                     BFS_OPEN_TOLERATE_DAMAGE;
   const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
   const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
                                      set(BFS_OPEN_RECOVER),
                                      set(BFS_OPEN_ACCEPT_LOSS),
                                      set(BFS_OPEN_STRICT),
                                      set(BFS_OPEN_ANY_FILESYSTEM),
+                                     set(BFS_OPEN_VERIFY),
+                                     set(BFS_OPEN_TOLERATE_DAMAGE),
                                      set(BFS_OPEN_LIMIT)};
   return guarded(error, [&] {
     return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kOptions), options), out, error);
@@ -342,6 +345,35 @@ int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
     const Error outcome = filter->filter.publish();
     return outcome.ok() ? BFS_OK : report(error, outcome);
   });
+}
+
+int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error) {
+  if (from == nullptr || to == nullptr) return invalid(error, "bfs_seal: from or to is null");
+  if ((flags & ~(BFS_OPTION_REPLACE | BFS_OPTION_ANY_FILESYSTEM)) != 0)
+    return invalid(error, "bfs_seal: flags are BFS_OPTION_REPLACE and BFS_OPTION_ANY_FILESYSTEM");
+  return guarded(error, [&] {
+    bfstore::SealOptions options;
+    if (mode != 0) options.mode = mode;
+    options.replace = (flags & BFS_OPTION_REPLACE) != 0;
+    options.any_filesystem = (flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
+    const Error outcome = bfstore::seal(from, to, options);
+    return outcome.ok() ? BFS_OK : report(error, outcome);
+  });
+}
+
+int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity, bfs_error* error) {
+  if (path == nullptr || (damaged == nullptr && capacity != 0))
+    return invalid(error, "bfs_verify: path or damaged is null");
+  int64_t ranges = 0;
+  const int32_t code = guarded(error, [&] {
+    const auto found = bfstore::verify(path);
+    if (!found) return report(error, found.error());
+    ranges = static_cast<int64_t>(found->damaged.size());
+    for (std::size_t i = 0; i < std::min(capacity, found->damaged.size()); ++i)
+      damaged[i] = {found->damaged[i].offset, found->damaged[i].bytes};
+    return BFS_OK;
+  });
+  return code < 0 ? code : ranges;
 }
 
 int32_t bfs_close(bfs_filter* filter) {

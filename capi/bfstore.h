@@ -57,6 +57,9 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFORKED (-25)     /* the handle was opened before a fork, and this is the child */
 #define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
+#define BFS_ESEALED (-30)     /* sealed: it is never written to again */
+#define BFS_ENOTSEALED (-31)  /* not sealed, so that it has no checksums */
+#define BFS_EDAMAGED (-32)    /* a sealed file with other bytes than those that were sealed */
 #define BFS_ENOTREGULAR (-40) /* not a regular file */
 #define BFS_ESYMLINK (-41)    /* a symbolic link */
 #define BFS_ETOOSHORT (-42)   /* shorter than its header */
@@ -93,6 +96,11 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
 #define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
 #define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
+/* ... and for reading, either of these: of a sealed file everything is read and compared with its checksums first;
+ * BFS_ENOTSEALED if it has none. */
+#define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
+#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe", and the rest is as good as ever \
+                                         */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
@@ -231,6 +239,27 @@ BFS_API int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 /* Closes and frees the handle, whatever is returned.  The last writer of a file syncs it and marks it clean; its
  * failure to do so is what is returned, and then the next bfs_open says so too.  NULL is BFS_OK. */
 BFS_API int32_t bfs_close(bfs_filter* filter);
+
+/* --- Sealed files ------------------------------------------------------------------------------------------------- */
+
+/* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum of
+ * each 64 KiB, and never written to again (BFS_ESEALED).  The complete, durable file appears under its name or nothing
+ * does.  `from` stays as it is; it may have no writer meanwhile (BFS_EBUSY), and need only be readable.  flags:
+ * BFS_OPTION_REPLACE (`to` may be `from` then), BFS_OPTION_ANY_FILESYSTEM.  mode: permission bits, less the umask; 0
+ * means 0600. */
+BFS_API int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
+
+/* Bytes of a file. */
+typedef struct bfs_range {
+  uint64_t offset;
+  uint64_t bytes;
+} bfs_range;
+
+/* Reads a sealed file from end to end, from the disk as far as no process has it in memory, and compares it with its
+ * checksums.  Returns the number of damaged ranges, 0 if it is as it was sealed, and fills in the first `capacity` of
+ * them, ascending; < 0 a BFS_E code: BFS_ENOTSEALED, or what is wrong with the header.  A range that can not be read is
+ * damaged. */
+BFS_API int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity, bfs_error* error);
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
 

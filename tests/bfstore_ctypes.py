@@ -7,6 +7,7 @@ LAYOUTS = {"blocked": 1, "classic": 2}
 HASHES = {"xxh3": 1, "external": 2}
 READ, WRITE, EXCLUSIVE, WRAP_BARE = 1, 2, 4, 8
 OPTION_SEED, OPTION_REPLACE, OPTION_UNPUBLISHED, OPTION_BARE = 1, 2, 4, 8
+OPEN_VERIFY, OPEN_TOLERATE_DAMAGE = 8192, 16384
 STATS_FILL = 1
 
 
@@ -31,6 +32,10 @@ class Statistics(Structure):
                 ("saturated", c_uint32), ("reserved", c_uint32)]
 
 
+class Range(Structure):
+    _fields_ = [("offset", c_uint64), ("bytes", c_uint64)]
+
+
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
@@ -46,6 +51,8 @@ SIGNATURES = {
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
     "bfs_publish": (c_int32, [c_void_p, ERROR]),
     "bfs_supersede": (c_int32, [c_void_p, ERROR]),
+    "bfs_seal": (c_int32, [c_char_p, c_char_p, c_uint32, c_uint32, ERROR]),
+    "bfs_verify": (c_int64, [c_char_p, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p]),
     "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
@@ -114,6 +121,22 @@ class CodeError(Exception):
     def __init__(self, code, os_errno, message):
         super().__init__(code, os_errno, message)
         self.code, self.os_errno, self.message = code, os_errno, message
+
+
+def seal(library, path, to, flags=0, mode=0):
+    error = new_error()
+    if library.bfs_seal(path, to, flags, mode, byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+
+
+def verify(library, path, capacity=100):
+    """The damaged ranges, as (offset, bytes)."""
+    ranges, error = (Range * capacity)(), new_error()
+    found = library.bfs_verify(path, ranges, capacity, byref(error))
+    if found < 0:
+        assert error.code == found
+        raise CodeError(error.code, error.os_errno, error.message)
+    return [(one.offset, one.bytes) for one in ranges[:min(found, capacity)]]
 
 
 def statistics(library, handle, flags=0):

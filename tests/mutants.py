@@ -101,7 +101,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--from", type=int, default=0, dest="first")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     known = mutants()
     unknown = sorted(set(arguments.names) - set(known))
     if unknown:

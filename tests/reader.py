@@ -35,7 +35,7 @@ def canary(hash_number, seed):
 
 
 class Filter:
-    note, marks, keys_added, state, clean, live_word = None, {}, 0, None, None, 0
+    note, seal, marks, keys_added, state, clean, live_word = None, None, {}, 0, None, None, 0
 
     def digest(self, key):
         check([(self.hash == 1, "BFS_EDIGESTONLY")])
@@ -59,7 +59,7 @@ def identity(data, form, limit):
     """The identity record that `data` begins with; what it tells of must end within `limit` bytes."""
     check([(limit >= (16384 if form == 1 else 192), "BFS_ETOOSHORT")])
     f = Filter()
-    (magic, major, minor, size, _, _, incompat, its_form, a, f.layout, f.hash, f.k, f.m, f.n, f.p, f.seed, f.start,
+    (magic, major, minor, size, _, ro, incompat, its_form, a, f.layout, f.hash, f.k, f.m, f.n, f.p, f.seed, f.start,
      f.body_bytes, f.file_id, its_canary, records, b, c) = struct.unpack_from("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", data)
     align, least = (4096, 16384) if form == 1 else (64, size)
     check([(magic == b"\x89BFS\r\n\x1a\n", "BFS_EMAGIC"), (major == 1, "BFS_EVERSION"), (its_form == form, "BFS_EFORM"),
@@ -76,10 +76,16 @@ def identity(data, form, limit):
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        known = kind == 1 and flags == 0 and length <= 1024 and f.note is None
-        check([(end <= len(left) and not any(left[8 + length:end]), "BFS_ERECORD"),
-               (known or kind != 1 and flags == 0, "BFS_ERECORD")])
-        f.note, left = left[8:8 + length] if known else f.note, left[end:]
+        value = left[8:8 + length]
+        fits = {1: length <= 1024 and f.note is None, 3: length == 40 and f.seal is None}.get(kind, True)
+        check([(end <= len(left) and not any(left[8 + length:end]) and flags == 0 and fits, "BFS_ERECORD")])
+        f.note, f.seal, left = value if kind == 1 else f.note, value if kind == 3 else f.seal, left[end:]
+    check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD")])
+    if f.seal:
+        chunk, zero, count, f.sums_at, f.sums_sum, f.keys_sealed = struct.unpack("<IIQQQQ", f.seal)
+        check([(chunk == 65536 and not zero and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),
+               (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
+               (f.sums_at + 8 * count <= limit, "BFS_EBODY")])
     check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY")])
     return f, minor
 
@@ -87,8 +93,8 @@ def identity(data, form, limit):
 def state(f, minor, a, b, live):
     """The two state slots and the live page."""
     slots = sorted((number(s[:8]), number(s[8:12]), s) for s in (a, b)
-                   if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3))
-    check([(minor or not any(any(s[12:16] + s[56:64] + s[320:4088]) for _, _, s in slots), "BFS_ERESERVED"),
+                   if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4))
+    check([(minor or not any(any(s[12 if kind < 3 else 14:16] + s[56:64] + s[320:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
@@ -107,7 +113,17 @@ def open_file(path):
         state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
         file.seek(f.start)
         f.body = file.read(f.body_bytes)
+        file.seek(f.sums_at if f.seal else 0)
+        f.sums = file.read(8 * -(-f.body_bytes // 65536)) if f.seal else b""
     return f
+
+
+def damaged(f):
+    """The damaged chunks of a sealed file, and whether its checksums and counters are as they were sealed."""
+    salt = number(f.file_id[:8])
+    chunks = [f.body[i:i + 65536] for i in range(0, f.body_bytes, 65536)]
+    return ([i for i, chunk in enumerate(chunks) if xxh3(chunk, (salt + i) % 2**64) != number(f.sums[8 * i:8 * i + 8])],
+            xxh3(f.sums, salt) == f.sums_sum and f.keys_added == f.keys_sealed)
 
 
 def embedded(data):

@@ -5,6 +5,7 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 #include <bfstore/options.hpp>
+#include <bfstore/seal.hpp>
 
 namespace bfstore {
 

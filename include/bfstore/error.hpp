@@ -41,6 +41,9 @@ enum class Code : std::int32_t {
   kForked = -25,      // the handle was made before a fork, and this is the child
   kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
   kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
+  kSealed = -30,      // sealed: it is never written to again
+  kNotSealed = -31,   // not sealed, so that it has no checksums
+  kDamaged = -32,     // other bytes than those that were sealed
 
   // What a reader's checklist found, in the order in which it is checked.
   kNotRegular = -40,  // not a regular file

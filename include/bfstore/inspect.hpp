@@ -41,6 +41,17 @@ struct OwnerMark {
   bool operator==(const OwnerMark&) const noexcept = default;
 };
 
+// Where a sealed file's checksums are, and what they are of.
+struct ReportedSeal {
+  std::uint32_t chunk_bytes = 0;
+  std::uint64_t num_chunks = 0;
+  std::uint64_t checksums_offset = 0;
+  std::uint64_t checksum = 0;    // of the checksums
+  std::uint64_t keys_added = 0;  // when it was sealed
+
+  bool operator==(const ReportedSeal&) const noexcept = default;
+};
+
 // The identity as the bytes say it, believed or not.
 struct ReportedIdentity {
   std::uint16_t version_major = 0;
@@ -62,6 +73,7 @@ struct ReportedIdentity {
   std::array<std::uint8_t, 16> file_id{};
   std::uint64_t canary = 0;
   std::optional<std::string> note;
+  std::optional<ReportedSeal> seal;  // of a sealed file
 };
 
 struct ReportedMark : OwnerMark {

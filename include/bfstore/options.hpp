@@ -54,6 +54,11 @@ struct OpenOptions {
   // Open it on a network filesystem, too (NFS, SMB, FUSE, 9p and their like), or on an overlay that can not be written
   // to. There a reader may see an older file than the writer wrote, which makes a wrong "no".
   bool any_filesystem = false;
+  // For reading a sealed file: all of it is read first, and compared with its checksums. kDamaged if it is not as it
+  // was sealed, kNotSealed if it has none.
+  bool verify = false;
+  // The same, but where it is damaged every key is answered with "maybe", and the rest is as good as ever.
+  bool tolerate_damage = false;
   // Adding is refused (kFull) while the keys added are as many as the capacity. Looked at once for each call that adds
   // one key, else once for 64 keys: writers that add at the same moment may exceed it by as many each.
   bool hard_limit = false;

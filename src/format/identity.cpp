@@ -7,6 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "format/seal.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 #include "sizing/sizing.hpp"
@@ -45,6 +46,7 @@ class Checker {
     check_numbers();
     check_body();
     if (whole_) check_records();
+    if (whole_) check_seal();
     check_canary();
     return {std::move(id_), std::move(problems_)};
   }
@@ -151,7 +153,7 @@ class Checker {
       broken(Code::kFeature, "needs features that this bfstore does not know (incompat " +
                                  std::to_string(id_.incompat) + "); use a later one");
     }
-    if (id_.ro_compat != 0 && writing_) {
+    if ((id_.ro_compat & ~kRoSealed) != 0 && writing_) {
       broken(Code::kFeature, "can only be read by this bfstore (ro_compat " + std::to_string(id_.ro_compat) +
                                  "); open it for reading, or use a later version");
     }
@@ -233,9 +235,35 @@ class Checker {
         broken(Code::kRecord, "a second note, one of more than 1024 bytes, or one marked critical");
       }
       id_.note = std::string(as_text(value));
+    } else if (type == kRecordSeal) {
+      if (value_bytes != kSealBytes || id_.seal || flags != 0 || !all_zero(value.subspan(4, 4))) {
+        broken(Code::kRecord, "a second seal, one of another length than 40 bytes, or one marked critical");
+        return;
+      }
+      id_.seal =
+          ReportedSeal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
+                       get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
+                       get<std::uint64_t>(value, kSealKeysAddedField)};
     } else if ((flags & kRecordCritical) != 0) {
       broken(Code::kRecord,
              "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
+    }
+  }
+
+  void check_seal() {
+    const bool sealed = (id_.ro_compat & kRoSealed) != 0;
+    if (sealed != id_.seal.has_value() || (sealed && form_ != Form::kFile)) {
+      broken(Code::kRecord, "says that it is sealed and has no checksums, or has them and does not say so");
+      return;
+    }
+    if (!sealed) return;
+    const ReportedSeal& seal = *id_.seal;
+    const auto end = base::checked_add(seal.checksums_offset, checksums_bytes_of(seal.num_chunks));
+    if (seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
+        seal.checksums_offset != checksums_offset_for(id_)) {
+      broken(Code::kRecord, "the checksums of a sealed body can not be as many as, or where, the header says");
+    } else if (!end || *end > available_bytes_) {
+      broken(Code::kBody, "the checksums end behind the file's end: it was truncated; use a copy or build it again");
     }
   }
 
@@ -259,23 +287,46 @@ class Checker {
   std::vector<Problem> problems_;
 };
 
-void put_note(std::span<std::byte> record, const std::string& note) {
-  const std::span<std::byte> at = record.subspan(kRecordsOffset);
-  put(at, kRecordTypeField, kRecordNote);
-  put(at, kRecordFlagsField, std::uint16_t{0});
-  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(note.size()));
-  std::memcpy(at.data() + kRecordValueOffset, note.data(), note.size());
+std::size_t record_bytes_for(std::size_t value_bytes) noexcept {
+  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
 }
 
-std::size_t records_bytes_for(std::size_t note_bytes) noexcept {
-  return note_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + note_bytes, 8);
+// Parameter records, one behind the other.
+class Records {
+ public:
+  explicit Records(std::span<std::byte> record) noexcept : rest_(record.subspan(kRecordsOffset)) {}
+
+  void append(std::uint16_t type, std::uint16_t flags, Bytes value) noexcept {
+    put(rest_, kRecordTypeField, type);
+    put(rest_, kRecordFlagsField, flags);
+    put(rest_, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
+    std::memcpy(rest_.data() + kRecordValueOffset, value.data(), value.size());
+    const std::size_t whole = record_bytes_for(value.size());
+    rest_ = rest_.subspan(whole);
+    bytes_ += whole;
+  }
+  [[nodiscard]] std::uint32_t bytes() const noexcept { return static_cast<std::uint32_t>(bytes_); }
+
+ private:
+  std::span<std::byte> rest_;
+  std::size_t bytes_ = 0;
+};
+
+std::array<std::byte, kSealBytes> encode_seal(const ReportedSeal& seal) noexcept {
+  std::array<std::byte, kSealBytes> value{};
+  put(value, kSealChunkBytesField, seal.chunk_bytes);
+  put(value, kSealNumChunksField, seal.num_chunks);
+  put(value, kSealOffsetField, seal.checksums_offset);
+  put(value, kSealChecksumField, seal.checksum);
+  put(value, kSealKeysAddedField, seal.keys_added);
+  return value;
 }
 
 }  // namespace
 
 std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept {
   if (form == Form::kFile) return kPageBytes;
-  return base::round_up(kRecordsOffset + records_bytes_for(note_bytes) + kChecksumBytes, 64);
+  return base::round_up(kRecordsOffset + record_bytes_for(note_bytes) + kChecksumBytes, 64);
 }
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
@@ -300,9 +351,12 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kBodyBytesField, identity.body_bytes);
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
   put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
-  const std::size_t note_bytes = identity.note ? identity.note->size() : 0;
-  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes_for(note_bytes)));
-  if (note_bytes != 0) put_note(record, *identity.note);
+  put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
+  Records records(record);
+  if (identity.note && !identity.note->empty())
+    records.append(kRecordNote, 0, std::as_bytes(std::span(*identity.note)));
+  if (identity.seal) records.append(kRecordSeal, 0, encode_seal(*identity.seal));
+  put(record, kRecordsBytesField, records.bytes());
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
 }

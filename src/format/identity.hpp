@@ -63,7 +63,20 @@ inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
 inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
 inline constexpr std::size_t kRecordValueOffset = 8;
 inline constexpr std::uint16_t kRecordNote = 1;
+inline constexpr std::uint16_t kRecordSeal = 3;
 inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
+
+// The value of a seal.
+inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
+inline constexpr Field kSealNumChunksField{"num_chunks", 8, 8};
+inline constexpr Field kSealOffsetField{"checksums_offset", 16, 8};
+inline constexpr Field kSealChecksumField{"checksums_checksum", 24, 8};
+inline constexpr Field kSealKeysAddedField{"keys_added", 32, 8};
+inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksField, kSealOffsetField, kSealChecksumField,
+                                        kSealKeysAddedField};
+inline constexpr std::size_t kSealBytes = 40;
+
+inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 

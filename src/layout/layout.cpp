@@ -73,7 +73,9 @@ Geometry geometry_of(Layout layout, std::uint64_t num_bits, std::uint32_t num_pr
 std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, std::uint64_t num_bits) noexcept {
   std::uint64_t set = 0;
   for (std::uint64_t bit = first_bit; bit < first_bit + num_bits; bit += 64) {
-    set += static_cast<std::uint64_t>(std::popcount(load_word(words, bit)));
+    const std::uint64_t left = first_bit + num_bits - bit;
+    const std::uint64_t counted = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
+    set += static_cast<std::uint64_t>(std::popcount(load_word(words, bit) & counted));
   }
   return set;
 }

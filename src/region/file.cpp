@@ -215,6 +215,8 @@ void File::read_nothing_ahead() const noexcept {
   static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM));
 }
 
+void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED)); }
+
 Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < into.size()) {

@@ -63,6 +63,9 @@ class File {
   // From now on read_at() brings no more into memory than it reads.
   void read_nothing_ahead() const noexcept;
 
+  // What no process has mapped comes from the disk when it is read next.
+  void forget_cached() const noexcept;
+
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -171,6 +172,14 @@ Error Mapping::populate(std::uint64_t first_bytes) const {
   // Linux before 5.14: begun, and not waited for.
   if (errno == EINVAL && madvise(data(), first_bytes, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
+}
+
+Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const {
+  void* const ones =
+      mmap(data() + offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (ones == MAP_FAILED) return base::fail_errno(errno, held_->path, "covering what is damaged of");
+  std::memset(ones, 0xff, bytes);
+  return {};
 }
 
 std::optional<std::uint64_t> Mapping::resident_bytes() const {

@@ -37,6 +37,10 @@ class Mapping {
   // SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t first_bytes) const;
 
+  // Every bit there is 1 from now on, for who has this mapping alone. `offset` is a multiple of the page size, and
+  // where the range ends in the middle of a page, so does the mapping.
+  [[nodiscard]] Error cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const;
+
   // How much of the mapping's range of the file is in the page cache (mincore); nothing where the kernel does not tell,
   // which it does only to who owns the file or may write to it.
   [[nodiscard]] std::optional<std::uint64_t> resident_bytes() const;

@@ -100,6 +100,7 @@ class FillCounter {
  private:
   layout::Geometry geometry_;
   std::uint64_t set_bits_ = 0;
+  std::uint64_t bits_taken_ = 0;                             // of a body that is one block
   std::array<std::uint64_t, kBlockBits + 1> blocks_with_{};  // how many blocks have so many bits set
 };
 

@@ -1,4 +1,5 @@
 // Counting bits, and what follows from them.
+#include <algorithm>
 #include <cmath>
 
 #include "sizing/sizing.hpp"
@@ -8,7 +9,9 @@ namespace bfstore::store {
 
 void FillCounter::take(const std::uint64_t* words, std::uint64_t num_words) noexcept {
   if (geometry_.one_block()) {
-    set_bits_ += layout::count_bits(words, 0, num_words * 64);
+    const std::uint64_t bits = std::min(num_words * 64, geometry_.num_bits - bits_taken_);  // none behind m
+    set_bits_ += layout::count_bits(words, 0, bits);
+    bits_taken_ += bits;
     return;
   }
   for (std::uint64_t bit = 0; bit < num_words * 64; bit += kBlockBits) {

@@ -29,6 +29,9 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   if (options.recover && options.accept_loss) {
     return base::fail(Code::kInvalid, path + ": recover it, or accept the loss: not both");
   }
+  if (!reading && (options.verify || options.tolerate_damage)) {
+    return base::fail(Code::kInvalid, path + ": open it for reading to compare it with its checksums");
+  }
   if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
     return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
   }

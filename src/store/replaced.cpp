@@ -60,7 +60,7 @@ Result<bool> Replaced::supersede() {
 }
 
 Replaced::~Replaced() {
-  if (mutant("superseded_for_good") || (!file_.born().here() && !mutant("forked_child_ends_a_replacement"))) return;
+  if (mutant("superseded_for_good") || !file_.born().here()) return;
   if (live_page_ && mutant("supersedes_after_the_renaming"))
     live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
   if (live_page_ && (file_.has_its_path() || mutant("replaced_file_goes_on")))

@@ -138,16 +138,22 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
     if (!opened) return opened;
     const auto usable = (*opened)->read_on(options);
     if (!usable) return usable.error();
-    if (*usable) return opened;
+    if (!*usable) continue;
+    if (Error error = (*opened)->check_seal(options); !error.ok()) return error;
+    return opened;
   }
   return replaced_again_and_again(path);
 }
 
-// False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
-Result<bool> Session::read_on(const OpenOptions& options) {
+Result<Evidence> Session::look() const {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
-  const auto evidence = gather_evidence(file_, *facts, identity_.file_id);
+  return gather_evidence(file_, *facts, identity_.file_id);
+}
+
+// False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
+Result<bool> Session::read_on(const OpenOptions& options) {
+  const auto evidence = look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
   if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
@@ -206,6 +212,10 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, L
     auto opened =
         open_checked(path, File::Access::kReadWrite, options, pages_for(options.map, kind == Lock::kExclusive));
     if (!opened) return opened;
+    if ((*opened)->identity_.seal) {
+      return fail(Code::kSealed,
+                  path + ": is sealed: it is never written to again; open it for reading, or build another");
+    }
     const auto joined = (*opened)->join(kind, options);
     if (!joined) return joined.error();
     if (*joined) return opened;

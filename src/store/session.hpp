@@ -112,11 +112,18 @@ class Session {
   // The last writer syncs and marks clean.
   Error close();
 
+  // Slots and live word, as an unlocked reader sees them.
+  [[nodiscard]] Result<Evidence> look() const;
+  [[nodiscard]] const region::File& file() const noexcept { return file_; }
+  // For a file not yet published: the bits, marks and count of keys of another, and the checksums that make it sealed.
+  Error seal(const Session& source, const format::Slot& marks);
+
  private:
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
   static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
                                                        const OpenOptions& options, region::Pages pages);
+  Error check_seal(const OpenOptions& options) const;
   Result<bool> read_on(const OpenOptions& options);
   Result<bool> join(region::Lock kind, const OpenOptions& options);
   Error enter(const Evidence& evidence, region::Lock kind, const OpenOptions& options);

@@ -46,6 +46,14 @@ class KeptFiles(unittest.TestCase):
                     path = self.copy(FOLDER / name)
                     self.check_answers(bfs.call(LIBRARY.bfs_open, path, flags), reader.open_file(path))
 
+    def test_a_good_sealed_file(self):
+        path = self.copy(FOLDER / "good_sealed.bf")
+        self.assertEqual(bfs.verify(LIBRARY, path), [])
+        self.check_answers(bfs.call(LIBRARY.bfs_open, path, bfs.READ | bfs.OPEN_VERIFY), reader.open_file(path))
+        with self.assertRaises(bfs.CodeError) as refused:
+            bfs.call(LIBRARY.bfs_open, path, bfs.WRITE)
+        self.assertEqual(refused.exception.code, CODES["BFS_ESEALED"])
+
     def test_a_good_file_of_digests(self):
         handle = bfs.call(LIBRARY.bfs_open, self.copy(FOLDER / "good_external.bf"), bfs.READ)
         self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in DIGESTS], [1] * len(DIGESTS))

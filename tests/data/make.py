@@ -35,6 +35,13 @@ def make_file(library, name, external=False, **given):
     return bytearray(path.read_bytes())
 
 
+def make_sealed(library, name, source):
+    path = FOLDER / name
+    path.unlink(missing_ok=True)
+    bfs.seal(library, os.fsencode(FOLDER / source), os.fsencode(path))
+    return path.read_bytes()
+
+
 def make_buffer(library, name, flags=0, **given):
     options = bfs.options(num_bits=1024, num_probes=5, capacity=60, flags=flags, **given)
     size = ctypes.c_uint64()
@@ -52,6 +59,8 @@ def main():
     make_file(library, "good_external.bf", external=True, hash="external")
     make_buffer(library, "good_embedded.record", seed=7, note=b"embedded")
     make_buffer(library, "good_bare.trailer", flags=bfs.OPTION_BARE, layout="classic")
+    sealed = make_sealed(library, "good_sealed.bf", "good_classic.bf")
+    (FOLDER / "BFS_EBODY__checksums_of_a_sealed_file_cut_off.bf").write_bytes(sealed[:-1])
     for rules in (IDENTITY, STATE):
         for defect, (change, code) in rules.items():
             if code is None or (rules is IDENTITY and defect not in BROKEN):

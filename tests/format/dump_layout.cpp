@@ -5,6 +5,7 @@
 
 #include "format/bare.hpp"
 #include "format/identity.hpp"
+#include "format/seal.hpp"
 #include "format/state.hpp"
 
 namespace {
@@ -32,6 +33,7 @@ void print_tables() {
   std::printf("field identity checksum -%zu %zu\n", format::kChecksumBytes, format::kChecksumBytes);
   print_table("record", format::kRecordFields);
   std::printf("field record value %zu 0\n", format::kRecordValueOffset);
+  print_table("seal", format::kSealFields);
   print_table("slot", format::kSlotFields);
   print_table("live", format::kLiveFields);
   print_table("trailer", format::kTrailerFields);
@@ -49,6 +51,7 @@ void print_enums() {
   print_enum("state", "recovering", format::SlotState::kRecovering);
   print_enum("state", "paused", format::SlotState::kPaused);
   print_number("type", "note", format::kRecordNote);
+  print_number("type", "seal", format::kRecordSeal);
   print_number("live", "poisoned", format::kLivePoisoned);
   print_number("live", "superseded", format::kLiveSuperseded);
   print_number("live", "recovering", format::kLiveRecovering);
@@ -70,6 +73,9 @@ void print_constants() {
   print_number("constant", "most_embedded_header", format::kMostEmbeddedHeader);
   print_number("constant", "slot_offset", format::kSlotOffset);
   print_number("constant", "live_page_offset", format::kLivePageOffset);
+  print_number("constant", "chunk_bytes", format::kChunkBytes);
+  print_number("constant", "seal_bytes", format::kSealBytes);
+  print_number("constant", "ro_sealed", format::kRoSealed);
   print_number("constant", "lanes", format::kNumLanes);
   print_number("constant", "stripes", format::kNumStripes);
   print_number("constant", "stripe_bytes", format::kStripeBytes);

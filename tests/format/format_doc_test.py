@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_header
 
 HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
-SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "slot": "State slots", "live": "Live page",
+SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files",
+                    "slot": "State slots", "live": "Live page",
                     "trailer": "Bare form"}
 ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 16, "stripe": 64, "records": 0, "bytes": 0}
 
@@ -71,7 +72,7 @@ class FormatDocument(unittest.TestCase):
                 self.assertEqual(named, self.code.tables[table])
 
     def test_the_tables_leave_no_gap_and_do_not_overlap(self):
-        for table, size in (("identity", 128), ("record", 8), ("slot", 4096), ("live", 4096),
+        for table, size in (("identity", 128), ("record", 8), ("seal", 40), ("slot", 4096), ("live", 4096),
                             ("trailer", self.constants["trailer_bytes"])):
             with self.subTest(table):
                 end = 0
@@ -134,10 +135,14 @@ class FormatDocument(unittest.TestCase):
                 (["most_note_bytes"], f"at most {number}, not critical", "Parameter records", None),
                 (["file_header_bytes", "least_embedded_header"],
                  fr"at least {number} bytes long \(embedded: {number}\)", "A reader's checklist", None),
+                (["chunk_bytes"], f"one u64 for each chunk of {number} bytes", "Sealed files", None),
+                (["chunk_bytes"], f"^{number}$", "Sealed files", "chunk_bytes"),
+                (["seal_bytes"], f"Type 3, seal: {number} bytes", "Parameter records", None),
                 (["most_probes"], f"k: 1 to {number}", "Bare form", "num_probes")):
             with self.subTest(pattern=pattern):
                 self.assertEqual(self.told(pattern, section, field), [self.constants[name] for name in names])
         self.assertEqual(self.constants["big_body_bytes"], 2 << 20)
+        self.assertEqual(1 << self.told(f"bit {number} sealed", "Identity", "ro_compat")[0], self.constants["ro_sealed"])
         self.assertEqual(self.told(r"lane\[(\d+)\]", "State slots"), [self.constants["lanes"]])
         self.assertEqual(self.told(r"stripe\[(\d+)\].* (\d+) counters of (\d+) bytes", "Live page"),
                          [self.constants["stripes"], self.constants["stripes"], self.constants["stripe_bytes"]])

@@ -59,6 +59,12 @@ const char* expected_name(Code code) {
       return "BFS_EFILESYSTEM";
     case Code::kFull:
       return "BFS_EFULL";
+    case Code::kSealed:
+      return "BFS_ESEALED";
+    case Code::kNotSealed:
+      return "BFS_ENOTSEALED";
+    case Code::kDamaged:
+      return "BFS_EDAMAGED";
     case Code::kNotRegular:
       return "BFS_ENOTREGULAR";
     case Code::kSymlink:

@@ -207,6 +207,11 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--seed", "the hash's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 
+void add_mode(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: 0600)", "MODE",
+           [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+}
+
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--note", "words of your own to keep in the file, at most 1024 bytes", "TEXT",
            [&](const std::string& name, const std::string& text) {
@@ -216,8 +221,7 @@ void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
              }
              options.note = text;
            });
-  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: 0600)", "MODE",
-           [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+  add_mode(app, options);
 }
 
 void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
@@ -313,6 +317,10 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_file(contains, arguments, "the filter");
   add_keys(contains, arguments);
   add_any_filesystem(contains, arguments);
+  CLI::Option* const tolerate = contains.add_flag("--tolerate-damage", arguments.tolerate_damage,
+                                                  "a sealed filter: what lies where it is damaged is maybe");
+  contains.add_flag("--verify", arguments.verify, "a sealed filter: compare it with its checksums first")
+      ->excludes(tolerate);
   const auto choice = [&](const char* name, Answers answers, const char* help) {
     return contains.add_flag_callback(
         name, [&arguments, answers] { arguments.answers = answers; }, help);
@@ -353,6 +361,34 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       "added later are needed again, and none may be left out: bf then calls it absent. Until every owner's keys are\n"
       "there, the filter answers maybe to everything. --accept-loss answers absent for keys that may have been lost.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
+}
+
+void add_seal(CLI::App& app, Arguments& arguments) {
+  CLI::App& seal = *app.add_subcommand("seal", "Copy a filter that is complete into a file that tells damage");
+  seal.callback([&] { arguments.command = Command::kSeal; });
+  add_help_and_version(seal, "bf seal FILE SEALED [--mode MODE] [--force] [-q]");
+  add_file(seal, arguments, "the filter, which nobody is writing to");
+  add_path(seal, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  add_mode(seal, arguments.options);
+  seal.add_flag("--force", arguments.options.replace, "replace SEALED if it is there; it may be FILE itself");
+  add_any_filesystem(seal, arguments);
+  add_quiet(seal, arguments);
+  seal.footer(
+      "A sealed filter is never written to again, and has a checksum of each 64 KiB: bf verify names what rotted or\n"
+      "was written over. Readers ask it as before.\n"
+      "\nExample:\n  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
+}
+
+void add_verify(CLI::App& app, Arguments& arguments) {
+  CLI::App& verify = *app.add_subcommand("verify", "Compare a sealed filter with its checksums");
+  verify.callback([&] { arguments.command = Command::kVerify; });
+  add_help_and_version(verify, "bf verify FILE [-q]");
+  add_file(verify, arguments, "the sealed filter");
+  add_quiet(verify, arguments);
+  verify.footer(
+      "Reads it from end to end. Prints the damaged bytes, a range a line. Exit code: 0 if it is as it was sealed,\n"
+      "1 if it is damaged, 2 on an error (it is not sealed, or its header is damaged).\n"
+      "\nbf contains --tolerate-damage goes on asking a damaged one: what lies where the damage is, is maybe.");
 }
 
 // Why CLI11 refused the words.
@@ -397,7 +433,9 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_add(app, arguments);
   add_contains(app, arguments);
   add_recover(app, arguments);
-  add_help_and_version(app, "bf create|build|add|contains|recover ...");
+  add_seal(app, arguments);
+  add_verify(app, arguments);
+  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

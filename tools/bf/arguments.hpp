@@ -10,7 +10,7 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains, kRecover };
+enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify };
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -18,7 +18,7 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   Command command = Command::kCreate;
   std::string file;
-  bfstore::Options options;       // create, build
+  bfstore::Options options;       // create, build, seal
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
@@ -26,6 +26,9 @@ struct Arguments {
   std::vector<std::uint64_t> owners;  // recover: whose keys these are
   bool all_owners = false;            // recover
   bool accept_loss = false;           // recover: without keys
+  std::string target;                 // seal: the sealed file
+  bool verify = false;                // contains
+  bool tolerate_damage = false;       // contains
   bool any_filesystem = false;
   bool quiet = false;
 

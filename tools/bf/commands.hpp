@@ -10,5 +10,7 @@ int build(const Arguments& arguments);
 int add(const Arguments& arguments);
 int contains(const Arguments& arguments);
 int recover(const Arguments& arguments);
+int seal(const Arguments& arguments);
+int verify(const Arguments& arguments);
 
 }  // namespace bf

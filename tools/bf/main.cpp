@@ -22,6 +22,10 @@ int run(const bf::Arguments& arguments) {
       return bf::contains(arguments);
     case bf::Command::kRecover:
       return bf::recover(arguments);
+    case bf::Command::kSeal:
+      return bf::seal(arguments);
+    case bf::Command::kVerify:
+      return bf::verify(arguments);
   }
   return 2;
 }

@@ -1,0 +1,28 @@
+#include "format/seal.hpp"
+
+#include "base/arith.hpp"
+#include "base/bytes.hpp"
+#include "hash/hash.hpp"
+
+namespace bfstore::format {
+namespace {
+
+std::uint64_t salt_of(const Identity& identity) noexcept {
+  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(identity.file_id.data()));
+}
+
+}  // namespace
+
+std::uint64_t checksums_offset_for(const Identity& identity) noexcept {
+  return base::round_up(identity.body_offset + identity.body_bytes, kPageBytes);
+}
+
+std::uint64_t chunk_checksum(Bytes chunk, std::uint64_t number, const Identity& identity) noexcept {
+  return hash::xxh3(chunk.data(), chunk.size(), salt_of(identity) + number);
+}
+
+std::uint64_t checksum_of_checksums(Bytes checksums, const Identity& identity) noexcept {
+  return hash::xxh3(checksums.data(), checksums.size(), salt_of(identity));
+}
+
+}  // namespace bfstore::format

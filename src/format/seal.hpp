@@ -1,0 +1,27 @@
+// Checksums of a sealed body (FORMAT.md, "Sealed files"). Numbers only; no I/O.
+#pragma once
+
+#include <cstdint>
+
+#include "format/identity.hpp"
+
+namespace bfstore::format {
+
+inline constexpr std::uint64_t kChunkBytes = 65536;
+
+// The last chunk may be shorter.
+constexpr std::uint64_t num_chunks_of(std::uint64_t body_bytes) noexcept {
+  return body_bytes / kChunkBytes + (body_bytes % kChunkBytes != 0 ? 1 : 0);
+}
+
+// Where the checksums of a file's body begin, and how many bytes they are.
+std::uint64_t checksums_offset_for(const Identity& identity) noexcept;
+constexpr std::uint64_t checksums_bytes_of(std::uint64_t num_chunks) noexcept { return num_chunks * 8; }
+
+// Of another file, or of another place in the same one, the same bytes have another checksum.
+std::uint64_t chunk_checksum(Bytes chunk, std::uint64_t number, const Identity& identity) noexcept;
+
+// Of the checksums together.
+std::uint64_t checksum_of_checksums(Bytes checksums, const Identity& identity) noexcept;
+
+}  // namespace bfstore::format

@@ -1,0 +1,256 @@
+// Sealed files: made, verified, and opened where they are damaged. Everything is read through the descriptor: what can
+// not be read is damaged, and no signal.
+#include "format/seal.hpp"
+
+#include <sys/random.h>
+#include <bfstore/seal.hpp>
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "store/session.hpp"
+
+namespace bfstore {
+namespace store {
+namespace {
+
+using base::fail;
+using format::kChunkBytes;
+using region::File;
+
+constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
+
+// Walks over the chunks of a file's body.
+class Chunks {
+ public:
+  Chunks(const File& file, const format::Identity& identity) : file_(file), identity_(identity), piece_(kChunkBytes) {}
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
+  [[nodiscard]] std::uint64_t offset(std::uint64_t number) const noexcept {
+    return identity_.body_offset + number * kChunkBytes;
+  }
+  [[nodiscard]] std::uint64_t bytes(std::uint64_t number) const noexcept {
+    return std::min(kChunkBytes, identity_.body_bytes - number * kChunkBytes);
+  }
+  // Until the next one is read.
+  Result<std::span<const std::byte>> read(std::uint64_t number) {
+    const std::span<std::byte> into = std::span(piece_).first(bytes(number));
+    const auto got = file_.read_at(into, offset(number));
+    if (!got) return got.error();
+    if (*got != into.size()) return fail(Code::kLost, file_.path() + ": was truncated while it was read");
+    return std::span<const std::byte>(into);
+  }
+
+ private:
+  const File& file_;
+  const format::Identity& identity_;
+  std::vector<std::byte> piece_;
+};
+
+// Adds a range that begins behind the others, or goes on with the last one.
+void append(std::vector<DamagedRange>& ranges, std::uint64_t offset, std::uint64_t bytes) {
+  if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == offset) {
+    ranges.back().bytes += bytes;
+  } else {
+    ranges.push_back({offset, bytes});
+  }
+}
+
+// The checksums of a sealed file, read piece by piece; what can not be read matches nothing.
+class Checksums {
+ public:
+  Checksums(const File& file, const ReportedSeal& seal) : file_(file), seal_(seal), piece_(kChunkBytes) {}
+
+  [[nodiscard]] bool match(std::uint64_t number, std::uint64_t checksum) {
+    const std::uint64_t at = format::checksums_bytes_of(number);
+    if (at % piece_.size() == 0) {
+      const std::uint64_t left = format::checksums_bytes_of(seal_.num_chunks) - at;
+      const auto got = file_.read_at(std::span(piece_).first(std::min<std::uint64_t>(piece_.size(), left)),
+                                     seal_.checksums_offset + at);
+      readable_ = got ? *got : 0;
+    }
+    const std::uint64_t in_piece = at % piece_.size();
+    return in_piece + 8 <= readable_ && base::load<std::uint64_t>(piece_.data() + in_piece) == checksum;
+  }
+
+ private:
+  const File& file_;
+  const ReportedSeal& seal_;
+  std::vector<std::byte> piece_;
+  std::size_t readable_ = 0;
+};
+
+// Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
+template <class Damaged>
+std::uint64_t each_damaged_chunk(const File& file, const format::Identity& identity, Damaged damaged) {
+  Chunks chunks(file, identity);
+  Checksums checksums(file, *identity.seal);
+  std::uint64_t found = 0;
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const auto chunk = chunks.read(number);
+    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, identity) : 0;
+    if (checksums.match(number, checksum) && chunk.ok()) continue;
+    damaged(chunks.offset(number), chunks.bytes(number));
+    ++found;
+  }
+  return found;
+}
+
+bool counters_as_sealed(const File& file, const ReportedSeal& seal) {
+  const auto header = read_header(file);
+  if (!header) return false;
+  return format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset)) == seal.keys_added;
+}
+
+bool checksums_as_sealed(const File& file, const format::Identity& identity) {
+  std::vector<std::byte> all(format::checksums_bytes_of(identity.seal->num_chunks));
+  const auto got = file.read_at(all, identity.seal->checksums_offset);
+  return got && *got == all.size() && format::checksum_of_checksums(all, identity) == identity.seal->checksum;
+}
+
+Verification verify_sealed(const File& file, const format::Identity& identity) {
+  Verification found;
+  found.num_chunks = identity.seal->num_chunks;
+  if (!counters_as_sealed(file, *identity.seal)) {
+    append(found.damaged, format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes);
+  }
+  found.num_damaged_chunks = each_damaged_chunk(
+      file, identity, [&](std::uint64_t offset, std::uint64_t bytes) { append(found.damaged, offset, bytes); });
+  if (!checksums_as_sealed(file, identity)) {
+    append(found.damaged, identity.seal->checksums_offset, format::checksums_bytes_of(found.num_chunks));
+  }
+  return found;
+}
+
+std::string in_words(const std::vector<DamagedRange>& ranges) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(ranges.size(), kMostNamed); ++i) {
+    words += (words.empty() ? "bytes " : ", ") + std::to_string(ranges[i].offset) + " to " +
+             std::to_string(ranges[i].offset + ranges[i].bytes - 1);
+  }
+  return ranges.size() > kMostNamed ? words + " and others" : words;
+}
+
+Error not_sealed(const std::string& path) {
+  return fail(Code::kNotSealed,
+              path + ": is not sealed, so that nothing tells what its bits were; seal a copy of it (bf seal)");
+}
+
+Error check_whole(const File& file, const format::Identity& identity) {
+  const Verification found = verify_sealed(file, identity);
+  if (found.damaged.empty()) return {};
+  return fail(Code::kDamaged, file.path() + ": is damaged (" + in_words(found.damaged) +
+                                  "); use a copy, build it again, or open it tolerating the damage");
+}
+
+}  // namespace
+
+Error Session::check_seal(const OpenOptions& options) const {
+  if (!options.verify && !options.tolerate_damage) return {};
+  if (!identity_.seal) return not_sealed(file_.path());
+  if (!options.tolerate_damage) return check_whole(file_, identity_);
+  Error failed;
+  each_damaged_chunk(file_, identity_, [&](std::uint64_t offset, std::uint64_t bytes) {
+    if (failed.ok()) failed = mapping_.cover_with_ones(offset, bytes);
+  });
+  return failed;
+}
+
+Error Session::seal(const Session& source, const format::Slot& marks) {
+  const std::uint64_t num_chunks = format::num_chunks_of(identity_.body_bytes);
+  const std::uint64_t at = format::checksums_offset_for(identity_);
+  std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
+  if (Error error = file_.allocate(at, checksums.size()); !error.ok()) return error;
+  Chunks chunks(source.file_, source.identity_);
+  for (std::uint64_t number = 0; number < num_chunks; ++number) {
+    const auto chunk = chunks.read(number);
+    if (!chunk) return chunk.error();
+    if (Error error = file_.write_at(*chunk, identity_.body_offset + number * kChunkBytes); !error.ok()) return error;
+    base::store(checksums.data() + format::checksums_bytes_of(number),
+                format::chunk_checksum(*chunk, number, identity_));
+  }
+  if (Error error = file_.write_at(checksums, at); !error.ok()) return error;
+  std::array<std::byte, 8> keys_added{};
+  const std::uint64_t keys = format::keys_added_in(std::span<const std::byte>(source.live_page(), format::kPageBytes));
+  base::store(keys_added.data(), keys);
+  if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
+    return error;
+  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, at, format::checksum_of_checksums(checksums, identity_), keys};
+  identity_.ro_compat = format::kRoSealed;
+  if (Error error = file_.write_at(format::encode_identity(identity_), 0); !error.ok()) return error;
+  const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
+  if (!evidence) return evidence.error();
+  format::Slot slot = dirty_now(*evidence);
+  slot.lanes = marks.lanes;
+  return write_slot(evidence->slots, slot);
+}
+
+namespace {
+
+// Of a file that no writer has open: who opens it to write changes its slots first.
+Result<Evidence> at_rest(const Session& source) {
+  auto evidence = source.look();
+  if (!evidence) return evidence;
+  const FileState state = judge(*evidence);
+  if (state == FileState::kClean || state == FileState::kAdoptable) return evidence;
+  return fail(Code::kBusy, source.file().path() + ": is open for writing; seal it when its writers have closed it");
+}
+
+// The same filter in a file of its own.
+Result<format::Identity> identity_of_copy(const format::Identity& source) {
+  format::Identity copy = source;
+  copy.compat = copy.ro_compat = 0;
+  copy.seal.reset();
+  copy.body_offset = format::body_offset_in_file(copy.body_bytes);
+  const auto length = static_cast<ssize_t>(copy.file_id.size());
+  if (getrandom(copy.file_id.data(), copy.file_id.size(), 0) != length)
+    return base::fail_errno(errno, "getrandom", "calling");
+  return copy;
+}
+
+}  // namespace
+}  // namespace store
+
+using store::Session;
+
+Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
+  OpenOptions reading;
+  reading.map.random_access = true;  // read through the descriptor
+  reading.any_filesystem = options.any_filesystem;
+  const auto source = Session::open_reader(from, reading);
+  if (!source) return source.error();
+  const format::Identity& identity = (*source)->identity();
+  if (identity.seal) {
+    if (Error error = store::check_whole((*source)->file(), identity); !error.ok()) return error;
+  }
+  const auto before = store::at_rest(**source);
+  if (!before) return before.error();
+  const auto copy = store::identity_of_copy(identity);
+  if (!copy) return copy.error();
+  if ((options.mode & ~0777U) != 0) return base::fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
+  Options making;
+  making.mode = options.mode;
+  making.replace = options.replace;
+  making.any_filesystem = options.any_filesystem;
+  making.unpublished = true;
+  const auto sealed = Session::create(to, *copy, making);
+  if (!sealed) return sealed.error();
+  if (Error error = (*sealed)->seal(**source, *before->slots.newest()); !error.ok()) return error;
+  const auto after = store::at_rest(**source);
+  if (!after) return after.error();
+  if (after->slots != before->slots || after->live_word != before->live_word)
+    return base::fail(Code::kBusy, from + ": was written to while it was sealed; seal it again");
+  return (*sealed)->publish();
+}
+
+Result<Verification> verify(const std::string& path) {
+  OpenOptions reading;
+  reading.any_filesystem = true;  // nobody changes a sealed file
+  const auto session = Session::open_reader(path, reading);
+  if (!session) return session.error();
+  if (!(*session)->identity().seal) return store::not_sealed(path);
+  (*session)->file().forget_cached();
+  return store::verify_sealed((*session)->file(), (*session)->identity());
+}
+
+}  // namespace bfstore

@@ -1,0 +1,221 @@
+"""Sealed files against FORMAT.md: what the library writes is what the independent reader (tests/reader.py) expects, both
+find the same damage, and both refuse a broken seal with the same code.
+
+Arguments: the shared library, capi/bfstore.h.
+"""
+import ctypes
+import os
+import random
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.dirname(os.path.abspath(__file__))]
+import bfstore_ctypes as bfs
+import bfstore_header
+import reader
+from breakage import NOTE, put, record, seal_identity, with_records
+
+CODES = bfstore_header.codes(sys.argv.pop(2))
+LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
+KEYS = [b"key %d" % i for i in range(3000)]
+ABSENT = [b"absent %d" % i for i in range(3000)]
+CHUNK = 65536
+# layout, m: bodies of one byte, one chunk less and more a word, 2 MiB, and one whose checksums fill more than a chunk.
+SHAPES = [("blocked", 512), ("classic", 1), ("classic", CHUNK * 8 - 64), ("blocked", CHUNK * 8), ("classic", CHUNK * 8 + 1),
+          ("blocked", CHUNK * 8 * 3 + 512), ("blocked", 2 << 23), ("classic", (2 << 23) + 77)]
+SEAL = struct.Struct("<IIQQQQ")
+
+
+class Sealed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-sealed-")
+        self.addCleanup(folder.cleanup)
+        self.plain, self.path = os.fsencode(folder.name + "/plain.bf"), os.fsencode(folder.name + "/sealed.bf")
+
+    def make(self, layout="blocked", m=CHUNK * 8 * 3 + 512):
+        options = bfs.options(num_bits=m, num_probes=4, layout=layout, seed=m, note=NOTE)
+        handle = bfs.call(LIBRARY.bfs_create, self.plain, options)
+        for key in KEYS:
+            LIBRARY.bfs_add(handle, key, len(key))
+        self.assertEqual(LIBRARY.bfs_sync(handle, 5, 3000), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        bfs.seal(LIBRARY, self.plain, self.path)
+
+    def answers(self, flags, keys):
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | flags)
+        found = [LIBRARY.bfs_contains(handle, key, len(key)) for key in keys]
+        LIBRARY.bfs_close(handle)
+        return found
+
+    def code_of(self, deed):
+        with self.assertRaises(bfs.CodeError) as refused:
+            deed()
+        return refused.exception.code
+
+    def test_a_sealed_file_is_what_the_document_says_and_what_it_was_made_of(self):
+        for layout, m in SHAPES:
+            with self.subTest(layout=layout, m=m):
+                for path in (self.plain, self.path):
+                    if os.path.exists(path):
+                        os.unlink(path)
+                self.make(layout, m)
+                plain, sealed = reader.open_file(self.plain), reader.open_file(self.path)
+                for name in ("layout", "hash", "k", "m", "n", "p", "seed", "note", "body", "marks", "keys_added"):
+                    self.assertEqual(getattr(sealed, name), getattr(plain, name), name)
+                self.assertTrue(sealed.clean)
+                self.assertNotEqual(sealed.file_id, plain.file_id)
+                self.assertEqual(reader.damaged(sealed), ([], True))
+                self.assertEqual(bfs.verify(LIBRARY, self.path), [])
+                expected = [int(sealed.contains(key)) for key in ABSENT]
+                for flags in (0, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE):
+                    self.assertEqual(self.answers(flags, KEYS), [1] * len(KEYS))
+                    self.assertEqual(self.answers(flags, ABSENT), expected)
+
+    def flip(self, offset, bit=0):
+        with open(self.path, "r+b") as file:
+            file.seek(offset)
+            byte = file.read(1)[0]
+            file.seek(offset)
+            file.write(bytes([byte ^ 1 << bit]))
+
+    def expected_ranges(self):
+        """As the reader sees it, in the words of the library."""
+        f = reader.open_file(self.path)
+        chunks, rest = reader.damaged(f)
+        ranges = []
+        for i in chunks:
+            start, size = f.start + i * CHUNK, min(CHUNK, f.body_bytes - i * CHUNK)
+            if ranges and sum(ranges[-1]) == start:
+                ranges[-1] = (ranges[-1][0], ranges[-1][1] + size)
+            else:
+                ranges.append((start, size))
+        if f.keys_added != f.keys_sealed:
+            ranges.insert(0, (12288 + 64, 2048))
+        if reader.xxh3(f.sums, reader.number(f.file_id[:8])) != f.sums_sum:
+            end = (f.sums_at, len(f.sums))
+            ranges = ranges[:-1] + [(ranges[-1][0], ranges[-1][1] + end[1])] if ranges and sum(ranges[-1]) == end[0] else ranges + [end]
+        return ranges
+
+    def test_every_flip_is_found_and_named_and_makes_no_wrong_no(self):
+        self.make()
+        f = reader.open_file(self.path)
+        places = random.Random(1)
+        spots = [f.start, f.start + CHUNK - 1, f.start + CHUNK, f.start + f.body_bytes - 1, f.sums_at, f.sums_at + 8 * 3 + 7]
+        spots += [places.randrange(f.start, f.start + f.body_bytes) for _ in range(60)]
+        spots += [places.randrange(f.sums_at, f.sums_at + 32) for _ in range(20)] + [12288 + 64, 12288 + 64 * 32]
+        for spot in spots:
+            bit = places.randrange(8)
+            with self.subTest(spot=spot, bit=bit):
+                self.flip(spot, bit)
+                found = bfs.verify(LIBRARY, self.path)
+                self.assertTrue(any(start <= spot < start + size for start, size in found), found)
+                self.assertEqual(found, self.expected_ranges())
+                self.assertEqual(self.code_of(lambda: self.answers(bfs.OPEN_VERIFY, [])), CODES["BFS_EDAMAGED"])
+                self.assertEqual(self.answers(bfs.OPEN_TOLERATE_DAMAGE, KEYS[:300]), [1] * 300)
+                self.flip(spot, bit)
+        self.assertEqual(bfs.verify(LIBRARY, self.path), [])
+
+    def test_damage_far_apart_is_named_apart_and_the_rest_answers_as_before(self):
+        self.make()
+        f = reader.open_file(self.path)
+        before = self.answers(0, ABSENT)
+        self.assertLess(sum(before), 30)
+        self.fill(f.start, b"\0" * CHUNK)
+        self.fill(f.start + 2 * CHUNK, b"\0" * CHUNK)
+        self.assertEqual(bfs.verify(LIBRARY, self.path), [(f.start, CHUNK), (f.start + 2 * CHUNK, CHUNK)])
+        self.assertEqual(bfs.verify(LIBRARY, self.path, capacity=1), [(f.start, CHUNK)])
+        self.assertLess(sum(self.answers(0, KEYS)), len(KEYS))  # this is what the damage would do
+        self.assertEqual(self.answers(bfs.OPEN_TOLERATE_DAMAGE, KEYS), [1] * len(KEYS))
+        lines = f.m // 512
+        for key, old, new in zip(ABSENT, before, self.answers(bfs.OPEN_TOLERATE_DAMAGE, ABSENT)):
+            chunk = (f.digest(key) * lines >> 64) * 64 // CHUNK
+            self.assertEqual(new, 1 if chunk in (0, 2) else old)
+
+    def fill(self, offset, content):
+        with open(self.path, "r+b") as file:
+            file.seek(offset)
+            file.write(content)
+
+    def test_a_broken_seal_is_refused(self):
+        self.make()
+        with open(self.path, "rb") as file:
+            good = file.read()
+        f = reader.open_file(self.path)
+        count, at = -(-f.body_bytes // CHUNK), f.sums_at
+        note = record(1, 0, NOTE)
+
+        def seal(*values, kind=3, flags=0, more=b""):
+            return lambda data: with_records(data, note + record(kind, flags, SEAL.pack(*values) + more))
+
+        right = (CHUNK, 0, count, at, f.sums_sum, f.keys_sealed)
+        for name, change, code in (
+                ("as it is", seal(*right), None),
+                ("no seal", lambda data: with_records(data, note), "BFS_ERECORD"),
+                ("two seals", lambda data: with_records(data, record(3, 0, SEAL.pack(*right)) * 2), "BFS_ERECORD"),
+                ("ro_compat without the bit", lambda data: put(data, 16 + 4, "I", 0), "BFS_ERECORD"),
+                ("chunks of 4096 bytes", seal(4096, *right[1:]), "BFS_ERECORD"),
+                ("reserved", seal(CHUNK, 1, *right[2:]), "BFS_ERECORD"),
+                ("a chunk less", seal(CHUNK, 0, count - 1, *right[3:]), "BFS_ERECORD"),
+                ("2^64 - 1 chunks", seal(CHUNK, 0, 2**64 - 1, *right[3:]), "BFS_ERECORD"),
+                ("checksums elsewhere", seal(CHUNK, 0, count, at + 4096, *right[4:]), "BFS_ERECORD"),
+                ("checksums in the body", seal(CHUNK, 0, count, 16384, *right[4:]), "BFS_ERECORD"),
+                ("checksums at 2^64 - 8", seal(CHUNK, 0, count, 2**64 - 8, *right[4:]), "BFS_ERECORD"),
+                ("critical", seal(*right, flags=1), "BFS_ERECORD"),
+                ("41 bytes", seal(*right, more=b"x"), "BFS_ERECORD")):
+            with self.subTest(name):
+                data = bytearray(good)
+                change(data)
+                seal_identity(data)
+                self.fill(0, data)
+                if code is None:
+                    self.assertEqual(self.answers(0, KEYS[:9]), [1] * 9)
+                    continue
+                self.assertEqual(self.code_of(lambda: self.answers(0, [])), CODES[code])
+                self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.path)), CODES[code])
+                with self.assertRaises(reader.Refused) as refused:
+                    reader.open_file(self.path)
+                self.assertEqual(refused.exception.code, code)
+        self.fill(0, good)
+        os.truncate(self.path, len(good) - 1)
+        self.assertEqual(self.code_of(lambda: self.answers(0, [])), CODES["BFS_EBODY"])
+        with self.assertRaises(reader.Refused) as refused:
+            reader.open_file(self.path)
+        self.assertEqual(refused.exception.code, "BFS_EBODY")
+
+    def test_an_embedded_filter_can_not_be_sealed(self):
+        options = bfs.options(num_bits=512, num_probes=4)
+        keep, address = bfs.aligned_buffer(512)
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_format, address, 512, options))
+        data = bytearray(keep.raw[address - ctypes.addressof(keep):][:512])
+        put(data, 20, "I", 1)
+        seal_identity(data)
+        with self.assertRaises(reader.Refused) as refused:
+            reader.embedded(bytes(data))
+        self.assertEqual(refused.exception.code, "BFS_ERECORD")
+        ctypes.memmove(address, bytes(data), 512)
+        self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_wrap, address, 512, bfs.READ)), CODES["BFS_ERECORD"])
+
+    def test_only_a_sealed_file_is_verified_and_it_is_not_written_to(self):
+        self.make()
+        for flags in (bfs.WRITE, bfs.EXCLUSIVE, bfs.WRITE | 64, bfs.WRITE | 128):
+            self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.path, flags)), CODES["BFS_ESEALED"])
+        for flags in (bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE):
+            wrong = [lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.READ | flags)]
+            self.assertEqual([self.code_of(one) for one in wrong], [CODES["BFS_ENOTSEALED"]])
+            self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.WRITE | flags)), CODES["BFS_EINVAL"])
+        self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.plain)), CODES["BFS_ENOTSEALED"])
+        self.assertEqual(LIBRARY.bfs_verify(None, None, 0, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_verify(self.path, None, 1, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_seal(None, self.path, 0, 0, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_seal(self.plain, None, 0, 0, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_seal(self.plain, self.path, 4, 0, None), CODES["BFS_EINVAL"])
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path + b"2", mode=0o1777)), CODES["BFS_EINVAL"])
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path)), CODES["BFS_EEXIST"])
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.path + b"3", self.path + b"4")), CODES["BFS_ENOENT"])
+        self.assertEqual(bfs.verify(LIBRARY, self.path), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+// Sealing: what is sealed is what was there, and nobody wrote meanwhile.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <bfstore/seal.hpp>
+
+#include <cerrno>
+
+#include "faults.hpp"
+#include "format/seal.hpp"
+#include "store/session.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+using faults::LockCall;
+
+namespace {
+
+constexpr std::uint64_t kChunkBits = format::kChunkBytes * 8;
+
+Options three_chunks() {
+  Options options;
+  options.num_bits = 3 * kChunkBits;
+  options.num_probes = 4;
+  options.seed = 1;
+  return options;
+}
+
+// The bits of three chunks and the marks of an owner, closed.
+void make_plain(const std::string& path) {
+  Filter filter = created(path, three_chunks());
+  add_keys(filter, 1, 0, kSome);
+  CHECK(filter.sync(5, kSome).ok());
+  CHECK(filter.close().ok());
+}
+
+std::vector<DamagedRange> damage(const std::string& path) {
+  const auto found = verify(path);
+  if (!found) FAIL(found.error().message);
+  return found->damaged;
+}
+
+SealOptions replacing() {
+  SealOptions options;
+  options.replace = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a sealed file answers as what it was made of, keeps its marks, and takes no writer") {
+  TempDir dir;
+  make_plain(dir.file());
+  const std::string before = read_bytes(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  CHECK(read_bytes(dir.file()) == before);
+  const Filter sealed = opened(Filter::open(dir.file("sealed"), OpenMode::kRead));
+  CHECK(maybes(sealed, 1, 0, kSome) == kSome);
+  CHECK(answers_no(sealed));
+  CHECK(sealed.mark(5) == kSome);
+  CHECK(sealed.stats().keys_added == opened(Filter::open(dir.file(), OpenMode::kRead)).stats().keys_added);
+  CHECK(state_of(dir.file("sealed")) == FileState::kClean);
+  CHECK(damage(dir.file("sealed")).empty());
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive})
+    CHECK(open_code(dir.file("sealed"), mode) == Code::kSealed);
+  CHECK(dir.names().size() == 2);
+}
+
+TEST_CASE("a file that is open for writing is not sealed, and one that a killed process left is") {
+  TempDir dir;
+  {
+    const Filter writer = created(dir.file());
+    CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kBusy);
+  }
+  leave_behind(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  edit_slots(dir.file(), [](format::Slot& slot) { slot.boot_id[0] ^= 1; });
+  CHECK(seal(dir.file(), dir.file("again")).code == Code::kUnclean);
+  CHECK(dir.names().size() == 2);
+}
+
+TEST_CASE("a file that somebody writes to while it is sealed is not sealed") {
+  for (const bool closes : {true, false}) {
+    const faults::Scope scope;
+    TempDir dir;
+    make_plain(dir.file());
+    std::optional<Filter> writer;
+    faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+      const bool in_the_middle = offset == format::kFileHeaderBytes + format::kChunkBytes;  // the second chunk
+      if (!in_the_middle || writer) return;
+      writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+      add_keys(*writer, 2, 0, kSome);
+      if (closes) CHECK(writer->close().ok());
+    };
+    CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kBusy);
+    CHECK(writer.has_value());
+    CHECK(dir.names().size() == 1);
+  }
+}
+
+TEST_CASE("a file is sealed in its own place, and who has it open is told") {
+  TempDir dir;
+  make_plain(dir.file());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(seal(dir.file(), dir.file()).code == Code::kExists);
+  CHECK(answers_no(reader));
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  CHECK(reader.health() == Code::kSuperseded);
+  CHECK(maybes(reader, kNobody, 0, kSome) == kSome);
+  CHECK(damage(dir.file()).empty());
+  const Filter sealed = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(answers_no(sealed));
+  CHECK(created(dir.file(),
+                [] {
+                  Options options = small_options();
+                  options.replace = true;
+                  return options;
+                }())
+            .close()
+            .ok());
+  CHECK(sealed.health() == Code::kSuperseded);
+}
+
+TEST_CASE("a sealed file goes on when who was to replace it was killed") {
+  TempDir dir;
+  make_plain(dir.file());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+}
+
+TEST_CASE("a damaged file is not sealed again as if it were whole") {
+  TempDir dir;
+  make_plain(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  CHECK(seal(dir.file("sealed"), dir.file("copy")).ok());
+  CHECK(damage(dir.file("copy")).empty());
+  write_bytes(dir.file("sealed"), format::kFileHeaderBytes + 77, "damage");
+  CHECK(seal(dir.file("sealed"), dir.file("copy"), replacing()).code == Code::kDamaged);
+  CHECK(damage(dir.file("copy")).empty());
+}
+
+TEST_CASE("every single bit of a chunk, of its number and of its file is in its checksum") {
+  format::Identity identity;
+  std::vector<std::byte> chunk(format::kChunkBytes);
+  for (std::size_t i = 0; i < chunk.size(); ++i) chunk[i] = static_cast<std::byte>(i * 7);
+  const std::uint64_t right = format::chunk_checksum(chunk, 3, identity);
+  std::uint64_t missed = 0;
+  for (std::size_t bit = 0; bit < 8 * chunk.size(); bit += KEY_SCALE) {
+    chunk[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+    if (format::chunk_checksum(chunk, 3, identity) == right) ++missed;
+    chunk[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+  }
+  CHECK(missed == 0);
+  CHECK(format::chunk_checksum(chunk, 4, identity) != right);
+  CHECK(format::chunk_checksum(std::span(chunk).first(65535), 3, identity) != right);
+  identity.file_id[0] ^= 1;
+  CHECK(format::chunk_checksum(chunk, 3, identity) != right);
+}
+
+TEST_CASE("what fails while a file is sealed leaves nothing behind") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  faults::on_sync = [](int) { return EIO; };
+  CHECK(seal(dir.file(), dir.file("sealed")).code != Code::kOk);
+  faults::on_sync = nullptr;
+  faults::naming_errno = EIO;
+  CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kSystem);
+  faults::naming_errno = 0;
+  CHECK(dir.names().size() == 1);
+  CHECK(seal(dir.file(), dir.file("no such folder/sealed")).code == Code::kNotFound);
+  CHECK(seal(dir.path(), dir.file("sealed")).code == Code::kNotRegular);
+}
+
+TEST_CASE("a sealed file can be made by somebody who may only read, and has the permissions that were asked for") {
+  TempDir dir;
+  make_plain(dir.file());
+  const mode_t mask = umask(022);
+  SealOptions options;
+  options.mode = 0666;
+  CHECK(seal(dir.file(), dir.file("sealed"), options).ok());
+  umask(mask);
+  struct stat facts {};
+  REQUIRE(stat(dir.file("sealed").c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0644);
+  REQUIRE(chmod(dir.file().c_str(), 0444) == 0);
+  REQUIRE(chmod(dir.path().c_str(), 0777) == 0);
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 20;
+          return seal(dir.file(), dir.file("other")).ok() ? 0 : 21;
+        }) == 0);
+}
