@@ -1,8 +1,9 @@
 """bfinspect on good files: every field is the file's, the same as page and as JSON, and nothing is changed by looking."""
 import os
+import subprocess
 import unittest
 
-from inspector import DIRTY, PAGE, Bytes, InspectorCase, sees_everybody
+from inspector import BF, DIRTY, PAGE, Bytes, InspectorCase, sees_everybody
 
 
 class GoodFiles(InspectorCase):
@@ -35,6 +36,18 @@ class GoodFiles(InspectorCase):
         self.assertAlmostEqual(found["bits_per_key"], found["m"] / 5000)
         self.assertEqual([slot["valid"] for slot in found["slots"]], [True, True])
         self.assertEqual(found["state_sequence"], max(raw.get(PAGE, "Q"), raw.get(2 * PAGE, "Q")))
+
+    def test_a_sealed_file_says_so_and_where_its_checksums_are(self):
+        path = self.make("--capacity", "100k", name="plain")
+        self.assertEqual([self.json(path)[key] for key in ("sealed", "checksums_offset", "num_chunks")], [False, None, None])
+        subprocess.run([BF, "seal", "-q", path, path + ".sealed"], check=True)
+        found = self.json(path + ".sealed")
+        self.assertEqual((found["sealed"], found["state"], found["healthy"]), (True, "clean", True))
+        self.assertEqual(found["num_chunks"], -(-found["body_bytes"] // 65536))
+        self.assertEqual(found["file_bytes"], found["checksums_offset"] + 8 * found["num_chunks"])
+        page = self.text(path + ".sealed")
+        self.assertIn("bf verify", page)
+        self.assertIn("2 checksums from byte", page)
 
     def test_the_fill_is_counted_from_the_bits(self):
         for layout in ("blocked", "classic"):

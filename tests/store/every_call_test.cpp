@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include <bfstore/seal.hpp>
 
 #include <array>
 #include <csignal>
@@ -202,6 +203,8 @@ Error say_recovered(Scene& scene) {
   const auto over = scene.handle->recovered(2);
   return over.ok() ? Error{} : over.error();
 }
+std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
+Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
   scene.handle.reset();
@@ -227,6 +230,17 @@ void is_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kOk); }
 void is_not_yet_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kRecovering); }
 void is_clean(Scene& scene) { CHECK(state_of(scene.path) == FileState::kClean); }
 void is_in_use(Scene& scene) { CHECK(state_of(scene.path) == FileState::kInUse); }
+// Whether or not it was said that it was sealed.
+void check_sealed(const Scene& scene) {
+  const auto found = verify(sealed_in(scene));
+  REQUIRE(found.ok());
+  CHECK(found->damaged.empty());
+  CHECK(nothing_lost(scene, opened(Filter::open(sealed_in(scene), OpenMode::kRead))));
+}
+void is_sealed(Scene& scene) {
+  check_sealed(scene);
+  std::filesystem::remove(sealed_in(scene));
+}
 void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
 
 struct Operation {
@@ -273,6 +287,8 @@ const Operation kOperations[] = {
     {"sync with a mark beside a writer", in_use, writer, sync_it, is_synced, kSome},
     {"say that one of two owners has recovered", unclean, recoverer, say_recovered, is_not_yet_recovered},
     {"say that the last owner has recovered", unclean, last_recoverer, say_recovered, is_recovered},
+    {"seal a file", looked_at, nobody, seal_it, is_sealed},
+    {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
     {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},
     {"close beside a writer", in_use, writer, close_it, is_in_use, kSome},
     {"close as the last recoverer", unclean, recoverer, close_it, is_paused},
@@ -382,6 +398,7 @@ void check_replaced(const Scene& scene, bool with_keys) {
 
 void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {
   check_handles(scene);
+  if (std::filesystem::exists(sealed_in(scene))) is_sealed(scene);
   const bool there = std::filesystem::exists(scene.path);
   if (operation.name_of_file == kNew) {
     scene.handle.reset();
@@ -479,7 +496,7 @@ void check_death(const Operation& operation, std::size_t number, int outcome) {
   attempt.acknowledge();
   for (const std::string& name : attempt.scene.dir.names()) {
     const bool temporary = operation.name_of_file == kReplaced && name.rfind("filter.bf.", 0) == 0;
-    CHECK((name == "filter.bf" || temporary));
+    CHECK((name == "filter.bf" || temporary || (operation.act == seal_it && name == "sealed")));
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }

@@ -41,8 +41,26 @@ Json slot_json(const std::optional<bfstore::ReportedSlot>& slot) {
 }
 
 void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id) {
-  for (const char* key : {"m", "k", "n", "p", "seed", "layout", "hash", "bits_per_key", "format_version", "form",
-                          "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes"}) {
+  for (const char* key : {"m",
+                          "k",
+                          "n",
+                          "p",
+                          "seed",
+                          "layout",
+                          "hash",
+                          "bits_per_key",
+                          "format_version",
+                          "form",
+                          "file_id",
+                          "header_bytes",
+                          "compat",
+                          "ro_compat",
+                          "incompat",
+                          "body_offset",
+                          "body_bytes",
+                          "sealed",
+                          "checksums_offset",
+                          "num_chunks"}) {
     out[key] = Json();
   }
   if (!id) return;
@@ -63,6 +81,10 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["incompat"] = id->incompat;
   out["body_offset"] = id->body_offset;
   out["body_bytes"] = id->body_bytes;
+  out["sealed"] = id->seal.has_value();
+  if (!id->seal) return;
+  out["checksums_offset"] = id->seal->checksums_offset;
+  out["num_chunks"] = id->seal->num_chunks;
 }
 
 void put_state(Json& out, const bfstore::Report& report) {

@@ -67,6 +67,10 @@ void put_file(Page& page, const Report& report) {
     page.row("header", bytes_text(id->header_bytes));
     put_features(page, *id);
     page.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
+    if (id->seal) {
+      page.row("sealed", grouped(id->seal->num_chunks) + " checksums from byte " + grouped(id->seal->checksums_offset) +
+                             "; bf verify compares");
+    }
   }
   page.row("length", bytes_text(report.file_bytes));
   page.row("on disk", bytes_text(report.allocated_bytes));

@@ -162,7 +162,9 @@ std::string headline(const Facts& facts) {
 std::string state_advice(const Facts& facts) {
   switch (facts.report.state) {
     case FileState::kClean:
-      return "Synced and closed.";
+      return facts.report.identity && facts.report.identity->seal
+                 ? "Sealed: it is never written to again, and bf verify tells whether it is damaged."
+                 : "Synced and closed.";
     case FileState::kInUse:
       return "A writer has it open; others may ask and add at the same time.";
     case FileState::kAdoptable:

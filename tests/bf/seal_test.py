@@ -1,0 +1,72 @@
+"""bf seal and bf verify: filters that tell their damage, and bf contains on damaged ones."""
+import os
+
+from bf_case import BfCase, main
+
+KEYS = b"".join(b"key %d\n" % i for i in range(20000))
+BODY, CHUNK = 16384, 65536
+
+
+class Seal(BfCase):
+    def make(self):
+        self.good("build", "f", "-q", "--from", "-", "--capacity", "200k", "--seed", "7", input=KEYS)
+        self.good("seal", "f", "s", "-q")
+
+    def damage(self, offset, content=b"\0" * 1000):
+        with open(self.path("s"), "r+b") as file:
+            file.seek(offset)
+            file.write(content)
+
+    def test_a_sealed_filter_answers_as_before_and_is_as_it_was_sealed(self):
+        self.make()
+        self.assertEqual(self.good("verify", "s"), b"s: is as it was sealed, 4 chunks of 64 KiB\n")
+        self.assertEqual(self.good("verify", "-q", "s"), b"")
+        asked = [self.good("contains", file, input=KEYS + b"absent\n") for file in ("f", "s")]
+        self.assertEqual(asked[0], asked[1])
+        self.good("contains", "s", "--verify", "key 1")
+
+    def test_damage_is_named_and_tolerated_where_that_is_asked_for(self):
+        self.make()
+        self.damage(BODY + CHUNK)
+        done = self.run_bf("verify", "s")
+        self.assertEqual((done.returncode, done.stdout), (1, b"s: damaged: bytes %d to %d\n" % (BODY + CHUNK, BODY + 2 * CHUNK - 1)))
+        self.assert_complaint(done.stderr, "1 of 4 chunks")
+        self.refused("contains", "s", "--verify", "key 1", says=("damaged", "bytes 81920 to 147455"))
+        self.assertEqual(self.good("contains", "s", "--tolerate-damage", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
+        self.assertNotEqual(self.good("contains", "s", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
+        absent = self.good("contains", "s", "--tolerate-damage", "--count", input=KEYS.replace(b"key", b"no key"))
+        self.assertTrue(5500 > int(absent.split()[1]) > 4500, absent)
+
+    def test_it_is_sealed_in_its_own_place_and_never_written_to(self):
+        self.make()
+        self.refused("seal", "f", "s", says="--force")
+        self.assertEqual(self.good("seal", "f", "f", "--force"), b"f: sealed\n")
+        for command in (["add", "f", "x"], ["recover", "f", "x"], ["recover", "f", "--accept-loss"]):
+            self.refused(*command, says="is sealed")
+        self.good("verify", "f")
+        self.good("build", "f", "--force", "-q", "--capacity", "100", "--from", "-", input=b"x\n")
+        self.good("add", "f", "y", "-q")
+
+    def test_bad_arguments_and_files_are_named(self):
+        self.make()
+        self.refused("verify", "f", says=("f: is not sealed", "bf seal"))
+        self.refused("contains", "f", "--verify", "x", says="is not sealed")
+        self.refused("verify", "none", says="none: no such file")
+        self.refused("seal", "none", "t", says="none: no such file")
+        self.refused("seal", "f", "no/t", says="no/t")
+        self.refused("seal", "f", says="SEALED")
+        self.refused("verify", says="FILE")
+        self.refused("contains", "s", "--verify", "--tolerate-damage", "x", says="--verify")
+        self.write("text", b"no filter")
+        self.refused("seal", "text", "t", says="not a bfstore file")
+        self.assertEqual(self.files(), ["f", "s", "text"])
+
+    def test_the_mode_is_the_one_asked_for(self):
+        self.make()
+        self.good("seal", "f", "t", "-q", "--mode", "0440")
+        self.assertEqual(os.stat(self.path("t")).st_mode & 0o777, 0o440)
+        self.assertEqual(os.stat(self.path("s")).st_mode & 0o777, 0o600)
+
+
+if __name__ == "__main__":
+    main()
