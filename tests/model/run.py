@@ -15,6 +15,8 @@ BUGS = {
     "JOIN_WITHOUT_LOOKING": (0, 1, 0), "END_WITHOUT_SYNC": (0, 2, 0), "RETRY_AFTER_FAILURE": (0, 1, 1),
     "NO_REWRITE": (0, 1, 1), "ADOPT_RECOVERING": (1, 1, 0), "ADOPT_WHILE_SYNCING": (1, 1, 1),
 }
+# In another order than the model's, which a seed decides, and with a table of 2^31: this one lies deep.
+SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING"}
 WITHOUT_BUG = [(0, 1, 0)]
 LONG_WITHOUT_BUG = [(0, 2, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
@@ -25,8 +27,9 @@ def build(model, folder, bug, numbers):
     kills, cuts, failures = numbers
     subprocess.run(["spin", "-a", f"-DBUG={bug}", f"-DMOST_KILLS={kills}", f"-DMOST_CUTS={cuts}",
                     f"-DMOST_FAILURES={failures}", str(model)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["gcc", "-O2", "-w", "-DSAFETY", "-DBITSTATE", "-DNOREDUCE", "-o", "checker", "pan.c"], cwd=folder,
-                   check=True)
+    order = ["-DT_RAND", "-DP_RAND"] if bug in SEEDS else []
+    subprocess.run(["gcc", "-O2", "-w", "-DSAFETY", "-DBITSTATE", "-DNOREDUCE", *order, "-o", "checker", "pan.c"],
+                   cwd=folder, check=True)
 
 
 def search(model, bug, numbers):
@@ -34,7 +37,8 @@ def search(model, bug, numbers):
     with tempfile.TemporaryDirectory() as folder:
         build(model, folder, bug, numbers)
         began = time.monotonic()
-        ran = subprocess.run(["./checker", "-E", "-m40000", "-w28"], cwd=folder, capture_output=True, text=True)
+        order = ["-w31", f"-RS{SEEDS[bug]}"] if bug in SEEDS else ["-w28"]
+        ran = subprocess.run(["./checker", "-E", "-m40000", *order], cwd=folder, capture_output=True, text=True)
         if ran.returncode != 0 or "max search depth too small" in ran.stdout or "errors:" not in ran.stdout:
             raise SystemExit(f"the checker failed: {ran.stdout}{ran.stderr}")
         states = next(line.split()[0] for line in ran.stdout.splitlines() if line.endswith("states, stored"))
