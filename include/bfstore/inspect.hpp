@@ -62,6 +62,7 @@ struct ReportedIdentity {
   std::array<std::uint8_t, 16> file_id{};
   std::uint64_t canary = 0;
   std::optional<std::string> note;
+  std::optional<std::uint64_t> key_check;  // of a file with Hash::kSipHash: tells its key from others
 };
 
 struct ReportedMark : OwnerMark {

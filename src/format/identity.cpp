@@ -9,6 +9,7 @@
 #include "base/fail.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
+#include "hash/siphash.hpp"
 #include "sizing/sizing.hpp"
 
 namespace bfstore::format {
@@ -53,6 +54,7 @@ class Checker {
   void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
+  bool keyed() const noexcept { return id_.hash == static_cast<std::uint16_t>(Hash::kSipHash); }
 
   [[nodiscard]] bool has_magic() const noexcept {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
@@ -161,9 +163,9 @@ class Checker {
     known_layout_ = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked) ||
                     id_.layout == static_cast<std::uint16_t>(Layout::kClassic);
     if (!known_layout_) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
-    known_hash_ =
-        id_.hash == static_cast<std::uint16_t>(Hash::kXxh3) || id_.hash == static_cast<std::uint16_t>(Hash::kExternal);
+    known_hash_ = hash::is_known(id_.hash);
     if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+    if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
   }
 
   void check_numbers() {
@@ -218,6 +220,8 @@ class Checker {
       check_record(rest.first(whole), value_bytes);
       rest = rest.subspan(whole);
     }
+    if (keyed() && !id_.key_check)
+      broken(Code::kRecord, "its hash is siphash, but what would tell its key is missing; build it again");
   }
 
   void check_record(Bytes record, std::uint64_t value_bytes) {
@@ -233,6 +237,13 @@ class Checker {
         broken(Code::kRecord, "a second note, one of more than 1024 bytes, or one marked critical");
       }
       id_.note = std::string(as_text(value));
+    } else if (type == kRecordKeyCheck) {
+      if (value_bytes != kKeyCheckBytes || id_.key_check || (flags & kRecordCritical) == 0 || !keyed()) {
+        broken(Code::kRecord,
+               "a second key check, one that is not 8 bytes long or not marked critical, or one of another hash");
+      } else {
+        id_.key_check = base::load<std::uint64_t>(value.data());
+      }
     } else if ((flags & kRecordCritical) != 0) {
       broken(Code::kRecord,
              "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
@@ -259,23 +270,32 @@ class Checker {
   std::vector<Problem> problems_;
 };
 
-void put_note(std::span<std::byte> record, const std::string& note) {
-  const std::span<std::byte> at = record.subspan(kRecordsOffset);
-  put(at, kRecordTypeField, kRecordNote);
-  put(at, kRecordFlagsField, std::uint16_t{0});
-  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(note.size()));
-  std::memcpy(at.data() + kRecordValueOffset, note.data(), note.size());
+// Writes one record and returns what is behind it.
+std::span<std::byte> put_record(std::span<std::byte> at, std::uint16_t type, std::uint16_t flags, Bytes value) {
+  put(at, kRecordTypeField, type);
+  put(at, kRecordFlagsField, flags);
+  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
+  std::memcpy(at.data() + kRecordValueOffset, value.data(), value.size());
+  return at.subspan(base::round_up(kRecordValueOffset + value.size(), 8));
 }
 
-std::size_t records_bytes_for(std::size_t note_bytes) noexcept {
-  return note_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + note_bytes, 8);
+std::size_t record_bytes(std::size_t value_bytes) noexcept {
+  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
+}
+
+std::size_t records_bytes_for(std::size_t note_bytes, bool keyed) noexcept {
+  return record_bytes(note_bytes) + record_bytes(keyed ? kKeyCheckBytes : 0);
 }
 
 }  // namespace
 
-std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept {
+std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noexcept {
   if (form == Form::kFile) return kPageBytes;
-  return base::round_up(kRecordsOffset + records_bytes_for(note_bytes) + kChecksumBytes, 64);
+  return base::round_up(kRecordsOffset + records_bytes_for(note_bytes, keyed) + kChecksumBytes, 64);
+}
+
+std::uint64_t key_check_of(const Key& key, const std::array<std::uint8_t, 16>& file_id) noexcept {
+  return hash::siphash(file_id.data(), file_id.size(), key);
 }
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
@@ -300,9 +320,16 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kBodyBytesField, identity.body_bytes);
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
   put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
-  const std::size_t note_bytes = identity.note ? identity.note->size() : 0;
-  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes_for(note_bytes)));
-  if (note_bytes != 0) put_note(record, *identity.note);
+  const std::string note = identity.note.value_or("");
+  put(record, kRecordsBytesField,
+      static_cast<std::uint32_t>(records_bytes_for(note.size(), identity.key_check.has_value())));
+  std::span<std::byte> rest = std::span(record).subspan(kRecordsOffset);
+  if (identity.key_check) {
+    std::array<std::byte, kKeyCheckBytes> check{};
+    base::store(check.data(), *identity.key_check);
+    rest = put_record(rest, kRecordKeyCheck, kRecordCritical, check);
+  }
+  if (!note.empty()) put_record(rest, kRecordNote, 0, std::as_bytes(std::span(note)));
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
 }

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "store/key.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -118,18 +119,15 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   const auto header = read_header(*file);
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);
-  auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, access == File::Access::kReadWrite);
-  if (!checked.problems.empty()) {
-    const Problem& first = checked.problems.front();
-    return fail(first.code, path + ": " + first.text);
-  }
-  auto mapping =
-      region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, pages);
+  auto identity = trusted_identity(there, format::Form::kFile, facts->bytes, access == File::Access::kReadWrite,
+                                   options.key, path + ": ");
+  if (!identity) return identity.error();
+  auto mapping = region::Mapping::map(*file, access, 0, identity->body_offset + identity->body_bytes, pages);
   if (!mapping) return mapping.error();
   // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
   const std::uint64_t wanted = options.map.populate ? mapping->bytes() : format::kFileHeaderBytes;
   if (Error error = mapping->populate(wanted); !error.ok()) return error;
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*checked.identity)));
+  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity)));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const OpenOptions& options) {

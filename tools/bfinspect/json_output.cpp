@@ -41,8 +41,9 @@ Json slot_json(const std::optional<bfstore::ReportedSlot>& slot) {
 }
 
 void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id) {
-  for (const char* key : {"m", "k", "n", "p", "seed", "layout", "hash", "bits_per_key", "format_version", "form",
-                          "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes"}) {
+  for (const char* key :
+       {"m", "k", "n", "p", "seed", "layout", "hash", "key_check", "bits_per_key", "format_version", "form", "file_id",
+        "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes"}) {
     out[key] = Json();
   }
   if (!id) return;
@@ -53,6 +54,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["seed"] = std::to_string(id->seed);
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
+  out["key_check"] = id->key_check ? Json(key_check_text(*id->key_check)) : Json();
   out["bits_per_key"] = static_cast<double>(id->num_bits) / static_cast<double>(id->capacity);
   out["format_version"] = format_version(*id);
   out["form"] = id->embedded ? "embedded" : "file";
