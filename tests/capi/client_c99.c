@@ -267,6 +267,44 @@ static void buffers(void) {
   free(block);
 }
 
+static void with_a_secret_key(void) {
+  static const unsigned char key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const unsigned char other[16] = {1};
+  bfs_options options = options_for(100, 0.01);
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+  uint64_t bytes = 0;
+  unsigned char* block = NULL;
+  unsigned char* buffer = NULL;
+  FILE* file = NULL;
+
+  options.hash = BFS_HASH_SIPHASH;
+  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_EKEY);
+  options.key = key;
+  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
+  CHECK(bfs_open_keyed(other_path, other, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
+  CHECK(bfs_open_keyed(other_path, key, BFS_OPEN_READ, &filter, &error) == BFS_OK);
+  CHECK(bfs_contains(filter, "secret", 6) == 1 && bfs_contains(filter, "other", 5) == 0);
+  CHECK(bfs_close(filter) == BFS_OK);
+
+  CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
+  block = malloc((size_t)bytes + 64);
+  CHECK(block != NULL);
+  buffer = block + (64 - (uintptr_t)block % 64) % 64;
+  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, NULL) == BFS_EKEY);
+  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_READ, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  file = fopen(other_path, "wb");
+  CHECK(file != NULL);
+  CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
+  CHECK(bfs_open_range(other_path, 0, 0, &filter, NULL) == BFS_EKEY);
+  CHECK(bfs_open_range_keyed(other_path, 0, 0, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+  free(block);
+}
+
 static void statistics(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_filter* filter = NULL;
@@ -302,6 +340,7 @@ int main(int argc, char** argv) {
   create_add_ask_close();
   open_in_each_mode();
   many_keys();
+  with_a_secret_key();
   publish_and_replace();
   buffers();
   statistics();

@@ -267,6 +267,26 @@ void in_the_clients_own_memory(const std::string& folder) {
   CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter) == BFS_OK);
 }
 
+void with_a_secret_key(const std::string& folder) {
+  const unsigned char key[16] = {'1', '6', ' ', 'b', 'y', 't', 'e', 's'};
+  bfs_options options = options_for(100, 0.01);
+  options.hash = BFS_HASH_SIPHASH;
+  options.key = key;
+  const std::string path = folder + "/keyed.bf";
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open(path.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
+  CHECK(bfs_open_keyed(path.c_str(), nullptr, BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
+  CHECK(bfs_open_keyed(path.c_str(), key, BFS_OPEN_WRITE, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+  alignas(64) unsigned char buffer[1024];
+  std::uint64_t bytes = 0;
+  CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open_range_keyed(path.c_str(), 0, 0, key, &filter, nullptr) == BFS_EFORM);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -278,6 +298,7 @@ int main(int argc, char** argv) {
   threads_share_a_handle(folder);
   a_file_like_another(folder);
   in_the_clients_own_memory(folder);
+  with_a_secret_key(folder);
   std::printf("C++ client: %d checks passed\n", checks_passed);
   return 0;
 }
