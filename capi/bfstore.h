@@ -151,7 +151,7 @@ typedef struct bfs_options {
   const char* like;      /* path of a filter file whose shape is copied */
   const void* note;      /* the owner's own words, any bytes */
   uint64_t note_bytes;   /* at most 1024 */
-  const void* key;       /* 16 bytes, with BFS_HASH_SIPHASH (or the key of `like`, if it has one); copied, never stored */
+  const void* key; /* 16 bytes, with BFS_HASH_SIPHASH (or the key of `like`, if it has one); copied, never stored */
 } bfs_options;
 
 /* Facts about an open filter. */
@@ -207,10 +207,11 @@ BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs
 BFS_API int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out,
                                bfs_error* error);
 
-/* The same for a filter with BFS_HASH_SIPHASH: `key` is the 16 bytes that it was made with (bfs_wrap_keyed is at bfs_wrap).
- * They are copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another one, if it is
- * NULL and the filter has one, or if the filter has none; NULL is as without.  Whoever passes digests needs the key to
- * open, too.
+/* The same for a filter with BFS_HASH_SIPHASH: `key` is the 16 bytes that it was made with (bfs_wrap_keyed is at
+ * bfs_wrap).  They are copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another
+ * one, if it is NULL and the filter has one, or if the filter has none; NULL is as without.  Whoever passes digests
+ * needs the key to open, too.
+ *
  * What the secret is for: the seed of BFS_HASH_XXH3 stands in the file, and with it anybody can choose keys that fill a
  * filter long before its capacity, or find absent keys that it says "maybe" to.  Without the key of BFS_HASH_SIPHASH
  * they can do neither.  It does not help against who can read the key, against who is told digests of this file (they

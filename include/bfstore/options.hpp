@@ -76,9 +76,8 @@ struct OpenOptions {
 //   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k
 //   num_bits and num_probes     m and k; with capacity too, the promised rate is computed for it, else the
 //                               capacity is the one at which half of the bits are set
-//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both (`key`
-//   is
-//                               that file's, if it has one, and the new one's)
+//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both;
+//                               its key, if it has one, is needed, and is the new one's, too
 // With capacity alone, fpr is 0.01.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for

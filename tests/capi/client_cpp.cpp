@@ -33,7 +33,7 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 96, "");
+static_assert(sizeof(bfs_options) == 104 && offsetof(bfs_options, key) == 96, "");  // 96 bytes before there was a key
 static_assert(sizeof(bfs_statistics) == 144, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");

@@ -169,8 +169,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
   }
 }
 
-TEST_CASE(
-    "absent keys found to hit with a public seed hit again, and those found without the key of a keyed one do not") {
+TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
   for (const Layout layout : kBothLayouts) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
