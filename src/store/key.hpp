@@ -19,7 +19,9 @@ class Secret {
   Secret& operator=(const Secret&) = delete;
   ~Secret();
 
-  void keep(const std::optional<Key>& key) noexcept { key_ = key.value_or(Key{}); }
+  void keep(const std::optional<Key>& key) noexcept {
+    if (key) key_ = *key;
+  }
   [[nodiscard]] const Key& key() const noexcept { return key_; }
 
  private:

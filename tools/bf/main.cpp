@@ -13,7 +13,7 @@ namespace {
 
 int run(bf::Arguments& arguments) {
   const bf::KeyWiper wiper(arguments.key);
-  if (!arguments.key_file.empty()) arguments.key = bf::read_key_file(arguments.key_file);
+  if (!arguments.key_file.empty()) bf::read_key_file(arguments.key_file, arguments.key);
   switch (arguments.command) {
     case bf::Command::kCreate:
       return bf::create(arguments);

@@ -74,16 +74,16 @@ bool read_hex(std::string_view digits, bfstore::Key& key) noexcept {
 
 }  // namespace
 
-bfstore::Key read_key_file(const std::string& path) {
+void read_key_file(const std::string& path, std::optional<bfstore::Key>& key) {
   const Content content(path);
   std::string_view text = content.view();
-  bfstore::Key key{};
-  if (text.size() == key.size()) {
-    std::memcpy(key.data(), text.data(), key.size());
-    return key;
+  bfstore::Key& bytes = key.emplace();
+  if (text.size() == bytes.size()) {
+    std::memcpy(bytes.data(), text.data(), bytes.size());
+    return;
   }
   if (text.ends_with('\n')) text.remove_suffix(1);
-  if (read_hex(text, key)) return key;
+  if (read_hex(text, bytes)) return;
   throw Failure("--key-file: " + path + ": is no key: neither 16 bytes nor 32 hexadecimal digits and at most one LF; " +
                 "head -c 16 /dev/urandom makes one");
 }

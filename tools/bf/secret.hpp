@@ -8,11 +8,11 @@
 
 namespace bf {
 
-// The file holds 16 bytes, or 32 hexadecimal digits and at most one LF. Says once, to standard error, if others may
-// read it. Throws Failure.
-bfstore::Key read_key_file(const std::string& path);
+// The file holds 16 bytes, or 32 hexadecimal digits and at most one LF. Says to standard error if others may use it.
+// Throws Failure; `key` may be there then.
+void read_key_file(const std::string& path, std::optional<bfstore::Key>& key);
 
-// Wipes a key when it is of no more use here.
+// Wipes a key, if it is there, when it is of no more use here.
 class KeyWiper {
  public:
   explicit KeyWiper(std::optional<bfstore::Key>& key) noexcept : key_(key) {}
