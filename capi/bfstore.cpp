@@ -27,17 +27,20 @@ using bfstore::Code;
 using bfstore::Count;
 using bfstore::Error;
 using bfstore::Filter;
+using bfstore::Key;
 using bfstore::Options;
 using bfstore::Result;
 
 static_assert(static_cast<std::int32_t>(Code::kInternal) == BFS_EINTERNAL);
 static_assert(static_cast<std::int32_t>(Code::kRecovering) == BFS_ERECOVERING);
 static_assert(static_cast<std::int32_t>(Code::kFull) == BFS_EFULL);
+static_assert(static_cast<std::int32_t>(Code::kKey) == BFS_EKEY);
 static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
 static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
 static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
 static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
 static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
+static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
@@ -64,7 +67,8 @@ static_assert(offsetof(bfs_options, seed) == 64);
 static_assert(offsetof(bfs_options, like) == 72);
 static_assert(offsetof(bfs_options, note) == 80);
 static_assert(offsetof(bfs_options, note_bytes) == 88);
-static_assert(sizeof(bfs_options) == 96);
+static_assert(offsetof(bfs_options, key) == 96);
+static_assert(sizeof(bfs_options) == 104);
 static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
 static_assert(offsetof(bfs_statistics, layout) == 4);
 static_assert(offsetof(bfs_statistics, hash) == 8);
@@ -149,23 +153,46 @@ std::optional<T> given(std::uint32_t number) noexcept {
   return static_cast<T>(std::min(number, 0xffffU));
 }
 
-// A caller built against a later header may have a longer struct; what this library does not know must be zero.
-Result<Options> read_options(const bfs_options* from) {
+// Wipes a copy of the caller's key when the call ends: the handle has its own.
+class KeyWiper {
+ public:
+  explicit KeyWiper(std::optional<Key>& key) noexcept : key_(key) {}
+  KeyWiper(const KeyWiper&) = delete;
+  KeyWiper& operator=(const KeyWiper&) = delete;
+  ~KeyWiper() {
+    if (key_) explicit_bzero(key_->data(), key_->size());
+  }
+
+ private:
+  std::optional<Key>& key_;
+};
+
+void read_key(const void* from, std::optional<Key>& to) noexcept {
+  if (from != nullptr) std::memcpy(to.emplace().data(), from, sizeof(Key));
+}
+
+// A caller built against a later header may have a longer struct; what this library does not know must be zero. One
+// that was built before there were keys has a shorter one.
+Error read_options(const bfs_options* caller, Options& options) {
+  constexpr std::uint32_t kFirstBytes = offsetof(bfs_options, key);
   constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                         BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
                                         BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
-  if (from == nullptr) return wrong("the options are null");
-  if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
-  if (std::any_of(bytes + sizeof(bfs_options), bytes + from->struct_bytes,
-                  [](unsigned char byte) { return byte != 0; })) {
+  if (caller == nullptr) return wrong("the options are null");
+  if (caller->struct_bytes < sizeof(bfs_options) && caller->struct_bytes != kFirstBytes)
+    return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
+  const std::size_t known_bytes = std::min<std::size_t>(caller->struct_bytes, sizeof(bfs_options));
+  if (std::any_of(bytes + known_bytes, bytes + caller->struct_bytes, [](unsigned char byte) { return byte != 0; })) {
     return wrong("bfs_options has fields that this version of bfstore does not know");
   }
+  bfs_options known{};
+  std::memcpy(&known, caller, known_bytes);
+  const bfs_options* from = &known;
   if ((from->flags & ~kKnownFlags) != 0) return wrong("unknown bits in bfs_options.flags");
   if (from->note == nullptr && from->note_bytes != 0) return wrong("bfs_options.note is null, but note_bytes is not 0");
   if (from->note_bytes > bfstore::kMaxNoteBytes) return wrong("bfs_options.note is longer than 1024 bytes");
-  Options options;
   options.capacity = from->capacity;
   options.fpr = from->fpr;
   options.bits_per_key = from->bits_per_key;
@@ -185,7 +212,19 @@ Result<Options> read_options(const bfs_options* from) {
   options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0};
   options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
   options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
-  return options;
+  read_key(from->key, options.key);
+  return {};
+}
+
+// `use` has what the caller's struct says.
+template <class Use>
+std::int32_t with_options(const bfs_options* from, bfs_error* error, Use use) {
+  return guarded(error, [&] {
+    Options options;
+    const KeyWiper wiper(options.key);
+    const Error wrong = read_options(from, options);
+    return wrong.ok() ? use(options) : report(error, wrong);
+  });
 }
 
 std::string_view key_of(const void* key, std::size_t key_bytes) noexcept {
@@ -259,45 +298,54 @@ const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<C
 int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_create: path or out is null");
-  return guarded(error, [&] {
-    const auto read = read_options(options);
-    if (!read) return report(error, read.error());
-    return hand_out(Filter::create(path, *read), out, error);
-  });
+  return with_options(options, error,
+                      [&](const Options& read) { return hand_out(Filter::create(path, read), out, error); });
 }
 
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
+  return bfs_open_keyed(path, nullptr, flags, out, error);
+}
+
+int32_t bfs_open_keyed(const char* path, const void* key, uint32_t flags, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
   constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                      BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_VERIFY |
                                      BFS_OPEN_TOLERATE_DAMAGE;
   const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
-  const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
-                                     set(BFS_OPEN_RECOVER),
-                                     set(BFS_OPEN_ACCEPT_LOSS),
-                                     set(BFS_OPEN_STRICT),
-                                     set(BFS_OPEN_ANY_FILESYSTEM),
-                                     set(BFS_OPEN_VERIFY),
-                                     set(BFS_OPEN_TOLERATE_DAMAGE),
-                                     set(BFS_OPEN_LIMIT)};
+  bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
+                               set(BFS_OPEN_RECOVER),
+                               set(BFS_OPEN_ACCEPT_LOSS),
+                               set(BFS_OPEN_STRICT),
+                               set(BFS_OPEN_ANY_FILESYSTEM),
+                               set(BFS_OPEN_VERIFY),
+                               set(BFS_OPEN_TOLERATE_DAMAGE),
+                               set(BFS_OPEN_LIMIT)};
+  const KeyWiper wiper(options.key);
+  read_key(key, options.key);
   return guarded(error, [&] {
     return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kOptions), options), out, error);
   });
 }
 
 int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out, bfs_error* error) {
+  return bfs_open_range_keyed(path, offset, max_bytes, nullptr, out, error);
+}
+
+int32_t bfs_open_range_keyed(const char* path, uint64_t offset, uint64_t max_bytes, const void* key, bfs_filter** out,
+                             bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open_range: path or out is null");
-  return guarded(error, [&] { return hand_out(Filter::open_range(path, offset, max_bytes), out, error); });
+  std::optional<Key> copy;
+  const KeyWiper wiper(copy);
+  read_key(key, copy);
+  return guarded(error, [&] { return hand_out(Filter::open_range(path, offset, max_bytes, {}, copy), out, error); });
 }
 
 int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error) {
   if (out_bytes == nullptr) return invalid(error, "bfs_required_bytes: out_bytes is null");
-  return guarded(error, [&] {
-    const auto read = read_options(options);
-    if (!read) return report(error, read.error());
-    const auto bytes = Filter::required_bytes(*read);
+  return with_options(options, error, [&](const Options& read) {
+    const auto bytes = Filter::required_bytes(read);
     if (!bytes) return report(error, bytes.error());
     *out_bytes = *bytes;
     return BFS_OK;
@@ -308,14 +356,17 @@ int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* optio
                    bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_format: buffer or out is null");
-  return guarded(error, [&] {
-    const auto read = read_options(options);
-    if (!read) return report(error, read.error());
-    return hand_out(Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, *read), out, error);
+  return with_options(options, error, [&](const Options& read) {
+    return hand_out(Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, read), out, error);
   });
 }
 
 int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error) {
+  return bfs_wrap_keyed(buffer, buffer_bytes, flags, nullptr, out, error);
+}
+
+int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, const void* key, bfs_filter** out,
+                       bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_wrap: buffer or out is null");
   const bool bare = (flags & BFS_WRAP_BARE) != 0;
@@ -323,10 +374,13 @@ int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter
   if (how != BFS_OPEN_READ && how != BFS_OPEN_WRITE) {
     return invalid(error, "bfs_wrap: flags are BFS_OPEN_READ or BFS_OPEN_WRITE, with or without BFS_WRAP_BARE");
   }
+  std::optional<Key> copy;
+  const KeyWiper wiper(copy);
+  read_key(key, copy);
   return guarded(error, [&] {
     auto* bytes = static_cast<std::byte*>(buffer);
-    return hand_out(how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare)
-                                         : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare),
+    return hand_out(how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare, copy)
+                                         : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare, copy),
                     out, error);
   });
 }

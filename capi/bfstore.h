@@ -57,6 +57,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFORKED (-25)     /* the handle was opened before a fork, and this is the child */
 #define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
+#define BFS_EKEY (-28)        /* the secret key was not given, is not the filter's own, or the filter has none */
 #define BFS_ESEALED (-30)     /* sealed: it is never written to again */
 #define BFS_ENOTSEALED (-31)  /* not sealed, so that it has no checksums */
 #define BFS_EDAMAGED (-32)    /* a sealed file with other bytes than those that were sealed */
@@ -86,6 +87,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_LAYOUT_CLASSIC 2 /* k probes anywhere: the lowest false-positive rate */
 #define BFS_HASH_XXH3 1      /* XXH3-64 with the file's seed (default) */
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
+#define BFS_HASH_SIPHASH 3   /* SipHash-2-4 under a secret key, for keys that strangers choose: see bfs_options.key */
 
 /* Flags of bfs_open: exactly one of these, ... */
 #define BFS_OPEN_READ 1u      /* asks only: keeps no lock and writes nothing */
@@ -98,9 +100,10 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
 /* ... and for reading, either of these: of a sealed file everything is read and compared with its checksums first;
  * BFS_ENOTSEALED if it has none. */
-#define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
-#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe", and the rest is as good as ever \
-                                         */
+#define BFS_OPEN_VERIFY 8192u /* BFS_EDAMAGED if it is not as it was sealed */
+#define BFS_OPEN_TOLERATE_DAMAGE                                                      \
+  16384u /* where it is damaged every key is "maybe", and the rest is as good as ever \
+          */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
@@ -157,6 +160,7 @@ typedef struct bfs_options {
   const char* like;      /* path of a filter file whose shape is copied */
   const void* note;      /* the owner's own words, any bytes */
   uint64_t note_bytes;   /* at most 1024 */
+  const void* key; /* 16 bytes, with BFS_HASH_SIPHASH (or the key of `like`, if it has one); copied, never stored */
 } bfs_options;
 
 /* Facts about an open filter. */
@@ -212,6 +216,20 @@ BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs
 BFS_API int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out,
                                bfs_error* error);
 
+/* The same for a filter with BFS_HASH_SIPHASH: `key` is the 16 bytes that it was made with (bfs_wrap_keyed is at
+ * bfs_wrap).  They are copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another
+ * one, if it is NULL and the filter has one, or if the filter has none; NULL is as without.  Whoever passes digests
+ * needs the key to open, too.
+ *
+ * What the secret is for: the seed of BFS_HASH_XXH3 stands in the file, and with it anybody can choose keys that fill a
+ * filter long before its capacity, or find absent keys that it says "maybe" to.  Without the key of BFS_HASH_SIPHASH
+ * they can do neither.  It does not help against who can read the key, against who is told digests of this file (they
+ * are as secret as the key), against who sees the file change while keys of his choice are added, or against who may
+ * ask the filter: a "maybe" that he has seen is one that he can have again. */
+BFS_API int32_t bfs_open_keyed(const char* path, const void* key, uint32_t flags, bfs_filter** out, bfs_error* error);
+BFS_API int32_t bfs_open_range_keyed(const char* path, uint64_t offset, uint64_t max_bytes, const void* key,
+                                     bfs_filter** out, bfs_error* error);
+
 /* The bytes that bfs_format needs for these options. */
 BFS_API int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error);
 
@@ -224,6 +242,8 @@ BFS_API int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_option
  * or BFS_OPEN_WRITE, with BFS_WRAP_BARE for the bare form.  The buffer is 64-byte aligned and must outlive the handle.
  */
 BFS_API int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error);
+BFS_API int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, const void* key, bfs_filter** out,
+                               bfs_error* error);
 
 /* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file; after
  * that the handle only reads.  On an error nothing has appeared, and the handle is as before.  With BFS_OPTION_REPLACE
@@ -275,8 +295,8 @@ BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 
-/* The key's 64-bit digest in this file.  Files with equal hash and seed have equal digests.  BFS_EDIGESTONLY where the
- * hash is external. */
+/* The key's 64-bit digest in this file.  Files with equal hash and seed (or secret key) have equal digests.
+ * BFS_EDIGESTONLY where the hash is external. */
 BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest);
 
 /* --- Many keys ---------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@ from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int3
 from ctypes import c_uint64, c_void_p
 
 LAYOUTS = {"blocked": 1, "classic": 2}
-HASHES = {"xxh3": 1, "external": 2}
+HASHES = {"xxh3": 1, "external": 2, "siphash": 3}
 READ, WRITE, EXCLUSIVE, WRAP_BARE = 1, 2, 4, 8
 OPTION_SEED, OPTION_REPLACE, OPTION_UNPUBLISHED, OPTION_BARE = 1, 2, 4, 8
 OPEN_VERIFY, OPEN_TOLERATE_DAMAGE = 8192, 16384
@@ -20,7 +20,7 @@ class Options(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
                 ("layout", c_uint32), ("hash", c_uint32), ("mode", c_uint32), ("seed", c_uint64), ("like", c_char_p),
-                ("note", c_char_p), ("note_bytes", c_uint64)]
+                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p)]
 
 
 class Statistics(Structure):
@@ -45,6 +45,9 @@ SIGNATURES = {
     "bfs_strerror": (c_char_p, [c_int32]),
     "bfs_create": (c_int32, [c_char_p, POINTER(Options), OUT, ERROR]),
     "bfs_open": (c_int32, [c_char_p, c_uint32, OUT, ERROR]),
+    "bfs_open_keyed": (c_int32, [c_char_p, c_char_p, c_uint32, OUT, ERROR]),
+    "bfs_open_range_keyed": (c_int32, [c_char_p, c_uint64, c_uint64, c_char_p, OUT, ERROR]),
+    "bfs_wrap_keyed": (c_int32, [c_void_p, c_uint64, c_uint32, c_char_p, OUT, ERROR]),
     "bfs_open_range": (c_int32, [c_char_p, c_uint64, c_uint64, OUT, ERROR]),
     "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),

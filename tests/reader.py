@@ -2,7 +2,7 @@
 
     open_file(path) | open_range(path, offset, max_bytes) | embedded(bytes) | bare(bytes)  ->  Filter
 
-Bad bytes raise Refused, whose code is the name that the checklist gives ("BFS_EMAGIC"). Needs python3-xxhash.
+All but the last take a `secret` of 16 bytes, too. Bad bytes raise Refused, whose code is the name that the checklist gives ("BFS_EMAGIC"). Needs python3-xxhash.
 """
 import os
 import stat
@@ -27,19 +27,48 @@ def number(data):
     return int.from_bytes(data, "little")
 
 
+def siphash(data, secret):
+    """SipHash-2-4 as the paper's section 2 tells it."""
+    rotate = lambda x, bits: (x << bits | x >> 64 - bits) % 2**64
+    k0, k1 = struct.unpack("<QQ", secret)
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(count):
+        a, b, c, d = v
+        for _ in range(count):
+            a, c = (a + b) % 2**64, (c + d) % 2**64
+            b, d = rotate(b, 13) ^ a, rotate(d, 16) ^ c
+            a = rotate(a, 32)
+            c, a = (c + b) % 2**64, (a + d) % 2**64
+            b, d = rotate(b, 17) ^ c, rotate(d, 21) ^ a
+            c = rotate(c, 32)
+        v[:] = a, b, c, d
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) % 256])
+    for word, in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
 def canary(hash_number, seed):
     c = 0
-    for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number == 1 else ():
-        c = (c << 9 | c >> 55) % 2**64 ^ xxh3(bytes(j % 251 for j in range(length)), seed)
+    for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number != 2 else ():
+        key = bytes(j % 251 for j in range(length))
+        c = (c << 9 | c >> 55) % 2**64 ^ (xxh3(key, seed) if hash_number == 1 else siphash(key, bytes(range(16))))
     return c
 
 
 class Filter:
     note, seal, marks, keys_added, state, clean, live_word = None, None, {}, 0, None, None, 0
+    secret, key_check = None, None
 
     def digest(self, key):
-        check([(self.hash == 1, "BFS_EDIGESTONLY")])
-        return xxh3(key, self.seed)
+        check([(self.hash != 2, "BFS_EDIGESTONLY")])
+        return xxh3(key, self.seed) if self.hash == 1 else siphash(key, self.secret)
 
     def probes(self, digest):
         x = digest * (self.m // 512) if self.layout == 1 else digest | 1
@@ -55,7 +84,7 @@ class Filter:
         return self.contains_digest(self.digest(key))
 
 
-def identity(data, form, limit):
+def identity(data, form, limit, secret):
     """The identity record that `data` begins with; what it tells of must end within `limit` bytes."""
     check([(limit >= (16384 if form == 1 else 192), "BFS_ETOOSHORT")])
     f = Filter()
@@ -66,8 +95,8 @@ def identity(data, form, limit):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
-           (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 and (f.layout == 2 or f.m % 512 == 0), "BFS_EBITS"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2, 3), "BFS_EHASH"),
+           (f.hash != 3 or f.seed == 0, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 and (f.layout == 2 or f.m % 512 == 0), "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.body_bytes == (f.m // 8 if f.layout == 1 else 8 * -(-f.m // 64)), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes, "BFS_EBODY"),
@@ -76,17 +105,23 @@ def identity(data, form, limit):
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value = left[8:8 + length]
-        fits = {1: length <= 1024 and f.note is None, 3: length == 40 and f.seal is None}.get(kind, True)
-        check([(end <= len(left) and not any(left[8 + length:end]) and flags == 0 and fits, "BFS_ERECORD")])
-        f.note, f.seal, left = value if kind == 1 else f.note, value if kind == 3 else f.seal, left[end:]
-    check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD")])
+        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal"}.get(kind)
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40}.get(kind, True) and flags == (kind == 2)
+        check([(end <= len(left) and not any(left[8 + length:end]) and fits, "BFS_ERECORD"),
+               (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
+        if kind_of:
+            setattr(f, kind_of, value)
+        left = left[end:]
+    check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
+           ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD")])
     if f.seal:
         chunk, zero, count, f.sums_at, f.sums_sum, f.keys_sealed = struct.unpack("<IIQQQQ", f.seal)
         check([(chunk == 65536 and not zero and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),
                (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
                (f.sums_at + 8 * count <= limit, "BFS_EBODY")])
-    check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY")])
+    check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_EKEY"),
+           (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_EKEY")])
+    f.secret = secret
     return f, minor
 
 
@@ -105,11 +140,11 @@ def state(f, minor, a, b, live):
     check([(f.live_word & ~(0xF << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
 
 
-def open_file(path):
+def open_file(path, secret=None):
     check([(not os.path.islink(path), "BFS_ESYMLINK"), (stat.S_ISREG(os.lstat(path).st_mode), "BFS_ENOTREGULAR")])
     with open(path, "rb") as file:
         header = file.read(16384)
-        f, minor = identity(header, 1, os.fstat(file.fileno()).st_size)
+        f, minor = identity(header, 1, os.fstat(file.fileno()).st_size, secret)
         state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
         file.seek(f.start)
         f.body = file.read(f.body_bytes)
@@ -126,16 +161,16 @@ def damaged(f):
             xxh3(f.sums, salt) == f.sums_sum and f.keys_added == f.keys_sealed)
 
 
-def embedded(data):
-    f = identity(data, 2, len(data))[0]
+def embedded(data, secret=None):
+    f = identity(data, 2, len(data), secret)[0]
     f.body = data[f.start:f.start + f.body_bytes]
     return f
 
 
-def open_range(path, offset, max_bytes=0):
+def open_range(path, offset, max_bytes=0, secret=None):
     with open(path, "rb") as file:
         file.seek(offset)
-        return embedded(file.read(max_bytes or -1))
+        return embedded(file.read(max_bytes or -1), secret)
 
 
 def bare(data):

@@ -41,6 +41,7 @@ enum class Code : std::int32_t {
   kForked = -25,      // the handle was made before a fork, and this is the child
   kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
   kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
+  kKey = -28,         // the filter's secret key was not given, is another one, or there is none
   kSealed = -30,      // sealed: it is never written to again
   kNotSealed = -31,   // not sealed, so that it has no checksums
   kDamaged = -32,     // other bytes than those that were sealed

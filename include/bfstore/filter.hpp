@@ -47,9 +47,9 @@ class Filter {
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
   // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
-  // (0: up to the end of the file). The offset may be any multiple of 64. Read only.
+  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. `key`: OpenOptions.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                   const MapOptions& map = {});
+                                   const MapOptions& map = {}, const std::optional<Key>& key = {});
 
   // The bytes that format() needs for these options.
   static Result<std::uint64_t> required_bytes(const Options& options);
@@ -59,9 +59,9 @@ class Filter {
   static Result<Filter> format(std::span<std::byte> buffer, const Options& options);
 
   // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and outlives the handle. `bare`: the
-  // buffer is exactly body and trailer.
-  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false);        // reads and adds
-  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false);  // reads only
+  // buffer is exactly body and trailer. `key`: OpenOptions. The first reads and adds, the second only reads.
+  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<Key>& key = {});
+  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false, const std::optional<Key>& key = {});
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
@@ -91,7 +91,8 @@ class Filter {
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
-  // The key's digest in this file; other files with equal hash and seed have the same. Nothing for Hash::kExternal.
+  // The key's digest in this file; other files with equal hash and seed (or secret key) have the same. Nothing for
+  // Hash::kExternal. For Hash::kSipHash it is as secret as the key: it shows where the bits are.
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
@@ -176,7 +177,8 @@ class Filter {
 
  private:
   struct Core;
-  static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing);
+  static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
+                                const std::optional<Key>& key);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class KeyAt>
   Count add_keys(std::size_t count, KeyAt key_at) noexcept;

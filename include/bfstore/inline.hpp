@@ -9,7 +9,8 @@
 // themselves. All give the same answers.
 //
 // A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, where that is
-// inlined too. A filter with Hash::kExternal takes the owner's own.
+// inlined too. A filter with Hash::kExternal takes the owner's own, and one with Hash::kSipHash Filter::digest(key)
+// alone.
 //
 // Link the static library, or use the project as a Meson subproject.
 #pragma once

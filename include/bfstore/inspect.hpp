@@ -41,6 +41,14 @@ struct OwnerMark {
   bool operator==(const OwnerMark&) const noexcept = default;
 };
 
+// What a keyed filter keeps of its secret key: enough to tell another one.
+struct ReportedKeyCheck {
+  std::uint64_t salt = 0;  // random, so that two filters do not show that they have one key
+  std::uint64_t tag = 0;   // the salt's SipHash under the key
+
+  bool operator==(const ReportedKeyCheck&) const noexcept = default;
+};
+
 // Where a sealed file's checksums are, and what they are of.
 struct ReportedSeal {
   std::uint32_t chunk_bytes = 0;
@@ -73,7 +81,8 @@ struct ReportedIdentity {
   std::array<std::uint8_t, 16> file_id{};
   std::uint64_t canary = 0;
   std::optional<std::string> note;
-  std::optional<ReportedSeal> seal;  // of a sealed file
+  std::optional<ReportedSeal> seal;           // of a sealed file
+  std::optional<ReportedKeyCheck> key_check;  // of a file with Hash::kSipHash
 };
 
 struct ReportedMark : OwnerMark {

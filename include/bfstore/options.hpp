@@ -18,7 +18,14 @@ enum class Layout : std::uint16_t {
 enum class Hash : std::uint16_t {
   kXxh3 = 1,      // XXH3-64 with the file's seed
   kExternal = 2,  // the caller passes digests of its own, well mixed hash; functions that take keys refuse
+  kSipHash = 3,   // SipHash-2-4 under a secret Key: for keys that strangers choose
 };
+
+// The secret of a filter with Hash::kSipHash: 16 random bytes, kept by the owner and never in the file. Who does not
+// know it can not choose keys that fill the filter faster than others, nor find out alone which absent keys it says
+// "maybe" to. It does not help against who can read it, against who is told digests (they are as secret as the key), or
+// against who may ask the filter: what it answered "maybe" to it will answer "maybe" to again.
+using Key = std::array<std::uint8_t, 16>;
 
 inline constexpr std::uint32_t kMaxProbes = 64;
 inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
@@ -62,6 +69,10 @@ struct OpenOptions {
   // Adding is refused (kFull) while the keys added are as many as the capacity. Looked at once for each call that adds
   // one key, else once for 64 keys: writers that add at the same moment may exceed it by as many each.
   bool hard_limit = false;
+
+  // Of a file with Hash::kSipHash, the one that it was made with; none for any other file (else kKey). The handle keeps
+  // a copy and wipes it when it ends; this one is the caller's to wipe.
+  std::optional<Key> key{};
 };
 
 // The size of a filter is given by exactly one of these pairs (zero means "not given"):
@@ -70,7 +81,8 @@ struct OpenOptions {
 //   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k
 //   num_bits and num_probes     m and k; with capacity too, the promised rate is computed for it, else the
 //                               capacity is the one at which half of the bits are set
-//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both
+//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both;
+//                               its key, if it has one, is needed, and is the new one's, too
 // With capacity alone, fpr is 0.01.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for
@@ -83,7 +95,8 @@ struct Options {
 
   std::optional<Layout> layout;       // blocked if not given
   std::optional<Hash> hash;           // XXH3-64 if not given
-  std::optional<std::uint64_t> seed;  // random if not given (0 for Hash::kExternal, which has none)
+  std::optional<std::uint64_t> seed;  // of Hash::kXxh3 alone; random if not given
+  std::optional<Key> key{};           // of Hash::kSipHash, which needs one; never stored (OpenOptions)
   std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The new filter's handle is the only one that adds, for as long as it is open, so that it adds without atomic
@@ -99,7 +112,7 @@ struct Options {
   bool hard_limit = false;      // OpenOptions
 
   // Buffers only.
-  bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored
+  bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash
 };
 
 // Values that a filter file was made with.

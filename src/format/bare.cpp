@@ -40,7 +40,8 @@ Result<Shape> decode_bare(Bytes bytes) {
   Shape shape;
   shape.num_probes = get<std::uint8_t>(trailer, kTrailerNumProbesField);
   if (layout != 1 && layout != 2) return base::fail(Code::kLayout, "unknown layout " + std::to_string(layout));
-  if (hash != 1 && hash != 2) return base::fail(Code::kHash, "unknown hash " + std::to_string(hash));
+  if (hash != 1 && hash != 2)
+    return base::fail(Code::kHash, "hash " + std::to_string(hash) + " is unknown, or not for bare filters");
   shape.layout = static_cast<Layout>(layout);
   shape.hash = static_cast<Hash>(hash);
   if (shape.num_probes < 1 || shape.num_probes > kMaxProbes) {

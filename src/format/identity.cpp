@@ -10,6 +10,7 @@
 #include "format/seal.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
+#include "hash/siphash.hpp"
 #include "sizing/sizing.hpp"
 
 namespace bfstore::format {
@@ -55,6 +56,7 @@ class Checker {
   void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
+  bool keyed() const noexcept { return id_.hash == static_cast<std::uint16_t>(Hash::kSipHash); }
 
   [[nodiscard]] bool has_magic() const noexcept {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
@@ -163,9 +165,9 @@ class Checker {
     known_layout_ = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked) ||
                     id_.layout == static_cast<std::uint16_t>(Layout::kClassic);
     if (!known_layout_) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
-    known_hash_ =
-        id_.hash == static_cast<std::uint16_t>(Hash::kXxh3) || id_.hash == static_cast<std::uint16_t>(Hash::kExternal);
+    known_hash_ = hash::is_known(id_.hash);
     if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+    if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
   }
 
   void check_numbers() {
@@ -220,6 +222,8 @@ class Checker {
       check_record(rest.first(whole), value_bytes);
       rest = rest.subspan(whole);
     }
+    if (keyed() && !id_.key_check)
+      broken(Code::kRecord, "its hash is siphash, but what would tell its key is missing; build it again");
   }
 
   void check_record(Bytes record, std::uint64_t value_bytes) {
@@ -244,6 +248,13 @@ class Checker {
           ReportedSeal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
                        get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
                        get<std::uint64_t>(value, kSealKeysAddedField)};
+    } else if (type == kRecordKeyCheck) {
+      if (value_bytes != kKeyCheckBytes || id_.key_check || (flags & kRecordCritical) == 0 || !keyed()) {
+        broken(Code::kRecord,
+               "a second key check, one that is not 16 bytes long or not marked critical, or one of another hash");
+      } else {
+        id_.key_check = {base::load<std::uint64_t>(value.data()), base::load<std::uint64_t>(value.data() + 8)};
+      }
     } else if ((flags & kRecordCritical) != 0) {
       broken(Code::kRecord,
              "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
@@ -287,30 +298,14 @@ class Checker {
   std::vector<Problem> problems_;
 };
 
-std::size_t record_bytes_for(std::size_t value_bytes) noexcept {
-  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
+// Writes one record and returns what is behind it.
+std::span<std::byte> put_record(std::span<std::byte> at, std::uint16_t type, std::uint16_t flags, Bytes value) {
+  put(at, kRecordTypeField, type);
+  put(at, kRecordFlagsField, flags);
+  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
+  std::memcpy(at.data() + kRecordValueOffset, value.data(), value.size());
+  return at.subspan(base::round_up(kRecordValueOffset + value.size(), 8));
 }
-
-// Parameter records, one behind the other.
-class Records {
- public:
-  explicit Records(std::span<std::byte> record) noexcept : rest_(record.subspan(kRecordsOffset)) {}
-
-  void append(std::uint16_t type, std::uint16_t flags, Bytes value) noexcept {
-    put(rest_, kRecordTypeField, type);
-    put(rest_, kRecordFlagsField, flags);
-    put(rest_, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
-    std::memcpy(rest_.data() + kRecordValueOffset, value.data(), value.size());
-    const std::size_t whole = record_bytes_for(value.size());
-    rest_ = rest_.subspan(whole);
-    bytes_ += whole;
-  }
-  [[nodiscard]] std::uint32_t bytes() const noexcept { return static_cast<std::uint32_t>(bytes_); }
-
- private:
-  std::span<std::byte> rest_;
-  std::size_t bytes_ = 0;
-};
 
 std::array<std::byte, kSealBytes> encode_seal(const ReportedSeal& seal) noexcept {
   std::array<std::byte, kSealBytes> value{};
@@ -322,11 +317,22 @@ std::array<std::byte, kSealBytes> encode_seal(const ReportedSeal& seal) noexcept
   return value;
 }
 
+std::size_t record_bytes(std::size_t value_bytes) noexcept {
+  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
+}
+
 }  // namespace
 
-std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept {
+std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noexcept {
   if (form == Form::kFile) return kPageBytes;
-  return base::round_up(kRecordsOffset + record_bytes_for(note_bytes) + kChecksumBytes, 64);
+  const std::size_t records = record_bytes(note_bytes) + record_bytes(keyed ? kKeyCheckBytes : 0);
+  return base::round_up(kRecordsOffset + records + kChecksumBytes, 64);
+}
+
+ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
+  std::array<std::byte, 8> bytes{};
+  base::store(bytes.data(), salt);
+  return {salt, hash::siphash(bytes.data(), bytes.size(), key)};
 }
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
@@ -352,11 +358,18 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
   put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
   put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
-  Records records(record);
+  const std::span<std::byte> records = std::span(record).subspan(kRecordsOffset);
+  std::span<std::byte> rest = records;
+  if (identity.key_check) {
+    std::array<std::byte, kKeyCheckBytes> check{};
+    base::store(check.data(), identity.key_check->salt);
+    base::store(check.data() + 8, identity.key_check->tag);
+    rest = put_record(rest, kRecordKeyCheck, kRecordCritical, check);
+  }
   if (identity.note && !identity.note->empty())
-    records.append(kRecordNote, 0, std::as_bytes(std::span(*identity.note)));
-  if (identity.seal) records.append(kRecordSeal, 0, encode_seal(*identity.seal));
-  put(record, kRecordsBytesField, records.bytes());
+    rest = put_record(rest, kRecordNote, 0, std::as_bytes(std::span(*identity.note)));
+  if (identity.seal) rest = put_record(rest, kRecordSeal, 0, encode_seal(*identity.seal));
+  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records.size() - rest.size()));
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
 }

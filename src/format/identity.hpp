@@ -63,6 +63,8 @@ inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
 inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
 inline constexpr std::size_t kRecordValueOffset = 8;
 inline constexpr std::uint16_t kRecordNote = 1;
+inline constexpr std::uint16_t kRecordKeyCheck = 2;
+inline constexpr std::size_t kKeyCheckBytes = 16;  // salt, tag
 inline constexpr std::uint16_t kRecordSeal = 3;
 inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
 
@@ -80,8 +82,11 @@ inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 
-// The record's length for a note of so many bytes.
-std::size_t header_bytes_for(Form form, std::size_t note_bytes) noexcept;
+// The record's length for a note of so many bytes, and a key check if the filter is `keyed`.
+std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed = false) noexcept;
+
+// What a file keeps of its key.
+ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept;
 
 // Where a body of so many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;

@@ -18,8 +18,13 @@ inline std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t see
   return XXH3_64bits_withSeed(data == nullptr ? &kEmpty : data, bytes, seed);
 }
 
+// Whether a persisted number is that of a hash.
+constexpr bool is_known(std::uint16_t hash) noexcept {
+  return hash >= static_cast<std::uint16_t>(Hash::kXxh3) && hash <= static_cast<std::uint16_t>(Hash::kSipHash);
+}
+
 // A fold of the digests of fixed keys, one for each path that XXH3 takes by length (FORMAT.md, "Hashes"): a library
-// that hashes otherwise computes another canary, and refuses the file.
+// that hashes otherwise computes another canary, and refuses the file. SipHash's is under a key that everybody knows.
 std::uint64_t canary(Hash hash, std::uint64_t seed) noexcept;
 
 }  // namespace bfstore::hash

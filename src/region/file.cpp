@@ -152,6 +152,7 @@ Result<File> File::of_this_process(int descriptor, const std::string& path) {
   const auto born = ForkMark::make();
   if (!born) return born.error();
   file.born_ = *born;
+  file.writable_ = true;
   keep_from_children(descriptor);
   return file;
 }
@@ -160,12 +161,14 @@ File::File(File&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, std::string())),
+      writable_(other.writable_),
       born_(other.born_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
+  std::swap(writable_, other.writable_);
   std::swap(born_, other.born_);
   return *this;
 }

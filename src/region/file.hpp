@@ -51,6 +51,7 @@ class File {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] bool writable() const noexcept { return writable_; }
   // Of the process that opened it for writing.
   [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
 
@@ -102,6 +103,7 @@ class File {
   int descriptor_ = -1;
   std::string path_;
   std::string temporary_;  // not empty: the file has this name, until it is published
+  bool writable_ = false;
   ForkMark born_;
 };
 

@@ -44,7 +44,7 @@ class Description {
  public:
   Description(const File& file, File::Access access)
       : of_file_(file.descriptor()),
-        own_(access == File::Access::kRead
+        own_(access == File::Access::kRead || !file.writable()
                  ? -1
                  : ::open(("/proc/self/fd/" + std::to_string(of_file_)).c_str(), O_RDWR | O_CLOEXEC)) {}
   Description(const Description&) = delete;

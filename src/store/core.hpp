@@ -11,6 +11,7 @@
 #include "base/mutant.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
+#include "store/key.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -38,7 +39,8 @@ struct Filter::Core {
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
     return session != nullptr ? &session->mapping() : range.get();
   }
-  [[nodiscard]] bool takes_keys() const noexcept { return shape.hash != Hash::kExternal; }
+  template <class Outcome, class Use>
+  Outcome with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept;
   // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
   // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {
@@ -67,6 +69,7 @@ struct Filter::Core {
   std::uint64_t* words;
   layout::Target target;  // for lookups; its guard is the live word
   Shape shape;
+  store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
   layout::Guard add_guard;  // the same; but who recovers a file adds to it meanwhile
   region::ForkMark born;

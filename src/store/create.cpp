@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "format/bare.hpp"
 #include "format/identity.hpp"
+#include "hash/hash.hpp"
 #include "sizing/sizing.hpp"
 #include "store/core.hpp"
 
@@ -30,7 +31,8 @@ std::uint64_t body_budget(const Options& options, Form form) noexcept {
   if (options.bare) return options.max_bytes - std::min(options.max_bytes, std::uint64_t{format::kTrailerBytes});
   if (form == Form::kEmbedded) {
     return options.max_bytes -
-           std::min<std::uint64_t>(options.max_bytes, format::header_bytes_for(form, options.note.size()));
+           std::min<std::uint64_t>(options.max_bytes,
+                                   format::header_bytes_for(form, options.note.size(), options.key.has_value()));
   }
   const std::uint64_t small = options.max_bytes - std::min<std::uint64_t>(options.max_bytes, format::kFileHeaderBytes);
   if (small < format::kBigBodyBytes) return small;
@@ -56,12 +58,20 @@ Result<Identity> shape_like(const Options& options) {
   if (!facts->regular) return fail(Code::kNotRegular, options.like + ": not a regular file");
   const auto header = store::read_header(*file);
   if (!header) return header.error();
-  const std::span<const std::byte> there = store::header_there(*header, *facts);
-  auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
-  if (!checked.problems.empty()) {
-    return fail(checked.problems.front().code, options.like + ": " + checked.problems.front().text);
+  return store::trusted_identity(store::header_there(*header, *facts), Form::kFile, facts->bytes, false, options.key,
+                                 options.like + ": ");
+}
+
+// What digests depend on besides the keys.
+Error check_hash(Hash hash, const Options& options) {
+  if (!hash::is_known(static_cast<std::uint16_t>(hash)))
+    return fail(Code::kHash, "unknown hash: give xxh3, external or siphash");
+  if (hash != Hash::kXxh3 && options.seed) {
+    return fail(Code::kInvalid,
+                std::string("a seed was given, and only xxh3 has one: ") +
+                    (hash == Hash::kSipHash ? "siphash has a key" : "external digests are the owner's"));
   }
-  return std::move(*checked.identity);
+  return store::check_key_for(hash, options.key);
 }
 
 Result<Identity> shape_of_size(const Options& options, Form form) {
@@ -69,7 +79,7 @@ Result<Identity> shape_of_size(const Options& options, Form form) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   if (layout != Layout::kBlocked && layout != Layout::kClassic)
     return fail(Code::kLayout, "unknown layout: give blocked or classic");
-  if (hash != Hash::kXxh3 && hash != Hash::kExternal) return fail(Code::kHash, "unknown hash: give xxh3 or external");
+  if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = sizing::solve(layout, options, body_budget(options, form));
   if (!size) return size.error();
   Identity identity;
@@ -97,6 +107,11 @@ Result<Identity> plan(const Options& options, Form form) {
   if (options.note.size() > kMaxNoteBytes) {
     return fail(Code::kInvalid, "a note of " + std::to_string(options.note.size()) + " bytes is longer than 1024");
   }
+  if (options.bare && (options.hash == Hash::kSipHash || options.key)) {
+    return fail(
+        Code::kInvalid,
+        "the bare form has no room for what tells a wrong key, so its hash can not be siphash: make it embedded");
+  }
   if ((options.mode & ~0777U) != 0) return fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
   auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
   if (!planned) return planned;
@@ -107,12 +122,19 @@ Result<Identity> plan(const Options& options, Form form) {
     identity.num_bits = base::round_up(identity.num_bits, 64);  // m is not stored, but follows from the body's length
   }
   identity.embedded = form == Form::kEmbedded;
-  identity.header_bytes = static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size()));
+  identity.header_bytes =
+      static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
   identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
   identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;
   if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
+  identity.key_check.reset();
+  if (options.key) {
+    std::uint64_t salt = 0;
+    if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
+    identity.key_check = format::key_check_of(*options.key, salt);
+  }
   return planned;
 }
 
@@ -133,16 +155,18 @@ struct Embedded {
   std::uint64_t body_bytes = 0;
 };
 
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing) {
-  const auto checked = format::check_identity(bytes, Form::kEmbedded, available_bytes, writing);
-  if (!checked.problems.empty()) return fail(checked.problems.front().code, checked.problems.front().text);
-  return Embedded{store::shape_of(*checked.identity), checked.identity->body_offset, checked.identity->body_bytes};
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
+                               const std::optional<Key>& key, const std::string& where) {
+  const auto identity = store::trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
+  if (!identity) return identity.error();
+  return Embedded{store::shape_of(*identity), identity->body_offset, identity->body_bytes};
 }
 
-Result<Embedded> find_in_buffer(std::span<const std::byte> buffer, bool bare, bool writing) {
+Result<Embedded> find_in_buffer(std::span<const std::byte> buffer, bool bare, bool writing,
+                                const std::optional<Key>& key) {
   if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
-  if (!bare) return find_embedded(buffer, buffer.size(), writing);
-  const auto shape = format::decode_bare(buffer);
+  if (!bare) return find_embedded(buffer, buffer.size(), writing, key, "");
+  const auto shape = store::trusted_bare(buffer, key);
   if (!shape) return shape.error();
   return Embedded{*shape, 0, buffer.size() - format::kTrailerBytes};
 }
@@ -166,6 +190,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   // What is not published has the writers' lock for itself, too.
   const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
+  core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
   return Filter(std::move(core));
 }
@@ -199,25 +224,34 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   }
   const auto record = format::encode_identity(*identity);
   std::memcpy(buffer.data(), record.data(), record.size());
-  return Filter(std::make_unique<Core>(*functions, words_at(buffer.data() + identity->body_offset), shape,
-                                       identity->body_bytes, how));
+  auto core = std::make_unique<Core>(*functions, words_at(buffer.data() + identity->body_offset), shape,
+                                     identity->body_bytes, how);
+  core->secret.keep(options.key);
+  return Filter(std::move(core));
 }
 
-Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing) {
-  const auto found = find_in_buffer(buffer, bare, writing);
+Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
+                               const std::optional<Key>& key) {
+  const auto found = find_in_buffer(buffer, bare, writing, key);
   if (!found) return found.error();
   const auto functions = store::functions_for(found->shape.layout);
   if (!functions) return functions.error();
-  return Filter(std::make_unique<Core>(*functions, words_at(buffer.data() + found->body_offset), found->shape,
-                                       found->body_bytes, writing ? Adding::kShared : Adding::kNever));
+  auto core = std::make_unique<Core>(*functions, words_at(buffer.data() + found->body_offset), found->shape,
+                                     found->body_bytes, writing ? Adding::kShared : Adding::kNever);
+  core->secret.keep(key);
+  return Filter(std::move(core));
 }
 
-Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare) { return wrap_as(buffer, bare, true); }
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<Key>& key) {
+  return wrap_as(buffer, bare, true, key);
+}
 
-Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare) { return wrap_as(buffer, bare, false); }
+Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const std::optional<Key>& key) {
+  return wrap_as(buffer, bare, false, key);
+}
 
 Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                  const MapOptions& map) {
+                                  const MapOptions& map, const std::optional<Key>& key) {
   const auto file = region::File::open(path, region::File::Access::kRead);
   if (!file) return file.error();
   const auto facts = file->facts();
@@ -236,9 +270,9 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   std::vector<std::byte> header(std::min<std::uint64_t>(available, format::kMostEmbeddedHeader));
   const auto got = file->read_at(header, offset);
   if (!got) return got.error();
-  const auto found = find_embedded(std::span(header).first(*got), available, false);
-  if (!found)
-    return fail(found.error().code, path + ": at byte " + std::to_string(offset) + ": " + found.error().message);
+  const auto found = find_embedded(std::span(header).first(*got), available, false, key,
+                                   path + ": at byte " + std::to_string(offset) + ": ");
+  if (!found) return found.error();
   const std::uint64_t first_page = base::round_down(offset, format::kPageBytes);
   const std::uint64_t body = offset - first_page + found->body_offset;
   const auto functions = store::functions_for(found->shape.layout);
@@ -247,7 +281,9 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
                                       map.random_access ? region::Pages::kSmall : region::Pages::kHuge);
   if (!mapping) return mapping.error();
   if (Error error = map.populate ? mapping->populate(mapping->bytes()) : Error{}; !error.ok()) return error;
-  return Filter(std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes));
+  auto core = std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes);
+  core->secret.keep(key);
+  return Filter(std::move(core));
 }
 
 }  // namespace bfstore

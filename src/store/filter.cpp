@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
+#include "hash/siphash.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
 
@@ -38,12 +39,13 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   const bool exclusive = mode == OpenMode::kExclusive;
   const region::Lock lock = exclusive ? region::Lock::kExclusive : region::Lock::kShared;
   auto session =
-      reading ? store::Session::open_reader(path, options) : store::Session::open_writer(path, lock, options);
+      reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, lock, {options});
   if (!session) return session.error();
   const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
   if (!functions) return functions.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
+  core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
   return Filter(std::move(core));
 }
@@ -70,23 +72,31 @@ Error Filter::close() {
 // --- One key
 // -----------------------------------------------------------------------------------------------------------
 
+// What `use` makes of the key's digest; `otherwise` where the owner brings digests. XXH3, which nearly everybody uses,
+// is apart from the others, so that it costs one branch that is always foretold.
+template <class Outcome, class Use>
+Outcome Filter::Core::with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept {
+  if (shape.hash == Hash::kXxh3) [[likely]]
+    return use(hash::xxh3(key.data(), key.size(), shape.seed));
+  if (shape.hash == Hash::kSipHash) return use(hash::siphash(key.data(), key.size(), secret.key()));
+  return otherwise;
+}
+
 Count Filter::add(std::string_view key) noexcept {
-  if (!core_->takes_keys()) return Code::kDigestOnly;
-  return core_->add(hash::xxh3(key.data(), key.size(), core_->shape.seed));
+  return core_->with_digest(key, Count(Code::kDigestOnly), [this](std::uint64_t digest) { return core_->add(digest); });
 }
 
 Count Filter::add_digest(std::uint64_t digest) noexcept { return core_->add(digest); }
 
 bool Filter::contains(std::string_view key) const noexcept {
-  if (!core_->takes_keys()) return true;
-  return core_->contains(hash::xxh3(key.data(), key.size(), core_->shape.seed));
+  return core_->with_digest(key, true, [this](std::uint64_t digest) { return core_->contains(digest); });
 }
 
 bool Filter::contains_digest(std::uint64_t digest) const noexcept { return core_->contains(digest); }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
-  if (!core_->takes_keys()) return std::nullopt;
-  return hash::xxh3(key.data(), key.size(), core_->shape.seed);
+  return core_->with_digest(key, std::optional<std::uint64_t>(),
+                            [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
 }
 
 // --- Durability and facts

@@ -1,6 +1,7 @@
 // The public Filter's calls with many keys: every form of keys, and of answers, is brought to the one path of
 // batch.hpp.
 #include "hash/hash.hpp"
+#include "hash/siphash.hpp"
 #include "store/batch.hpp"
 
 namespace bfstore {
@@ -57,18 +58,44 @@ struct Column {
   }
 };
 
-// Keys that are turned into digests when it is their turn.
-template <class KeyAt>
-struct Hashed {
-  KeyAt key_at;
-  std::size_t count;
+// The hashes of keys, with what each needs besides the key.
+struct Xxh3 {
   std::uint64_t seed;
-  [[nodiscard]] std::size_t size() const noexcept { return count; }
-  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept {
-    const std::string_view key = key_at(i);
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return hash::xxh3(key.data(), key.size(), seed);
   }
 };
+
+struct SipHash {
+  const Key& secret;
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
+    return hash::siphash(key.data(), key.size(), secret);
+  }
+};
+
+// Keys that are turned into digests when it is their turn.
+template <class KeyAt, class Hasher>
+struct Hashed {
+  KeyAt key_at;
+  std::size_t count;
+  Hasher hasher;
+  [[nodiscard]] std::size_t size() const noexcept { return count; }
+  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return hasher(key_at(i)); }
+};
+
+// What `use` makes of the keys; chosen once for all of them. kDigestOnly where keys are not taken.
+template <class KeyAt, class Use>
+Count with_digests(const Shape& shape, const store::Secret& secret, std::size_t count, KeyAt key_at, Use use) {
+  switch (shape.hash) {
+    case Hash::kXxh3:
+      return use(Hashed<KeyAt, Xxh3>{key_at, count, {shape.seed}});
+    case Hash::kSipHash:
+      return use(Hashed<KeyAt, SipHash>{key_at, count, {secret.key()}});
+    case Hash::kExternal:
+      break;
+  }
+  return Code::kDigestOnly;
+}
 
 store::Bytes taker_of(std::span<std::uint8_t> answers) noexcept { return store::Bytes(answers.data()); }
 store::Indices taker_of(std::span<std::uint32_t> indices) noexcept { return store::Indices(indices.data()); }
@@ -97,8 +124,8 @@ bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
 
 template <class KeyAt>
 Count Filter::add_keys(std::size_t count, KeyAt key_at) noexcept {
-  if (!core_->takes_keys()) return Code::kDigestOnly;
-  return core_->add_all(Hashed<KeyAt>{key_at, count, core_->shape.seed});
+  return with_digests(core_->shape, core_->secret, count, key_at,
+                      [this](const auto& keys) { return core_->add_all(keys); });
 }
 
 Count Filter::add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
@@ -139,8 +166,8 @@ Count Filter::ask(const Keys& keys, std::span<Answer> out) const noexcept {
 
 template <class KeyAt, class Answer>
 Count Filter::ask_keys(std::size_t count, KeyAt key_at, std::span<Answer> out) const noexcept {
-  if (!core_->takes_keys()) return all_maybe(out.first(std::min(count, out.size())), Code::kDigestOnly);
-  return ask(Hashed<KeyAt>{key_at, count, core_->shape.seed}, out);
+  if (core_->shape.hash == Hash::kExternal) return all_maybe(out.first(std::min(count, out.size())), Code::kDigestOnly);
+  return with_digests(core_->shape, core_->secret, count, key_at, [&](const auto& keys) { return ask(keys, out); });
 }
 
 template <class Answer>

@@ -30,7 +30,7 @@ bool recovering_here(const Evidence& evidence) noexcept {
 }
 
 // Nobody else may be writing: who was let into a poisoned file goes on to be refused. The state lock is held.
-Error Session::recover(const Evidence& evidence, const OpenOptions& options, Lock kind) {
+Error Session::recover(const Evidence& evidence, const Opening& options, Lock kind) {
   const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
   if (!alone) return alone.error();
   if (!*alone && !mutant("recovers_beside_a_writer"))

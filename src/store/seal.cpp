@@ -145,7 +145,7 @@ Error check_whole(const File& file, const format::Identity& identity) {
 
 }  // namespace
 
-Error Session::check_seal(const OpenOptions& options) const {
+Error Session::check_seal(const Opening& options) const {
   if (!options.verify && !options.tolerate_damage) return {};
   if (!identity_.seal) return not_sealed(file_.path());
   if (!options.tolerate_damage) return check_whole(file_, identity_);
@@ -214,9 +214,10 @@ Result<format::Identity> identity_of_copy(const format::Identity& source) {
 using store::Session;
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
-  OpenOptions reading;
+  store::Opening reading;
   reading.map.random_access = true;  // read through the descriptor
   reading.any_filesystem = options.any_filesystem;
+  reading.without_key = true;
   const auto source = Session::open_reader(from, reading);
   if (!source) return source.error();
   const format::Identity& identity = (*source)->identity();
@@ -244,8 +245,9 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
 }
 
 Result<Verification> verify(const std::string& path) {
-  OpenOptions reading;
+  store::Opening reading;
   reading.any_filesystem = true;  // nobody changes a sealed file
+  reading.without_key = true;
   const auto session = Session::open_reader(path, reading);
   if (!session) return session.error();
   if (!(*session)->identity().seal) return store::not_sealed(path);

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "store/key.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -104,7 +105,7 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
 // -----------------------------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
-                                                       const OpenOptions& options, region::Pages pages) {
+                                                       const Opening& options, region::Pages pages) {
   auto file = File::open(path, access);
   if (!file) return file.error();
   if (const auto facts = file->facts(); !facts || !facts->regular)
@@ -118,21 +119,20 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   const auto header = read_header(*file);
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);
-  auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, access == File::Access::kReadWrite);
-  if (!checked.problems.empty()) {
-    const Problem& first = checked.problems.front();
-    return fail(first.code, path + ": " + first.text);
-  }
-  auto mapping =
-      region::Mapping::map(*file, access, 0, checked.identity->body_offset + checked.identity->body_bytes, pages);
+  const bool writing = access == File::Access::kReadWrite;
+  auto identity = options.without_key
+                      ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
+                      : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
+  if (!identity) return identity.error();
+  auto mapping = region::Mapping::map(*file, access, 0, identity->body_offset + identity->body_bytes, pages);
   if (!mapping) return mapping.error();
   // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
   const std::uint64_t wanted = options.map.populate ? mapping->bytes() : format::kFileHeaderBytes;
   if (Error error = mapping->populate(wanted); !error.ok()) return error;
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*checked.identity)));
+  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity)));
 }
 
-Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const OpenOptions& options) {
+Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     auto opened = open_checked(path, File::Access::kRead, options, pages_for(options.map, true));
     if (!opened) return opened;
@@ -152,7 +152,7 @@ Result<Evidence> Session::look() const {
 }
 
 // False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
-Result<bool> Session::read_on(const OpenOptions& options) {
+Result<bool> Session::read_on(const Opening& options) {
   const auto evidence = look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
@@ -190,7 +190,7 @@ Result<bool> Session::read_on(const OpenOptions& options) {
 }
 
 // Under the state lock, by a writer that nobody else sees.
-Error Session::as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const {
+Error Session::as_writer(const std::function<Error(Session&)>& what, const Opening& options) const {
   const auto writer = open_checked(file_.path(), File::Access::kReadWrite, options, region::Pages::kAny);
   if (!writer) return writer.error();
   if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
@@ -207,7 +207,7 @@ void Session::go_on(Evidence& evidence) const {
   evidence.live_word = live_word().fetch_and(~format::kLiveSuperseded) & ~format::kLiveSuperseded;
 }
 
-Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Lock kind, const OpenOptions& options) {
+Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Lock kind, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     auto opened =
         open_checked(path, File::Access::kReadWrite, options, pages_for(options.map, kind == Lock::kExclusive));
@@ -224,7 +224,7 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, L
 }
 
 // False if the path names another file by now.
-Result<bool> Session::join(Lock kind, const OpenOptions& options) {
+Result<bool> Session::join(Lock kind, const Opening& options) {
   const Evidence unlocked = mutant("join_does_not_read_again") ? evidence_under_lock().value() : Evidence{};
   const auto state_lock = ScopedLock::take(file_, mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
@@ -268,7 +268,7 @@ Result<Evidence> Session::evidence_under_lock() const {
                   facts->birth};
 }
 
-Error Session::enter(const Evidence& evidence, Lock kind, const OpenOptions& options) {
+Error Session::enter(const Evidence& evidence, Lock kind, const Opening& options) {
   const FileState state = judge(evidence);
   if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
   switch (state) {

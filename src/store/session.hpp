@@ -74,14 +74,19 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 // Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
 
+// How a session opens a file.
+struct Opening : OpenOptions {
+  bool without_key = false;  // for who copies or checks bits, and hashes no keys
+};
+
 class Session {
  public:
   // Reads only; keeps no lock. kUnclean and the like if the file may not be used.
-  static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const OpenOptions& options);
+  static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const Opening& options);
 
   // Dirty or recovering, durably, when this returns.
   static Result<std::unique_ptr<Session>> open_writer(const std::string& path, region::Lock kind,
-                                                      const OpenOptions& options);
+                                                      const Opening& options);
 
   // A new, empty file, open for writing. It has its name if it is `published`.
   static Result<std::unique_ptr<Session>> create(const std::string& path, const format::Identity& identity,
@@ -122,20 +127,20 @@ class Session {
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
   static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
-                                                       const OpenOptions& options, region::Pages pages);
-  Error check_seal(const OpenOptions& options) const;
-  Result<bool> read_on(const OpenOptions& options);
-  Result<bool> join(region::Lock kind, const OpenOptions& options);
-  Error enter(const Evidence& evidence, region::Lock kind, const OpenOptions& options);
+                                                       const Opening& options, region::Pages pages);
+  Error check_seal(const Opening& options) const;
+  Result<bool> read_on(const Opening& options);
+  Result<bool> join(region::Lock kind, const Opening& options);
+  Error enter(const Evidence& evidence, region::Lock kind, const Opening& options);
   Error check_no_dead_sync();
   Error begin_dirty(const Evidence& evidence) const;
-  Error recover(const Evidence& evidence, const OpenOptions& options, region::Lock kind);
+  Error recover(const Evidence& evidence, const Opening& options, region::Lock kind);
   Error begin_recovery(const Evidence& evidence);
   Error end_recovery(const Evidence& evidence);
   void go_on(Evidence& evidence) const;
   [[nodiscard]] Error superseded() const;
   [[nodiscard]] Error forked() const;
-  Error as_writer(const std::function<Error(Session&)>& what, const OpenOptions& options) const;
+  Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
   Error store_slot(const Error& body_synced, const SlotUpdate& update);

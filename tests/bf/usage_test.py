@@ -3,7 +3,7 @@ import unittest
 
 from bf_case import BfCase, main
 
-COMMANDS = ["create", "build", "add", "contains"]
+COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify"]
 
 
 class Usage(BfCase):
@@ -24,11 +24,11 @@ class Usage(BfCase):
     def test_help_names_every_option_and_what_its_number_means(self):
         text = self.good("create", "--help").decode()
         for option in ["--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like",
-                       "--layout", "--hash", "--seed", "--note", "--mode", "--force", "--quiet"]:
+                       "--layout", "--hash", "--seed", "--key-file", "--note", "--mode", "--force", "--quiet"]:
             self.assertIn(option, text)
             self.assertIn(option, self.good("build", "--help").decode())
         self.assertIn("64Mi are 67,108,864 bits", text)
-        for option in ["--from", "--maybe", "--absent", "--count", "--null"]:
+        for option in ["--from", "--key-file", "--maybe", "--absent", "--count", "--null"]:
             self.assertIn(option, self.good("contains", "--help").decode())
 
     def test_help_wins_over_what_is_missing(self):

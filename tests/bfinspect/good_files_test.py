@@ -125,6 +125,21 @@ class GoodFiles(InspectorCase):
         found = self.json(self.make("--capacity", "10", "--hash", "external"))
         self.assertEqual((found["hash"], found["seed"]), ("external", "0"))
 
+    def test_a_keyed_hash_is_named_with_its_check_and_needs_no_key(self):
+        secret = self.path("secret")
+        with open(secret, "wb") as file:
+            file.write(bytes(range(16)))
+        os.chmod(secret, 0o600)
+        path = self.make("--capacity", "10", "--hash", "siphash", "--key-file", secret)
+        found, text = self.json(path), self.text(path)
+        self.assertEqual((found["hash"], found["seed"], found["valid"]), ("siphash", "0", True))
+        check = "%016x" % Bytes(path).get(144, "Q")
+        self.assertEqual(found["key_check"], check)
+        self.assertRegex(text, r"hash +siphash \(keyed\)\n")
+        self.assertRegex(text, rf"key check +{check}\n")
+        self.assertNotRegex(text, r"(?m)^ +seed ")
+        self.assertIsNone(self.json(self.make(name="plain"))["key_check"])
+
     def test_a_body_of_two_mebibytes_begins_at_two_mebibytes(self):
         found = self.json(self.make("--bits", str(2**24), "--probes", "5"))
         self.assertEqual((found["body_offset"], found["body_bytes"]), (2**21, 2**21))

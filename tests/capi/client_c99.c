@@ -267,6 +267,70 @@ static void buffers(void) {
   free(block);
 }
 
+static void sealed_files(void) {
+  bfs_options options = options_for(KEYS, 0.01);
+  bfs_error error;
+  bfs_range damaged[2];
+  bfs_filter* filter = NULL;
+  FILE* file = NULL;
+
+  error.struct_bytes = sizeof error;
+  options.flags = BFS_OPTION_REPLACE;
+  CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_verify(path, damaged, 2, &error) == BFS_ENOTSEALED && error.code == BFS_ENOTSEALED);
+  CHECK(bfs_seal(path, other_path, 0, 0640, &error) == BFS_OK);
+  CHECK(bfs_seal(path, other_path, 0, 0, &error) == BFS_EEXIST);
+  CHECK(bfs_seal(path, other_path, BFS_OPTION_REPLACE, 0, &error) == BFS_OK);
+  CHECK(bfs_verify(other_path, damaged, 2, &error) == 0);
+  file = fopen(other_path, "r+b");
+  CHECK(file != NULL && fseek(file, 16384, SEEK_SET) == 0 && fwrite("damage", 1, 6, file) == 6 && fclose(file) == 0);
+  CHECK(bfs_verify(other_path, damaged, 2, &error) == 1);
+  CHECK(damaged[0].offset == 16384 && damaged[0].bytes > 0);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, &error) == BFS_EDAMAGED && filter == NULL);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE, &filter, &error) == BFS_OK);
+  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "in the damaged chunk", 20) == 1);
+  CHECK(bfs_close(filter) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
+}
+
+static void with_a_secret_key(void) {
+  static const unsigned char key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const unsigned char other[16] = {1};
+  bfs_options options = options_for(100, 0.01);
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+  uint64_t bytes = 0;
+  unsigned char* block = NULL;
+  unsigned char* buffer = NULL;
+  FILE* file = NULL;
+
+  options.hash = BFS_HASH_SIPHASH;
+  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_EKEY);
+  options.key = key;
+  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
+  CHECK(bfs_open_keyed(other_path, other, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
+  CHECK(bfs_open_keyed(other_path, key, BFS_OPEN_READ, &filter, &error) == BFS_OK);
+  CHECK(bfs_contains(filter, "secret", 6) == 1 && bfs_contains(filter, "other", 5) == 0);
+  CHECK(bfs_close(filter) == BFS_OK);
+
+  CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
+  block = malloc((size_t)bytes + 64);
+  CHECK(block != NULL);
+  buffer = block + (64 - (uintptr_t)block % 64) % 64;
+  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, NULL) == BFS_EKEY);
+  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_READ, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  file = fopen(other_path, "wb");
+  CHECK(file != NULL);
+  CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
+  CHECK(bfs_open_range(other_path, 0, 0, &filter, NULL) == BFS_EKEY);
+  CHECK(bfs_open_range_keyed(other_path, 0, 0, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+  free(block);
+}
+
 static void statistics(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_filter* filter = NULL;
@@ -302,6 +366,8 @@ int main(int argc, char** argv) {
   create_add_ask_close();
   open_in_each_mode();
   many_keys();
+  with_a_secret_key();
+  sealed_files();
   publish_and_replace();
   buffers();
   statistics();

@@ -33,7 +33,7 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 96, "");
+static_assert(sizeof(bfs_options) == 104 && offsetof(bfs_options, key) == 96, "");  // 96 bytes before there was a key
 static_assert(sizeof(bfs_statistics) == 144, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
@@ -267,6 +267,40 @@ void in_the_clients_own_memory(const std::string& folder) {
   CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter) == BFS_OK);
 }
 
+void sealed_files(const std::string& folder) {
+  const std::string path = folder + "/plain.bf";
+  const std::string sealed = folder + "/sealed.bf";
+  const bfs_options options = options_for(100, 0.01);
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_EBUSY && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
+  CHECK(bfs_verify(sealed.c_str(), nullptr, 0, nullptr) == 0);
+  CHECK(bfs_open(sealed.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_ESEALED);
+  CHECK(bfs_open(sealed.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+}
+
+void with_a_secret_key(const std::string& folder) {
+  const unsigned char key[16] = {'1', '6', ' ', 'b', 'y', 't', 'e', 's'};
+  bfs_options options = options_for(100, 0.01);
+  options.hash = BFS_HASH_SIPHASH;
+  options.key = key;
+  const std::string path = folder + "/keyed.bf";
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open(path.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
+  CHECK(bfs_open_keyed(path.c_str(), nullptr, BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
+  CHECK(bfs_open_keyed(path.c_str(), key, BFS_OPEN_WRITE, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+  alignas(64) unsigned char buffer[1024];
+  std::uint64_t bytes = 0;
+  CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open_range_keyed(path.c_str(), 0, 0, key, &filter, nullptr) == BFS_EFORM);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -278,6 +312,8 @@ int main(int argc, char** argv) {
   threads_share_a_handle(folder);
   a_file_like_another(folder);
   in_the_clients_own_memory(folder);
+  with_a_secret_key(folder);
+  sealed_files(folder);
   std::printf("C++ client: %d checks passed\n", checks_passed);
   return 0;
 }

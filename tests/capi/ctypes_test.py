@@ -69,13 +69,22 @@ class Arguments(Case):
             _fields_ = [("now", bfs.Options), ("later", ctypes.c_uint64)]
         create = ctypes.CDLL(LIBRARY_PATH).bfs_create
         create.restype = ctypes.c_int32
-        for size, later, code in ((0, 0, EINVAL), (4, 0, EINVAL), (95, 0, EINVAL), (104, 1, EINVAL), (104, 0, 0)):
+        now = ctypes.sizeof(bfs.Options)
+        for size, later, code in ((0, 0, EINVAL), (4, 0, EINVAL), (95, 0, EINVAL), (97, 0, EINVAL), (now - 1, 0, EINVAL),
+                                  (now + 8, 1, EINVAL), (now + 8, 0, 0)):
             with self.subTest(size=size, later=later):
                 options, handle = Larger(bfs.options(capacity=10), later), ctypes.c_void_p()
                 options.now.struct_bytes = size
                 self.assertEqual(create(self.path, byref(options), byref(handle), None), code)
                 self.assertEqual(os.path.exists(self.path), code == 0)
                 self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def test_options_of_the_first_version_of_the_header_have_no_key(self):
+        """Whatever lies behind them: the library looks no further than the struct goes."""
+        options = bfs.options(capacity=10, key=bytes(16))
+        options.struct_bytes = 96
+        self.close(bfs.call(LIBRARY.bfs_create, self.path, options))
+        self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ))
 
     def test_statistics_of_another_size(self):
         handle = self.create()
@@ -164,7 +173,8 @@ class Arguments(Case):
                 ("BFS_EINVAL", {"capacity": 10, "bits_per_key": -1}),
                 ("BFS_EINVAL", {"num_bits": 512, "num_probes": 65}),
                 ("BFS_EINVAL", {"num_bits": 2**48 + 1, "num_probes": 1}),
-                ("BFS_ELAYOUT", {"capacity": 10, "layout": 3}), ("BFS_EHASH", {"capacity": 10, "hash": 3}),
+                ("BFS_ELAYOUT", {"capacity": 10, "layout": 3}), ("BFS_EHASH", {"capacity": 10, "hash": 4}),
+                ("BFS_EINVAL", {"capacity": 10, "hash": "external", "seed": 1}),
                 ("BFS_EINVAL", {"capacity": 10, "note": b"n" * 1025}), ("BFS_EINVAL", {"capacity": 2**63}),
                 ("BFS_ESIZING", {"capacity": 10**9, "fpr": 1e-10}), ("BFS_ESIZING", {"capacity": 2**60, "fpr": 0.01})):
             with self.subTest(given=given):

@@ -16,7 +16,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from make import DIGESTS, KEYS
+from make import DIGESTS, KEYS, SECRET
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
@@ -69,18 +69,30 @@ class KeptFiles(unittest.TestCase):
                 self.check_answers(bfs.call(LIBRARY.bfs_wrap, address, len(data), bfs.READ | flags), read(data))
                 del keep
 
+    def test_good_keyed_files(self):
+        for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+            path = self.copy(FOLDER / "good_siphash.bf")
+            self.check_answers(bfs.call(LIBRARY.bfs_open_keyed, path, SECRET, flags), reader.open_file(path, SECRET))
+        path = self.copy(FOLDER / "good_siphash.record")
+        self.check_answers(bfs.call(LIBRARY.bfs_open_range_keyed, path, 0, 0, SECRET), reader.open_range(path, 0, 0, SECRET))
+        for key in (None, bytes(16)):
+            with self.assertRaises(bfs.CodeError) as refused:
+                bfs.call(LIBRARY.bfs_open_keyed, self.copy(FOLDER / "good_siphash.bf"), key, bfs.READ)
+            self.assertEqual(refused.exception.code, CODES["BFS_EKEY"])
+
     def test_a_bad_file_is_refused_with_the_code_in_its_name(self):
         bad = sorted(FOLDER.glob("BFS_*.bf"))
         self.assertGreater(len(bad), 15)
         for kept in bad:
             code, path = kept.name.split("__")[0], self.copy(kept)
+            secret = SECRET if code == "BFS_EKEY" else None
             for flags in (bfs.READ, bfs.WRITE):
                 with self.subTest(kept.name, flags=flags):
                     with self.assertRaises(bfs.CodeError) as refused:
-                        bfs.call(LIBRARY.bfs_open, path, flags)
+                        bfs.call(LIBRARY.bfs_open_keyed, path, secret, flags)
                     self.assertEqual(refused.exception.code, CODES[code])
             with self.subTest(kept.name), self.assertRaises(reader.Refused) as refused:
-                reader.open_file(path)
+                reader.open_file(path, secret)
             self.assertEqual(refused.exception.code, code)
 
 

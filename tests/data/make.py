@@ -1,6 +1,6 @@
 """Makes the files of this folder: run by hand, once for each version of the format; the files are what is kept.
 
-Arguments: the shared library. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
+Arguments: the shared library, and --keyed to make those with a secret key alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
 """
 import ctypes
 import os
@@ -10,13 +10,14 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, STATE, seal_identity
+from breakage import IDENTITY, KEYED, KEYED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
+SECRET = KEYED  # of the files whose name begins with good_siphash
 # Of each code one file, so that the folder stays small.
 BROKEN = ["magic of a file that went through text mode", "version_major 2", "form 0", "header_bytes 0", "reserved_a",
-          "incompat, bit 0", "layout 3", "hash 3", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
+          "incompat, bit 0", "layout 3", "hash 4", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
 
 
 def fill(library, handle, external):
@@ -30,7 +31,8 @@ def fill(library, handle, external):
 def make_file(library, name, external=False, **given):
     path = FOLDER / name
     path.unlink(missing_ok=True)
-    options = bfs.options(num_bits=1024, num_probes=5, capacity=60, seed=7, **given)
+    seed = None if given.get("hash") else 7
+    options = bfs.options(num_bits=1024, num_probes=5, capacity=60, seed=seed, **given)
     fill(library, bfs.call(library.bfs_create, os.fsencode(path), options), external)
     return bytearray(path.read_bytes())
 
@@ -52,8 +54,31 @@ def make_buffer(library, name, flags=0, **given):
     del keep
 
 
+def break_file(good, defect, change, code):
+    data = bytearray(good)
+    change(data)
+    seal_identity(data)
+    words = "".join(c if c.isalnum() else "_" for c in defect)
+    (FOLDER / f"{code}__{words}.bf").write_bytes(data)
+
+
+def make_keyed(library):
+    """Since the hash 3 is there. Those of BFS_EKEY are good but for who has another secret."""
+    good = make_file(library, "good_siphash.bf", hash="siphash", key=SECRET, note=b"keyed")
+    make_buffer(library, "good_siphash.record", hash="siphash", key=SECRET)
+    for defect, (change, code) in KEYED_IDENTITY.items():
+        if code == "BFS_ERECORD" and "note" not in defect:
+            break_file(good, defect, change, code)
+    break_file(good, "seed of hash 3", *KEYED_IDENTITY["seed of hash 3"])
+    break_file(good, "another key check", *KEYED_IDENTITY["another key check"])
+    break_file(good, "hash 4", *IDENTITY["hash 4"])
+
+
 def main():
     library = bfs.load(sys.argv[1])
+    make_keyed(library)
+    if "--keyed" in sys.argv:
+        return
     good = make_file(library, "good_blocked.bf", note=b"made for version 1.0")
     make_file(library, "good_classic.bf", layout="classic")
     make_file(library, "good_external.bf", external=True, hash="external")
@@ -65,12 +90,7 @@ def main():
         for defect, (change, code) in rules.items():
             if code is None or (rules is IDENTITY and defect not in BROKEN):
                 continue
-            data = bytearray(good)
-            change(data)
-            if rules is IDENTITY:
-                seal_identity(data)
-            words = "".join(c if c.isalnum() else "_" for c in defect)
-            (FOLDER / f"{code}__{words}.bf").write_bytes(data)
+            break_file(good, defect, change, code)
     (FOLDER / "BFS_ECHECKSUM__one_bit_of_the_seed.bf").write_bytes(good[:64] + bytes([good[64] ^ 1]) + good[65:])
     (FOLDER / "BFS_EBODY__last_byte_cut_off.bf").write_bytes(good[:-1])
     (FOLDER / "BFS_ETOOSHORT__cut_in_the_live_page.bf").write_bytes(good[:16000])

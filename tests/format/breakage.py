@@ -97,7 +97,10 @@ IDENTITY = {
     "layout 0": (field(32, "H", 0), "BFS_ELAYOUT"),
     "layout 3": (field(32, "H", 3), "BFS_ELAYOUT"),
     "hash 0": (field(34, "H", 0), "BFS_EHASH"),
-    "hash 3": (field(34, "H", 3), "BFS_EHASH"),
+    "hash 4": (field(34, "H", 4), "BFS_EHASH"),
+    "hash 3 with a seed": (field(34, "H", 3), "BFS_EHASH"),
+    "hash 3 without a key check": (both(field(34, "H", 3), field(64, "Q", 0)), "BFS_ERECORD"),
+    "a key check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
     "num_probes 2^32 - 1": (field(36, "I", 2**32 - 1), "BFS_EPROBES"),
@@ -139,6 +142,30 @@ IDENTITY = {
     "a record whose padding is not zero": (records(record(1, 0, b"odd", padding=b"x")), "BFS_ERECORD"),
     "records_bytes beyond the record": (field(112, "I", 65536), "BFS_ERECORD"),
     "records_bytes 2^32 - 8": (field(112, "I", 2**32 - 8), "BFS_ERECORD"),
+}
+KEYED = bytes(range(16))  # the secret of every file that KEYED_IDENTITY breaks
+KEY_CHECK = 128 + 8  # where its value lies
+
+
+def records_with_check(make):
+    """Parameter records made of the right check's value, as bytes."""
+    return lambda data: with_records(data, make(bytes(data[KEY_CHECK:KEY_CHECK + 16])))
+
+
+# Of a file with hash 3 and no note.
+KEYED_IDENTITY = {
+    "seed of hash 3": (field(64, "Q", 1), "BFS_EHASH"),
+    "no key check": (records(b""), "BFS_ERECORD"),
+    "a note and no key check": (records(record(1, 0, NOTE)), "BFS_ERECORD"),
+    "the key check behind a note": (records_with_check(lambda c: record(1, 0, NOTE) + record(2, 1, c)), None),
+    "the key check not critical": (records_with_check(lambda c: record(2, 0, c)), "BFS_ERECORD"),
+    "a key check of 15 bytes": (records_with_check(lambda c: record(2, 1, c[:15])), "BFS_ERECORD"),
+    "a key check of 17 bytes": (records_with_check(lambda c: record(2, 1, c + b"\1")), "BFS_ERECORD"),
+    "two key checks": (records_with_check(lambda c: record(2, 1, c) * 2), "BFS_ERECORD"),
+    "hash 1 with a key check": (field(34, "H", 1), "BFS_ERECORD"),
+    "the canary of hash 3": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
+    "another key check": (lambda d: put(d, KEY_CHECK, "B", d[KEY_CHECK] ^ 1), "BFS_EKEY"),
+    "another tag": (lambda d: put(d, KEY_CHECK + 8, "B", d[KEY_CHECK + 8] ^ 1), "BFS_EKEY"),
 }
 FILE_ONLY = {
     "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),

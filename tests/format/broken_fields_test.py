@@ -14,8 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from breakage import (EMBEDDED_ONLY, FILE_ONLY, IDENTITY, NOTE, PAGE, STATE, both, field, fill, number, put, record,
-                      seal_identity, seal_slots, stretched, with_records)
+from breakage import (EMBEDDED_ONLY, FILE_ONLY, IDENTITY, KEYED, KEYED_IDENTITY, NOTE, PAGE, STATE, both, field, fill,
+                      number, put, record, seal_identity, seal_slots, stretched, with_records)
 
 HEADER = sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
@@ -38,8 +38,9 @@ class BrokenFields(unittest.TestCase):
         with open(self.path, "rb") as file:
             return bytearray(file.read())
 
-    def make_embedded(self, layout="blocked"):
-        options = bfs.options(num_bits=512 * 64, num_probes=5, seed=1, note=NOTE, layout=layout)
+    def make_embedded(self, layout="blocked", **given):
+        given = {"num_bits": 512 * 64, "num_probes": 5, "seed": 1, "note": NOTE, **given}
+        options = bfs.options(layout=layout, **given)
         size = ctypes.c_uint64()
         self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
         self.keep, address = bfs.aligned_buffer(size.value)
@@ -95,6 +96,23 @@ class BrokenFields(unittest.TestCase):
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
         self.assertEqual(self.library_says(LIBRARY.bfs_open_range, self.path, 64, 0), code, "bfs_open_range")
 
+    def check_keyed_file(self, data, code):
+        self.save(data)
+        self.assertEqual(self.reader_says(reader.open_file, self.path, KEYED), code, "reader.py")
+        for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_keyed, self.path, KEYED, flags), code)
+
+    def check_keyed_embedded(self, data, code):
+        self.assertEqual(self.reader_says(reader.embedded, bytes(data), KEYED), code, "reader.py")
+        keep, address = bfs.aligned_buffer(len(data))
+        ctypes.memmove(address, bytes(data), len(data))
+        for flags in (bfs.READ, bfs.WRITE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_keyed, address, len(data), flags, KEYED), code)
+        del keep
+        self.save(b"\xee" * 64 + data)
+        self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_range_keyed, self.path, 64, 0, KEYED), code)
+
     def check_identities(self, base, rules, check):
         for name, (change, code) in rules.items():
             with self.subTest(name):
@@ -116,6 +134,25 @@ class BrokenFields(unittest.TestCase):
     def test_each_field_of_an_embedded_identity(self):
         for layout in bfs.LAYOUTS:
             self.check_identities(self.make_embedded(layout), {**IDENTITY, **EMBEDDED_ONLY}, self.check_embedded)
+
+    def test_each_rule_of_a_keyed_identity(self):
+        keyed = {"hash": "siphash", "key": KEYED, "seed": None, "note": None}
+        for layout in bfs.LAYOUTS:
+            file, embedded = self.make_file(layout, **keyed), self.make_embedded(layout, **keyed)
+            self.check_keyed_file(file, None)
+            self.check_keyed_embedded(embedded, None)
+            self.check_identities(file, KEYED_IDENTITY, self.check_keyed_file)
+            self.check_identities(embedded, KEYED_IDENTITY, self.check_keyed_embedded)
+
+    def test_a_keyed_filter_without_its_key_and_another_with_one(self):
+        keyed = {"hash": "siphash", "key": KEYED, "seed": None}
+        self.check_file(self.make_file(**keyed), "BFS_EKEY")
+        self.check_embedded(self.make_embedded(**keyed), "BFS_EKEY")
+        self.check_keyed_file(self.make_file(), "BFS_EKEY")
+        self.check_keyed_embedded(self.make_embedded(), "BFS_EKEY")
+        for bit in range(128):
+            other = (int.from_bytes(KEYED, "little") ^ 1 << bit).to_bytes(16, "little")
+            self.check_keyed_file(self.make_file(**{**keyed, "key": other}), "BFS_EKEY")
 
     def test_an_embedded_record_of_every_possible_length(self):
         base = self.make_embedded()

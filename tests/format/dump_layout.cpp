@@ -46,11 +46,13 @@ void print_enums() {
   print_enum("layout", "classic", Layout::kClassic);
   print_enum("hash", "XXH3-64", Hash::kXxh3);
   print_enum("hash", "external", Hash::kExternal);
+  print_enum("hash", "SipHash-2-4", Hash::kSipHash);
   print_enum("state", "clean", format::SlotState::kClean);
   print_enum("state", "dirty", format::SlotState::kDirty);
   print_enum("state", "recovering", format::SlotState::kRecovering);
   print_enum("state", "paused", format::SlotState::kPaused);
   print_number("type", "note", format::kRecordNote);
+  print_number("type", "key-check", format::kRecordKeyCheck);
   print_number("type", "seal", format::kRecordSeal);
   print_number("live", "poisoned", format::kLivePoisoned);
   print_number("live", "superseded", format::kLiveSuperseded);
@@ -83,6 +85,8 @@ void print_constants() {
   print_number("constant", "most_bits", kMaxBits);
   print_number("constant", "block_bits", kBlockBits);
   print_number("constant", "most_note_bytes", kMaxNoteBytes);
+  print_number("constant", "key_check_bytes", format::kKeyCheckBytes);
+  print_number("constant", "secret_bytes", sizeof(Key));
 }
 
 }  // namespace

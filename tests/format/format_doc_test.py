@@ -102,8 +102,8 @@ class FormatDocument(unittest.TestCase):
         numbers = self.code.numbers
         layouts = {name[11:].lower(): value for name, value in constants.items() if name.startswith("BFS_LAYOUT_")}
         self.assertEqual(layouts, numbers["layout"])
-        self.assertEqual([constants["BFS_HASH_XXH3"], constants["BFS_HASH_EXTERNAL"]],
-                         [numbers["hash"]["XXH3-64"], numbers["hash"]["external"]])
+        self.assertEqual([constants["BFS_HASH_XXH3"], constants["BFS_HASH_EXTERNAL"], constants["BFS_HASH_SIPHASH"]],
+                         [numbers["hash"]["XXH3-64"], numbers["hash"]["external"], numbers["hash"]["SipHash-2-4"]])
         self.assertEqual(sum(name.startswith("BFS_HASH_") for name in constants), len(numbers["hash"]))
 
     def test_magic_and_marker(self):
@@ -133,6 +133,8 @@ class FormatDocument(unittest.TestCase):
                 (["small_body_offset"], f"begins at byte {number} if it is shorter than 2 MiB", "A file", None),
                 (["big_body_offset"], f"else at byte {number}", "A file", None),
                 (["most_note_bytes"], f"at most {number}, not critical", "Parameter records", None),
+                (["key_check_bytes"], f"key check: {number} bytes, critical", "Parameter records", None),
+                (["secret_bytes"], f"The secret is {number} bytes", "Hashes", None),
                 (["file_header_bytes", "least_embedded_header"],
                  fr"at least {number} bytes long \(embedded: {number}\)", "A reader's checklist", None),
                 (["chunk_bytes"], f"one u64 for each chunk of {number} bytes", "Sealed files", None),

@@ -18,6 +18,7 @@ import reader
 LIBRARY = bfs.load(sys.argv.pop(1))
 ABSENT = 20000
 ALL_ONES = 2**64 - 1
+SECRET = bytes(range(0xF0, 0x100))  # of every filter whose hash is siphash
 
 # layout, m, k, hash, seed, note: every k and size that is a corner, each at least once with both hashes and layouts.
 SHAPES = [
@@ -31,6 +32,10 @@ SHAPES = [
     ("blocked", 512 * 4096 * 8 - 512, 7, "xxh3", 2, b"one line short of 2 MiB"),
     ("blocked", 512 * 4096 * 8, 7, "xxh3", 3, b"exactly 2 MiB"),
     ("blocked", 512 * 50021, 10, "external", None, b"over 2 MiB"),
+    ("blocked", 512, 5, "siphash", None, None),
+    ("blocked", 512 * 1001, 7, "siphash", None, b"keyed"),
+    ("blocked", 512 * 4096 * 8 + 512, 64, "siphash", None, bytes(1024)),
+    ("classic", 99991, 6, "siphash", None, b"keyed"),
     ("classic", 1, 1, "xxh3", 0, None),
     ("classic", 63, 3, "xxh3", 1, b"\n"),
     ("classic", 64, 2, "external", None, None),
@@ -50,7 +55,12 @@ BARE_SHAPES = [
 
 def options_of(shape, **more):
     layout, m, k, hash_name, seed, note = shape
-    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, **more)
+    key = SECRET if hash_name == "siphash" else None
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key, **more)
+
+
+def secret_of(shape):
+    return SECRET if shape[3] == "siphash" else None
 
 
 def keys_for(shape, prefix, count):
@@ -123,7 +133,7 @@ class ReaderAgrees(unittest.TestCase):
         for length in [*range(301), 1000, 5000]:
             key = random.Random(length).randbytes(length)
             code = LIBRARY.bfs_digest(handle, key, length, ctypes.byref(digest))
-            if read.hash == 1:
+            if read.hash != 2:
                 self.assertEqual((code, digest.value), (0, read.digest(key)), f"key of {length} bytes")
             else:
                 self.assertEqual(code, -11)  # BFS_EDIGESTONLY
@@ -147,19 +157,19 @@ class ReaderAgrees(unittest.TestCase):
         self.assertGreater(fresh, 0)
         for owner, mark in ((0, 5), (ALL_ONES, ALL_ONES), (3, 1), (0, 4)):
             self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
-        read = reader.open_file(self.path)
+        read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (2, False), "a file that is open for writing is dirty")
         self.ask_both(handle, read, shape, keys)
         self.assertEqual(LIBRARY.bfs_close(handle), 0)
 
-        read = reader.open_file(self.path)
+        read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (1, True), "closed by its last writer")
         self.assertEqual((read.layout, read.m, read.k), (bfs.LAYOUTS[shape[0]], *shape[1:3]))
         self.assertEqual(read.note or b"", shape[5] or b"")
         self.assertEqual(read.marks, {0: 5, 3: 1, ALL_ONES: ALL_ONES})
         if shape[4] is not None:
             self.assertEqual(read.seed, shape[4])
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.call(LIBRARY.bfs_open_keyed, self.path, secret_of(shape), bfs.READ)
         stats = self.same_facts(handle, read)
         self.assertEqual((stats.keys_added, fresh), (read.keys_added, read.keys_added))
         self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 3, ALL_ONES)], [5, 0, 1, ALL_ONES])
@@ -230,7 +240,7 @@ class ReaderAgrees(unittest.TestCase):
         handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
         self.assertGreater(add_all(handle, shape, keys), 0)
         data = ctypes.string_at(address, size.value)
-        read = reader.embedded(data)
+        read = reader.embedded(data, secret_of(shape))
         self.assertEqual(size.value, read.start + len(read.body), "no byte more than the format says")
         self.assertEqual(read.note or b"", shape[5] or b"")
         self.same_facts(handle, read)
@@ -244,8 +254,9 @@ class ReaderAgrees(unittest.TestCase):
         for before, behind, max_bytes in ((0, 0, 0), (64, 1, len(data)), (4096 + 192, 5000, 0)):
             with open(self.path, "wb") as file:
                 file.write(b"\xee" * before + data + b"\xee" * behind)
-            handle = bfs.call(LIBRARY.bfs_open_range, self.path, before, max_bytes)
-            self.ask_both(handle, reader.open_range(self.path, before, max_bytes), shape, keys)
+            secret = secret_of(shape)
+            handle = bfs.call(LIBRARY.bfs_open_range_keyed, self.path, before, max_bytes, secret)
+            self.ask_both(handle, reader.open_range(self.path, before, max_bytes, secret), shape, keys)
             self.assertEqual(LIBRARY.bfs_close(handle), 0)
 
     def test_bare_filters_are_read_alike(self):

@@ -52,6 +52,11 @@ class GoldenNumbers(unittest.TestCase):
         for seed, canary in canaries:
             self.assertEqual(canary, reader.canary(1, seed), f"seed {seed}")
 
+    def test_every_vector_of_siphash_is_that_of_the_reader(self):
+        table = re.search(r"kVectors\{(.*?)\}", (FOLDER / "siphash_test.cpp").read_text(), flags=re.S)[1]
+        vectors = [int(word, 0) for word in re.findall(r"0x\w+", table)]
+        self.assertEqual(vectors, [reader.siphash(bytes(range(n)), bytes(range(16))) for n in range(64)])
+
     def test_every_probe_is_that_of_the_reader(self):
         probes = rows("golden.hpp", "GoldenProbes")
         self.assertEqual(len(probes), 24)

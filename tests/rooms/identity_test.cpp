@@ -176,8 +176,10 @@ TEST_CASE("an unknown ro_compat bit refuses writing alone, an incompat bit readi
   const Identity identity = identity_of(4, Form::kFile, 0);
   for (const auto& field : {format::kCompatField, format::kRoCompatField, format::kIncompatField}) {
     for (unsigned bit = 0; bit < 32; ++bit) {
+      const std::uint32_t set = std::uint32_t{1} << bit;
+      if (field.offset == format::kRoCompatField.offset && set == format::kRoSealed) continue;
       auto record = format::encode_identity(identity);
-      base::store(record.data() + field.offset, std::uint32_t{1} << bit);
+      base::store(record.data() + field.offset, set);
       seal(record);
       const bool readable = format::check_identity(record, Form::kFile, end_of(identity), false).problems.empty();
       const bool writable = format::check_identity(record, Form::kFile, end_of(identity), true).problems.empty();

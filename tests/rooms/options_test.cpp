@@ -198,7 +198,7 @@ TEST_CASE("each bad option is refused by its name, in files and in buffers, and 
   check_options_refused(options, Code::kLayout, {"layout", "blocked", "classic"});
   options = of_capacity(100);
   options.hash = static_cast<Hash>(9);
-  check_options_refused(options, Code::kHash, {"hash", "xxh3", "external"});
+  check_options_refused(options, Code::kHash, {"hash", "xxh3", "external", "siphash"});
   options = of_capacity(100);
   options.fpr = 1e-9;
   check_options_refused(options, Code::kSizing, {"1e-09", "classic"});
@@ -229,4 +229,6 @@ TEST_CASE("seeds are random unless given, and 0 where there is none") {
   options.seed.reset();
   options.hash = Hash::kExternal;
   CHECK(InMemory::make(options).filter.shape().seed == 0);
+  options.seed = 0;
+  check_options_refused(options, Code::kInvalid, {"seed", "only xxh3"});
 }

@@ -20,12 +20,11 @@ constexpr std::chrono::milliseconds kBetweenTries{50};
 // As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
 // from a pipe may take long, and keeps nobody out.
 bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
-  const bfstore::OpenOptions options{.any_filesystem = arguments.any_filesystem};
   if (from_file) {
-    auto alone = bfstore::Filter::open(arguments.file, bfstore::OpenMode::kExclusive, options);
+    auto alone = open_filter(arguments, bfstore::OpenMode::kExclusive);
     if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
   }
-  return bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options);
+  return open_filter(arguments, bfstore::OpenMode::kWrite);
 }
 
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {

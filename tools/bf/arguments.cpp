@@ -107,6 +107,12 @@ void add_any_filesystem(CLI::App& app, Arguments& arguments) {
                "on a network or overlay filesystem too, where one process may not see what another one wrote");
 }
 
+void add_key_file(CLI::App& app, Arguments& arguments) {
+  add_path(app, "--key-file",
+           "the secret key of a filter whose hash is siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
+           arguments.key_file);
+}
+
 void add_separator(CLI::App& app, Arguments& arguments) {
   app.add_flag_callback(
       "-0,--null", [&] { arguments.separator = '\0'; }, "keys end in NUL instead of LF");
@@ -183,7 +189,10 @@ bfstore::Layout parse_layout(const std::string& option, const std::string& text)
 
 bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
   if (text == "xxh3" || text == "xxh3-64") return bfstore::Hash::kXxh3;
-  if (text != "external") throw Failure(option + ": '" + text + "' is not a hash; there are xxh3 and external");
+  if (text == "siphash") return bfstore::Hash::kSipHash;
+  if (text != "external") {
+    throw Failure(option + ": '" + text + "' is not a hash; there are xxh3, siphash and external");
+  }
   if (for_keys) throw Failure(option + ": external takes digests, and build reads keys; use xxh3");
   return bfstore::Hash::kExternal;
 }
@@ -202,9 +211,10 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   app.get_option("--like")->excludes(
       add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
                take_layout),
-      add_text(app, "--hash", "xxh3 (default), or external: digests of your own, through the API alone", "H",
-               take_hash),
-      add_text(app, "--seed", "the hash's seed, decimal or 0x... (default: random)", "S", take_seed));
+      add_text(app, "--hash",
+               "xxh3 (default), siphash (keys from strangers, with --key-file) or external (digests, by the API alone)",
+               "H", take_hash),
+      add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 
 void add_mode(CLI::App& app, bfstore::Options& options) {
@@ -227,6 +237,7 @@ void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
 void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_size(app, arguments, counted);
   add_layout_hash_and_seed(app, arguments.options, counted);
+  add_key_file(app, arguments);
   add_note_and_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace,
                "replace the file if there is one; who is writing to that one is told, and those who ask get maybe");
@@ -235,7 +246,8 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
 }
 
 // Behind the file, for create and build.
-constexpr const char* kShapeUsage = "[--layout L] [--hash H] [--seed S] [--note TEXT] [--mode MODE] [--force] [-q]";
+constexpr const char* kShapeUsage =
+    "[--layout L] [--hash H] [--seed S | --key-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
 
 constexpr const char* kNumbers = "Numbers: 10M, 1.5G (k M G T are powers of 1000), 64MiB (Ki Mi Gi Ti: of 1024).\n";
 
@@ -302,9 +314,10 @@ void add_keys(CLI::App& app, Arguments& arguments) {
 void add_add(CLI::App& app, Arguments& arguments) {
   CLI::App& add = *app.add_subcommand("add", "Add keys to a filter");
   add.callback([&] { arguments.command = Command::kAdd; });
-  add_help_and_version(add, "bf add FILE [KEY... | --from PATH] [-0] [-q]");
+  add_help_and_version(add, "bf add FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
   add_file(add, arguments, "the filter");
   add_keys(add, arguments);
+  add_key_file(add, arguments);
   add_any_filesystem(add, arguments);
   add_quiet(add, arguments);
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
@@ -313,9 +326,11 @@ void add_add(CLI::App& app, Arguments& arguments) {
 void add_contains(CLI::App& app, Arguments& arguments) {
   CLI::App& contains = *app.add_subcommand("contains", "Ask whether keys may be in a filter, or certainly are not");
   contains.callback([&] { arguments.command = Command::kContains; });
-  add_help_and_version(contains, "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count]");
+  add_help_and_version(contains,
+                       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--key-file PATH]");
   add_file(contains, arguments, "the filter");
   add_keys(contains, arguments);
+  add_key_file(contains, arguments);
   add_any_filesystem(contains, arguments);
   CLI::Option* const tolerate = contains.add_flag("--tolerate-damage", arguments.tolerate_damage,
                                                   "a sealed filter: what lies where it is damaged is maybe");
@@ -340,11 +355,13 @@ void add_contains(CLI::App& app, Arguments& arguments) {
 void add_recover(CLI::App& app, Arguments& arguments) {
   CLI::App& recover = *app.add_subcommand("recover", "Add again what a crash may have taken from a filter");
   recover.callback([&] { arguments.command = Command::kRecover; });
-  add_help_and_version(recover,
-                       "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [-q]\n"
-                       "       bf recover FILE --accept-loss [-q]");
+  add_help_and_version(
+      recover,
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--key-file PATH] [-q]\n"
+      "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
   add_file(recover, arguments, "the filter");
   add_keys(recover, arguments);
+  add_key_file(recover, arguments);
   CLI::Option* const owner = add_text(
       recover, "--owner", "whose keys these are: the owner of a mark", "N",
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
@@ -413,6 +430,11 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
   throw Failure("'" + words.front() + "' is not a command; see bf --help");
 }
 
+void check_hash(const Arguments& arguments) {
+  if (arguments.options.hash != bfstore::Hash::kSipHash || !arguments.key_file.empty()) return;
+  throw Failure("--hash: siphash needs a secret key; head -c 16 /dev/urandom > FILE makes one, for --key-file FILE");
+}
+
 void check_size(const Arguments& arguments) {
   if (arguments.command != Command::kCreate || arguments.is_sized()) return;
   throw Failure("create: no size given; give --capacity N, or --bits M and --probes K, or --like OTHER");
@@ -448,6 +470,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
     fail_to_parse(app, words, error);
   }
   check_size(arguments);
+  check_hash(arguments);
   return arguments;
 }
 

@@ -4,6 +4,7 @@
 #include <bfstore/options.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,6 +31,8 @@ struct Arguments {
   bool verify = false;                // contains
   bool tolerate_damage = false;       // contains
   bool any_filesystem = false;
+  std::string key_file;             // of the filter's secret key, or empty
+  std::optional<bfstore::Key> key;  // what main() found there, until it ends
   bool quiet = false;
 
   // build: the size is known without counting the keys.

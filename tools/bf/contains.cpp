@@ -96,11 +96,9 @@ void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) 
 }  // namespace
 
 int contains(const Arguments& arguments) {
-  const bfstore::OpenOptions options{.any_filesystem = arguments.any_filesystem,
-                                     .verify = arguments.verify,
-                                     .tolerate_damage = arguments.tolerate_damage};
+  const bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
   const bfstore::Filter filter =
-      filter_of_keys(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kRead, options), arguments.file);
+      filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
   Asker asker(filter, arguments);
   if (arguments.keys.empty()) {
     ask_all(asker, KeySource(arguments.from), arguments);

@@ -6,6 +6,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
+#include "secret.hpp"
 
 #include <vector>
 
@@ -20,7 +21,16 @@ constexpr std::size_t kTurn = 65'536;
 
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
+  if (error.code == bfstore::Code::kKey) throw Failure(error.message + " (--key-file)");
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
+}
+
+bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
+                                             bfstore::OpenOptions options) {
+  const KeyWiper wiper(options.key);
+  options.key = arguments.key;
+  options.any_filesystem = arguments.any_filesystem;
+  return bfstore::Filter::open(arguments.file, mode, options);
 }
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {

@@ -1,6 +1,7 @@
 // What the commands share: the library's errors as Failures, loading keys into a filter, the words about a filter.
 #pragma once
 
+#include "arguments.hpp"
 #include "key_reader.hpp"
 #include "key_source.hpp"
 #include "terminal.hpp"
@@ -25,6 +26,10 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
   if (!result.ok()) check(result.error(), file);
   return std::move(result).value();
 }
+
+// The file of the command line, with what all commands have to say about how it is opened.
+bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
+                                             bfstore::OpenOptions options = {});
 
 // What was opened, if it is there and takes keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);

@@ -4,13 +4,16 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "secret.hpp"
 #include "terminal.hpp"
 
 #include <new>
 
 namespace {
 
-int run(const bf::Arguments& arguments) {
+int run(bf::Arguments& arguments) {
+  const bf::KeyWiper wiper(arguments.key);
+  if (!arguments.key_file.empty()) bf::read_key_file(arguments.key_file, arguments.key);
   switch (arguments.command) {
     case bf::Command::kCreate:
       return bf::create(arguments);
@@ -39,7 +42,8 @@ int run(const std::string& text) {
 
 int run_reporting(int argc, char** argv) {
   try {
-    return std::visit([](const auto& asked) { return run(asked); }, bf::parse_arguments(argc, argv));
+    auto asked = bf::parse_arguments(argc, argv);
+    return std::visit([](auto& one) { return run(one); }, asked);
   } catch (const bf::Failure& failure) {
     bf::complain(failure.what());
   } catch (const std::bad_alloc&) {

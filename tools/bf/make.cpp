@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "key_count.hpp"
 #include "numbers.hpp"
+#include "secret.hpp"
 
 #include <sys/stat.h>
 
@@ -28,6 +29,8 @@ void refuse_taken(const Arguments& arguments) {
 
 bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options) {
   bfstore::Options all = options;
+  const KeyWiper wiper(all.key);
+  all.key = arguments.key;
   all.any_filesystem = arguments.any_filesystem;
   bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
   if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);

@@ -43,9 +43,8 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
 }
 
 int accept_loss(const Arguments& arguments) {
-  const bfstore::OpenOptions options{.accept_loss = true, .any_filesystem = arguments.any_filesystem};
   bfstore::Filter filter =
-      unwrap(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options), arguments.file);
+      unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
   if (!arguments.quiet) report(arguments.file + ": is in use again; keys added after the marks may be missing");
   return 0;
@@ -62,9 +61,8 @@ int recover(const Arguments& arguments) {
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
   }
-  const bfstore::OpenOptions options{.recover = true, .any_filesystem = arguments.any_filesystem};
   bfstore::Filter filter =
-      filter_of_keys(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options), arguments.file);
+      filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
   Loader loader(filter, arguments.file);
   if (source) {

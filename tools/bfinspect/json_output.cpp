@@ -48,6 +48,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
                           "seed",
                           "layout",
                           "hash",
+                          "key_check",
                           "bits_per_key",
                           "format_version",
                           "form",
@@ -71,6 +72,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["seed"] = std::to_string(id->seed);
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
+  out["key_check"] = id->key_check ? Json(key_check_text(id->key_check->tag)) : Json();
   out["bits_per_key"] = static_cast<double>(id->num_bits) / static_cast<double>(id->capacity);
   out["format_version"] = format_version(*id);
   out["form"] = id->embedded ? "embedded" : "file";

@@ -39,7 +39,7 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 void put_shape(Page& page, const ReportedIdentity& id) {
   page.section("Shape");
   page.row("layout", layout_name(id.layout));
-  page.row("hash", hash_name(id.hash));
+  page.row("hash", hash_name(id.hash) + (id.key_check ? " (keyed)" : ""));
   page.row("bits (m)", count_text(id.num_bits));
   page.row("probes (k)", std::to_string(id.num_probes));
   page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
@@ -47,7 +47,11 @@ void put_shape(Page& page, const ReportedIdentity& id) {
   page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
   const double bits_per_key = static_cast<double>(id.num_bits) / static_cast<double>(id.capacity);
   if (std::isfinite(bits_per_key)) page.row("bits per key", fixed_text(bits_per_key, 2));
-  page.row("seed", std::to_string(id.seed));
+  if (id.key_check) {
+    page.row("key check", key_check_text(id.key_check->tag));
+  } else {
+    page.row("seed", std::to_string(id.seed));
+  }
 }
 
 void put_features(Page& page, const ReportedIdentity& id) {

@@ -2,6 +2,8 @@
 #include "words.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 #include "text.hpp"
@@ -144,8 +146,16 @@ std::string hash_name(std::uint16_t persisted) {
       return "xxh3-64";
     case bfstore::Hash::kExternal:
       return "external";
+    case bfstore::Hash::kSipHash:
+      return "siphash";
   }
   return "unknown (" + std::to_string(persisted) + ')';
+}
+
+std::string key_check_text(std::uint64_t check) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(check));
+  return digits.data();
 }
 
 std::string format_version(const bfstore::ReportedIdentity& identity) {

@@ -10,8 +10,11 @@ namespace bfinspect {
 // "blocked", "classic", "unknown (7)"
 std::string layout_name(std::uint16_t persisted);
 
-// "xxh3-64", "external", "unknown (7)"
+// "xxh3-64", "external", "siphash", "unknown (7)"
 std::string hash_name(std::uint16_t persisted);
+
+// 16 hexadecimal digits.
+std::string key_check_text(std::uint64_t check);
 
 // "1.0"
 std::string format_version(const bfstore::ReportedIdentity& identity);

@@ -1,0 +1,95 @@
+// See secret.hpp.
+#include "secret.hpp"
+
+#include "failure.hpp"
+#include "terminal.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace bf {
+namespace {
+
+// What the file holds, wiped at the end; room for one byte more than any key has.
+class Content {
+ public:
+  explicit Content(const std::string& path);
+  Content(const Content&) = delete;
+  Content& operator=(const Content&) = delete;
+  ~Content() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
+
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, 34> bytes_{};
+  std::size_t size_ = 0;
+};
+
+[[noreturn]] void fail_system(const std::string& path) {
+  throw Failure("--key-file: " + path + ": " + std::strerror(errno));
+}
+
+void warn_if_others_may_read(int file, const std::string& path) {
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0) fail_system(path);
+  if ((facts.st_mode & 077) != 0) complain("--key-file: " + path + ": others may use this secret, too; chmod 600 it");
+}
+
+Content::Content(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail_system(path);
+  ssize_t got = 0;
+  do {
+    got = ::read(file, bytes_.data() + size_, bytes_.size() - size_);
+    if (got > 0) size_ += static_cast<std::size_t>(got);
+  } while ((got > 0 && size_ < bytes_.size()) || (got < 0 && errno == EINTR));
+  if (got < 0) fail_system(path);
+  warn_if_others_may_read(file, path);
+  ::close(file);
+}
+
+std::optional<std::uint8_t> value_of_digit(char digit) noexcept {
+  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
+  const char lower = static_cast<char>(digit | 0x20);
+  if (lower >= 'a' && lower <= 'f') return static_cast<std::uint8_t>(lower - 'a' + 10);
+  return std::nullopt;
+}
+
+bool read_hex(std::string_view digits, bfstore::Key& key) noexcept {
+  if (digits.size() != 2 * key.size()) return false;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const auto high = value_of_digit(digits[2 * i]);
+    const auto low = value_of_digit(digits[2 * i + 1]);
+    if (!high || !low) return false;
+    key[i] = static_cast<std::uint8_t>(*high << 4 | *low);
+  }
+  return true;
+}
+
+}  // namespace
+
+void read_key_file(const std::string& path, std::optional<bfstore::Key>& key) {
+  const Content content(path);
+  std::string_view text = content.view();
+  bfstore::Key& bytes = key.emplace();
+  if (text.size() == bytes.size()) {
+    std::memcpy(bytes.data(), text.data(), bytes.size());
+    return;
+  }
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (read_hex(text, bytes)) return;
+  throw Failure("--key-file: " + path + ": is no key: neither 16 bytes nor 32 hexadecimal digits and at most one LF; " +
+                "head -c 16 /dev/urandom makes one");
+}
+
+KeyWiper::~KeyWiper() {
+  if (key_) ::explicit_bzero(key_->data(), key_->size());
+}
+
+}  // namespace bf
