@@ -109,7 +109,7 @@ void add_any_filesystem(CLI::App& app, Arguments& arguments) {
 
 void add_key_file(CLI::App& app, Arguments& arguments) {
   add_path(app, "--key-file",
-           "the secret key of a filter whose hash is siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
+           "the secret key of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
            arguments.key_file);
 }
 
@@ -212,7 +212,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
                take_layout),
       add_text(app, "--hash",
-               "xxh3 (default), siphash (keys from strangers, with --key-file) or external (digests, by the API alone)",
+               "xxh3 (default), siphash (strangers choose the keys: --key-file), or external (digests, by the API)",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
