@@ -95,6 +95,24 @@ static_assert(sizeof(bfs_statistics) == 144);
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
 // Fills as much of the caller's record as it has room for.
+// A message begins with a path, which may be longer than all the room: then the middle is left out, not the reason.
+void copy_cut(char* to, std::size_t room, const char* message) noexcept {
+  constexpr char kLeftOut[] = " ... ";
+  constexpr std::size_t kGap = sizeof kLeftOut - 1;
+  const std::size_t length = std::strlen(message);
+  if (length < room || room < 4 * kGap) {
+    const std::size_t copied = std::min(length, room - 1);
+    std::memcpy(to, message, copied);
+    to[copied] = '\0';
+    return;
+  }
+  const std::size_t head = room / 3;
+  const std::size_t tail = room - 1 - head - kGap;
+  std::memcpy(to, message, head);
+  std::memcpy(to + head, kLeftOut, kGap);
+  std::memcpy(to + head + kGap, message + length - tail, tail + 1);
+}
+
 std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
   constexpr std::uint32_t kHead = offsetof(bfs_error, message);
   if (to == nullptr || to->struct_bytes <= kHead) return number_of(code);
@@ -102,9 +120,7 @@ std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message)
   to->os_errno = os_errno;
   to->reserved = 0;
   const std::size_t room = std::min<std::size_t>(to->struct_bytes - kHead, sizeof to->message);
-  const std::size_t length = std::min(std::strlen(message), room - 1);
-  std::memcpy(to->message, message, length);
-  to->message[length] = '\0';
+  copy_cut(to->message, room, message);
   return number_of(code);
 }
 

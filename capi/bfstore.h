@@ -132,7 +132,7 @@ typedef struct bfs_error {
   int32_t code;          /* out: as returned */
   int32_t os_errno;      /* out: errno of the system call that failed, else 0 */
   uint32_t reserved;     /* out: 0 */
-  char message[496];     /* out: a sentence, NUL-terminated, cut to fit; paths in it are as given */
+  char message[496];     /* out: a sentence, NUL-terminated; its middle is left out where it is too long */
 } bfs_error;
 
 /* How to make a filter.  Zero means "not given".  The size is given by exactly one pair:

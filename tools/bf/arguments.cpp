@@ -405,7 +405,8 @@ void add_verify(CLI::App& app, Arguments& arguments) {
   verify.footer(
       "Reads it from end to end. Prints the damaged bytes, a range a line. Exit code: 0 if it is as it was sealed,\n"
       "1 if it is damaged, 2 on an error (it is not sealed, or its header is damaged).\n"
-      "\nbf contains --tolerate-damage goes on asking a damaged one: what lies where the damage is, is maybe.");
+      "bf contains --tolerate-damage goes on asking a damaged one: what lies where the damage is, is maybe.\n"
+      "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
 }
 
 // Why CLI11 refused the words.
