@@ -153,7 +153,8 @@ std::optional<T> given(std::uint32_t number) noexcept {
 Result<Options> read_options(const bfs_options* from) {
   constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                         BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
-                                        BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT;
+                                        BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT |
+                                        BFS_OPTION_GUARD;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
   if (from == nullptr) return wrong("the options are null");
   if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
@@ -182,7 +183,8 @@ Result<Options> read_options(const bfs_options* from) {
   options.unpublished = (from->flags & BFS_OPTION_UNPUBLISHED) != 0;
   options.bare = (from->flags & BFS_OPTION_BARE) != 0;
   options.exclusive = (from->flags & BFS_OPTION_EXCLUSIVE) != 0;
-  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0};
+  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0,
+                 (from->flags & BFS_OPTION_GUARD) != 0};
   options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
   options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
   return options;
@@ -270,9 +272,11 @@ int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* 
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
   constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
-                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT;
+                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_COPY |
+                                     BFS_OPEN_GUARD;
   const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
-  const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
+  const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD),
+                                      set(BFS_OPEN_COPY)},
                                      set(BFS_OPEN_RECOVER),
                                      set(BFS_OPEN_ACCEPT_LOSS),
                                      set(BFS_OPEN_STRICT),

@@ -57,6 +57,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFORKED (-25)     /* the handle was opened before a fork, and this is the child */
 #define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
+#define BFS_EFAULT (-29)      /* a page could not be read, or the file was truncated: all of it is "maybe" by now */
 #define BFS_ENOTREGULAR (-40) /* not a regular file */
 #define BFS_ESYMLINK (-41)    /* a symbolic link */
 #define BFS_ETOOSHORT (-42)   /* shorter than its header */
@@ -93,10 +94,26 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
 #define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
 #define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
+#define BFS_OPEN_GUARD 4096u         /* a page that can not be read is BFS_EFAULT and "maybe" for this handle, and no
+                                        SIGBUS: see below */
+/* ... and for reading, this one, which is for hostile files. */
+#define BFS_OPEN_COPY 2048u /* the file is read into memory of this process: whatever happens to it later (truncation,
+                               I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger
+                               than the memory that the system has available */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
 #define BFS_OPEN_LIMIT 1024u      /* BFS_EFULL once as many keys were added as the capacity (looked at every 64 keys) */
+
+/* BFS_OPEN_GUARD and BFS_OPTION_GUARD.  A mapped page that can not be read (an I/O error, or the file was truncated)
+ * raises SIGBUS, which ends the process.  The first handle with a guard installs a handler of SIGBUS in the process,
+ * for good: such a fault in a guarded file puts that handle in doubt for good: lookups are answered with "maybe", adds,
+ * syncs and the close return BFS_EFAULT, and a file that this handle may write is poisoned.  Every other SIGBUS goes to
+ * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
+ * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS must
+ * not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
+ * What no guard can see: the file was truncated and grown again; the page in which the new end lies has zeros behind
+ * that. */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
@@ -111,6 +128,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_RANDOM 64u     /* bfs_create: BFS_OPEN_RANDOM */
 #define BFS_OPTION_ANY_FILESYSTEM 128u /* bfs_create: BFS_OPEN_ANY_FILESYSTEM */
 #define BFS_OPTION_LIMIT 256u          /* bfs_create: BFS_OPEN_LIMIT */
+#define BFS_OPTION_GUARD 512u          /* bfs_create: BFS_OPEN_GUARD */
 
 /* Flags of bfs_stats. */
 #define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
@@ -165,7 +183,7 @@ typedef struct bfs_statistics {
   uint64_t keys_added;      /* adds that changed a bit; survives close, reopen and a killed writer; 0 in buffers */
   uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now; 0 in buffers */
   int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST,
-                              BFS_ESUPERSEDED, BFS_ERECOVERING */
+                              BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFAULT (then what is counted here means nothing) */
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
   double fill_ratio;       /* set_bits / m */

@@ -41,6 +41,7 @@ enum class Code : std::int32_t {
   kForked = -25,      // the handle was made before a fork, and this is the child
   kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
   kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
+  kFault = -29,       // a page of the file could not be read, or the file was truncated: all of it is "maybe" by now
 
   // What a reader's checklist found, in the order in which it is checked.
   kNotRegular = -40,  // not a regular file

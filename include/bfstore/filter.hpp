@@ -161,8 +161,8 @@ class Filter {
   // --- Facts --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Shape& shape() const noexcept;
-  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too) or
-  // kRecovering.
+  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
+  // kRecovering or kFault.
   [[nodiscard]] Code health() const noexcept;
   // Whether the path still names this file, and nobody is putting another in its place: a handle on a file that was
   // replaced goes on to answer "maybe", and one on a file that was removed or renamed by other programs what it knew.

@@ -40,6 +40,8 @@ constexpr std::array kCodes{
     CodeRow{Code::kFilesystem, "BFS_EFILESYSTEM",
             "the file is on a network or overlay filesystem, which may show readers an older file"},
     CodeRow{Code::kFull, "BFS_EFULL", "the filter has reached its capacity, which this handle does not exceed"},
+    CodeRow{Code::kFault, "BFS_EFAULT",
+            "a page of the file could not be read, or the file was truncated: everything is answered with maybe"},
     CodeRow{Code::kNotRegular, "BFS_ENOTREGULAR", "not a regular file"},
     CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link"},
     CodeRow{Code::kTooShort, "BFS_ETOOSHORT", "shorter than the header of a filter"},
