@@ -94,12 +94,9 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
 #define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
 #define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
-#define BFS_OPEN_GUARD 4096u         /* a page that can not be read is BFS_EFAULT and "maybe" for this handle, and no
-                                        SIGBUS: see below */
-/* ... and for reading, this one, which is for hostile files. */
-#define BFS_OPEN_COPY 2048u /* the file is read into memory of this process: whatever happens to it later (truncation,
-                               I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger
-                               than the memory that the system has available */
+#define BFS_OPEN_GUARD 4096u         /* a page that can not be read is doubt and no SIGBUS: see below */
+/* ... and for reading, this one. */
+#define BFS_OPEN_COPY 2048u /* in private memory, out of reach of whoever damages the file: see below */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
@@ -110,10 +107,15 @@ typedef struct bfs_filter bfs_filter;
  * for good: such a fault in a guarded file puts that handle in doubt for good: lookups are answered with "maybe", adds,
  * syncs and the close return BFS_EFAULT, and a file that this handle may write is poisoned.  Every other SIGBUS goes to
  * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
- * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS must
- * not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
- * What no guard can see: the file was truncated and grown again; the page in which the new end lies has zeros behind
- * that. */
+ * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS
+ * must not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
+ * What no guard can see: that the file was truncated and grown again; and keys whose bits lay in the page in which the
+ * new end lies, behind it: the system fills the rest of that page with zeros.
+ *
+ * BFS_OPEN_COPY, for hostile files.  The file is read into memory of this process and not mapped: whatever happens to
+ * it later (truncation, I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger than
+ * the memory that the system has available; memory limits of containers are not looked at.  BFS_ELOST if it was
+ * truncated meanwhile. */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */

@@ -62,7 +62,8 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
 Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
                                    const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
   const std::uint64_t bytes = identity.body_offset + identity.body_bytes;
-  if (options.copy) return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
+  if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
+    return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
   if (!mapping) return mapping;
   if (options.guard) {
@@ -161,6 +162,10 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
 
 // False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
 Result<bool> Session::read_on(const OpenOptions& options) {
+  if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
+    if (mutant("copy_does_not_look_again")) return true;
+    if (Error error = check_file_is_whole(); !error.ok()) return error;
+  }
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   const auto evidence = gather_evidence(file_, *facts, identity_.file_id);
