@@ -338,9 +338,9 @@ void damage_so_many(std::uint64_t rounds, bool guard) {
 }  // namespace
 
 TEST_CASE("with a guard no damage under four threads ends the process or makes a wrong no") {
-  damage_so_many(option("rounds", 60), true);
+  damage_so_many(option("rounds", 48), true);
 }
 
 TEST_CASE("without a guard damage under four threads is SIGBUS at worst, and no wrong no") {
-  damage_so_many(option("rounds", 60), false);
+  damage_so_many(option("rounds", 48), false);
 }

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kBetweenTries{50};
 // As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
 // from a pipe may take long, and keeps nobody out.
 bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
-  const bfstore::OpenOptions options{.any_filesystem = arguments.any_filesystem};
+  const bfstore::OpenOptions options{.map = kGuarded, .any_filesystem = arguments.any_filesystem};
   if (from_file) {
     auto alone = bfstore::Filter::open(arguments.file, bfstore::OpenMode::kExclusive, options);
     if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;

@@ -313,6 +313,8 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_file(contains, arguments, "the filter");
   add_keys(contains, arguments);
   add_any_filesystem(contains, arguments);
+  contains.add_flag("--copy", arguments.copy,
+                    "read the filter into memory first: nothing that is done to the file later matters");
   const auto choice = [&](const char* name, Answers answers, const char* help) {
     return contains.add_flag_callback(
         name, [&arguments, answers] { arguments.answers = answers; }, help);

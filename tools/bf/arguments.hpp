@@ -27,6 +27,7 @@ struct Arguments {
   bool all_owners = false;            // recover
   bool accept_loss = false;           // recover: without keys
   bool any_filesystem = false;
+  bool copy = false;  // contains: read the filter into memory first
   bool quiet = false;
 
   // build: the size is known without counting the keys.

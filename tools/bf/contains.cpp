@@ -96,7 +96,8 @@ void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) 
 }  // namespace
 
 int contains(const Arguments& arguments) {
-  const bfstore::OpenOptions options{.any_filesystem = arguments.any_filesystem};
+  bfstore::OpenOptions options{.map = kGuarded, .any_filesystem = arguments.any_filesystem};
+  options.map.copy = arguments.copy;
   const bfstore::Filter filter =
       filter_of_keys(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kRead, options), arguments.file);
   Asker asker(filter, arguments);

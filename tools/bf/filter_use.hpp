@@ -17,6 +17,9 @@
 
 namespace bf {
 
+// A page of a filter that can not be read is an error with words, and no SIGBUS: this process has that signal to itself.
+inline constexpr bfstore::MapOptions kGuarded{.guard = true};
+
 // `file`: named where the library has no words of its own.
 void check(const bfstore::Error& error, const std::string& file);
 

@@ -29,6 +29,7 @@ void refuse_taken(const Arguments& arguments) {
 bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options) {
   bfstore::Options all = options;
   all.any_filesystem = arguments.any_filesystem;
+  all.map.guard = true;
   bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
   if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
   return unwrap(std::move(made), arguments.file);

@@ -43,7 +43,7 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
 }
 
 int accept_loss(const Arguments& arguments) {
-  const bfstore::OpenOptions options{.accept_loss = true, .any_filesystem = arguments.any_filesystem};
+  const bfstore::OpenOptions options{.map = kGuarded, .accept_loss = true, .any_filesystem = arguments.any_filesystem};
   bfstore::Filter filter =
       unwrap(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options), arguments.file);
   check(filter.close(), arguments.file);
@@ -62,7 +62,7 @@ int recover(const Arguments& arguments) {
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
   }
-  const bfstore::OpenOptions options{.recover = true, .any_filesystem = arguments.any_filesystem};
+  const bfstore::OpenOptions options{.map = kGuarded, .recover = true, .any_filesystem = arguments.any_filesystem};
   bfstore::Filter filter =
       filter_of_keys(bfstore::Filter::open(arguments.file, bfstore::OpenMode::kWrite, options), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
