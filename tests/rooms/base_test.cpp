@@ -59,6 +59,8 @@ const char* expected_name(Code code) {
       return "BFS_EFILESYSTEM";
     case Code::kFull:
       return "BFS_EFULL";
+    case Code::kFault:
+      return "BFS_EFAULT";
     case Code::kNotRegular:
       return "BFS_ENOTREGULAR";
     case Code::kSymlink:
