@@ -75,8 +75,7 @@ TEST_CASE("with a guard a page that the device can not read is doubt, in lookups
   }
 }
 
-TEST_CASE(
-    "a file that the device can not read is an error when it is copied, and when all of it is brought into memory") {
+TEST_CASE("a file that the device can not read is an error when it is copied or populated") {
   for (const char* type : kTypes) {
     const Cold cold(type);
     if (cold.disk == nullptr) continue;
