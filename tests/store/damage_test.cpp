@@ -51,7 +51,7 @@ struct Plan {
 };
 
 struct Damage {
-  const char* name;
+  std::string name;
   Plan (*plan)(const File& file, std::mt19937_64& random);
 };
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "region/guard.hpp"
 #include "support.hpp"
 #include "unreadable.hpp"
 
@@ -104,6 +105,19 @@ TEST_CASE("a handler that was installed later and passes faults on leaves the gu
   with_info.sa_flags = SA_SIGINFO;
   with_info.sa_sigaction = [](int, siginfo_t*, void*) { _exit(passed_on == 2 ? 40 : 41); };
   CHECK(fate_of_another_fault([&] { install(with_info); }, later) == 40);
+}
+
+TEST_CASE("a guard that is gone guards nothing, and its place in the table is used again") {
+  const Unreadable there;
+  CHECK(in_child([&] {
+          std::uint64_t word = 0;
+          for (int round = 0; round < 1000; ++round) {
+            const auto guard =
+                region::Guard::watch(const_cast<std::uint64_t*>(there.words()), Unreadable::kBytes, {&word});
+            if (!guard) return 100;
+          }
+          return static_cast<int>(there.words()[0]) == 0 ? 101 : 102;
+        }) == 1000 + SIGBUS);
 }
 
 TEST_CASE("a SIGBUS that somebody sent is not the guard's") {
