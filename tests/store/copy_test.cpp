@@ -28,6 +28,16 @@ std::string filled(const TempDir& dir, const Options& options = small_options())
   return dir.file();
 }
 
+// The bytes of an embedded filter with so many keys of writer 1, in every form.
+std::string embedded(std::uint64_t keys) {
+  std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
+  const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+  const std::span<std::byte> buffer = std::span(memory).subspan(skew, memory.size() - 64);
+  Filter made = opened(Filter::format(buffer, small_options()));
+  for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, keys).ok());
+  return {reinterpret_cast<const char*>(buffer.data()), buffer.size()};
+}
+
 void check_answers(const Filter& filter) {
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
@@ -201,20 +211,30 @@ TEST_CASE("a copy that the process may not have memory for is an error") {
 
 TEST_CASE("a range of a file can be copied, too") {
   TempDir dir;
-  std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
-  const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-  const std::span<std::byte> buffer = std::span(memory).subspan(skew, memory.size() - 64);
-  Filter made = opened(Filter::format(buffer, small_options()));
-  for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, kThreeWindows).ok());
+  const std::string bytes = embedded(kThreeWindows);
   for (const std::uint64_t offset : {0U, 64U, 4160U, 3145792U}) {
     CAPTURE(offset);
-    std::ofstream(dir.file(), std::ios::binary)
-        << std::string(offset, 'x') << std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size());
+    std::ofstream(dir.file(), std::ios::binary) << std::string(offset, 'x') << bytes;
     const Filter copy = opened(Filter::open_range(dir.file(), offset, 0, {.copy = true}));
     CHECK_FALSE(is_mapped(dir.file()));
     REQUIRE(truncate(dir.file().c_str(), 0) == 0);
     check_answers(copy);
   }
+}
+
+TEST_CASE("a range that is truncated or can not be read while it is copied is an error") {
+  TempDir dir;
+  std::ofstream(dir.file(), std::ios::binary) << embedded(10);
+  const std::string whole = read_bytes(dir.file());
+  const auto opened_while = [&](const std::function<int()>& happens) {
+    const faults::Scope scope;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) { return offset == 0 ? 0 : happens(); };
+    return code_of(Filter::open_range(dir.file(), 0, 0, {.copy = true}));
+  };
+  CHECK(opened_while([] { return 0; }) == Code::kOk);
+  CHECK(opened_while([] { return EIO; }) == Code::kSystem);
+  CHECK(opened_while([&] { return truncate(dir.file().c_str(), static_cast<off_t>(whole.size() / 2)); }) ==
+        Code::kLost);
 }
 
 // The header is brought into memory by a call that can fail, whatever is opened: a signal would be no error.
@@ -223,13 +243,7 @@ TEST_CASE("a file that is truncated after its header was checked is an error whe
     CAPTURE(range);
     TempDir dir;
     const std::string path = filled(dir);
-    if (range) {
-      std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
-      const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-      const std::span<std::byte> buffer = std::span(memory).subspan(skew, memory.size() - 64);
-      CHECK(Filter::format(buffer, small_options()).ok());
-      std::ofstream(path, std::ios::binary) << std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size());
-    }
+    if (range) std::ofstream(path, std::ios::binary) << embedded(10);
     for (const MapOptions& map : {MapOptions{}, MapOptions{.populate = true}, MapOptions{.guard = true}}) {
       const std::string whole = read_bytes(path);
       const faults::Scope scope;
