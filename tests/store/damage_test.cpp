@@ -236,6 +236,7 @@ class Askers {
 
 // In the asking process.
 int ask_until_told(const File& file, Board& board, bool guard, bool writes) {
+  std::signal(SIGBUS, SIG_DFL);  // a sanitizer has one of its own
   auto filter = Filter::open(file.path, writes ? OpenMode::kWrite : OpenMode::kRead, {.map = {.guard = guard}});
   if (!filter) return kNotOpened;
   Askers(*filter, board, file).run(writes);
