@@ -5,7 +5,10 @@
 
 #include <bfstore/inline.hpp>
 
+#include <atomic>
+#include <barrier>
 #include <fstream>
+#include <thread>
 
 #include "forms.hpp"
 #include "region/mapping.hpp"
@@ -62,6 +65,7 @@ TEST_CASE("every form of lookup that meets a page that can not be read answers m
           cut(dir.file(), end);
           CHECK(form.ask(filter, 1, kThreeWindows) == kThreeWindows);
           check_all_maybe(filter);
+          CHECK_FALSE(*filter.is_current());
         }
       }
     }
@@ -163,22 +167,61 @@ TEST_CASE("a page that can not be read is a page of ones, and the word that says
   there.words()[7 * 512] = 1;  // private memory by now
 }
 
-TEST_CASE("guards come and go beside lookups that fault, and each fault finds its own") {
-  for (int round = 0; round < 200; ++round) {
-    const Unreadable one;
-    const Unreadable other;
-    std::uint64_t words[2]{};
-    const auto watch = [&](const Unreadable& which, std::uint64_t& word) {
-      return region::Guard::watch(const_cast<std::uint64_t*>(which.words()), Unreadable::kBytes, {&word});
-    };
-    const auto first = watch(one, words[0]);
-    std::vector<Result<region::Guard>> many;
-    for (int i = 0; i < 100; ++i) many.push_back(watch(other, words[1]));  // more than a table has
-    while (many.size() > 1) many.pop_back();
-    CHECK(one.words()[round] == UINT64_MAX);
-    CHECK(words[0] == 1);
-    CHECK(words[1] == 0);
-    CHECK(other.words()[round] == UINT64_MAX);
-    CHECK(words[1] == 1);
+TEST_CASE("guards come and go in other threads while pages fault, and each fault finds its own") {
+  constexpr int kRounds = 300;
+  const auto watch = [](const Unreadable& which, std::uint64_t& word) {
+    return region::Guard::watch(const_cast<std::uint64_t*>(which.words()), Unreadable::kBytes, {&word});
+  };
+  const Unreadable quiet;
+  std::uint64_t quiet_word = 0;
+  std::atomic<bool> stop{false};
+  const auto come_and_go = [&] {
+    while (!stop) {
+      std::vector<Result<region::Guard>> many;
+      for (int i = 0; i < 100; ++i) many.push_back(watch(quiet, quiet_word));  // more than a table has
+    }
+  };
+  const auto fault = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      const Unreadable mine;
+      std::uint64_t word = 0;
+      const auto guard = watch(mine, word);
+      CHECK(mine.words()[round] == UINT64_MAX);
+      CHECK(__atomic_load_n(&word, __ATOMIC_SEQ_CST) == 1);
+      CHECK(guard->faulted());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) threads.emplace_back(come_and_go);
+  std::vector<std::thread> faulting;
+  for (int i = 0; i < 3; ++i) faulting.emplace_back(fault);
+  for (std::thread& thread : faulting) thread.join();
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(quiet_word == 0);
+}
+
+// Each of them has to see the doubt before it goes on, whoever was first.
+TEST_CASE("threads that meet pages that can not be read at the same moment all answer maybe, and add nothing") {
+  for (int round = 0; round < 50; ++round) {
+    TempDir dir(memory_folder());
+    Filter filter = opened(Filter::open(filled(dir, large_options()), OpenMode::kWrite, kGuarded));
+    std::barrier<> start(5);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned number = 0; number < 4; ++number) {
+      threads.emplace_back([&, number] {
+        start.arrive_and_wait();
+        for (std::uint64_t i = 0; i < 100; ++i) {
+          if (!filter.contains(key_of(1, i + number))) ++wrong;
+          if (filter.add(key_of(number + 2, i)).ok()) ++wrong;
+        }
+      });
+    }
+    cut(dir.file(), kHeader);
+    start.arrive_and_wait();
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+    CHECK_FALSE(*filter.is_current());
   }
 }
