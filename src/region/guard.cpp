@@ -43,6 +43,19 @@ bool put_ones(std::uintptr_t page) noexcept {
          MAP_FAILED;
 }
 
+// May fault, and then finds the word replaced by 0. A handler that was installed later and calls us may have the signal
+// blocked: a fault would be the end of the process.
+void tell_others(const DoubtWord& doubt) noexcept {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGBUS);
+  sigset_t saved;
+  pthread_sigmask(SIG_UNBLOCK, &ours, &saved);
+  if ((__atomic_load_n(doubt.word, __ATOMIC_SEQ_CST) & doubt.mask) == doubt.expected)
+    __atomic_fetch_or(doubt.word, doubt.tell_others, __ATOMIC_SEQ_CST);
+  pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+}
+
 // --- Faults that are not ours ----------------------------------------------------------------------------------------
 
 // The same again, and nobody handles it: the process ends as it would have without us.
@@ -160,10 +173,8 @@ bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   const bool word_inside = word >= begin && word < end;
   const bool in_the_words_page = word_inside && page_of(word) == page_of(address);
   if (!mutant("guard_does_not_tell_the_handle")) slot.faulted.store(true);
-  if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load() && !mutant("guard_does_not_poison")) {
-    if ((__atomic_load_n(doubt.word, __ATOMIC_SEQ_CST) & doubt.mask) == doubt.expected)
-      __atomic_fetch_or(doubt.word, doubt.tell_others, __ATOMIC_SEQ_CST);
-  }
+  if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load() && !mutant("guard_does_not_poison"))
+    tell_others(doubt);
   if (!word_inside) __atomic_store_n(doubt.word, 1, __ATOMIC_SEQ_CST);
   if (!slot.replaced.load() && !mutant("guard_leaves_the_word")) {
     // Who adds at this moment may write to it. Pages of it cost no memory before that.

@@ -57,8 +57,8 @@ int fate_of_another_fault(
   const Unreadable others;
   return in_child([&] {
     before();
-    auto filter = Filter::open(path, OpenMode::kRead, OpenOptions{.map = {.guard = true}});
-    if (!filter || truncate(path.c_str(), kHeader) != 0) return 100;
+    auto filter = Filter::open(path, OpenMode::kWrite, OpenOptions{.map = {.guard = true}});
+    if (!filter || truncate(path.c_str(), 0) != 0) return 100;  // so that telling others is a fault within the fault
     after();
     if (!filter->contains(key_of(1, 0)) || filter->health() != Code::kFault || calls != 0) return 101;
     return static_cast<int>(others.words()[0]) == 0 ? 102 : 103;
@@ -87,7 +87,7 @@ TEST_CASE("a handler that was installed later and passes faults on leaves the gu
   static volatile sig_atomic_t passed_on = 0;
   const auto later = [] {
     struct sigaction action {};
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    action.sa_flags = SA_SIGINFO;  // the signal is blocked meanwhile
     action.sa_sigaction = [](int signal, siginfo_t* info, void* context) {
       passed_on = passed_on + 1;
       guards.sa_sigaction(signal, info, context);
@@ -103,7 +103,7 @@ TEST_CASE("a handler that was installed later and passes faults on leaves the gu
   };
   struct sigaction with_info {};
   with_info.sa_flags = SA_SIGINFO;
-  with_info.sa_sigaction = [](int, siginfo_t*, void*) { _exit(passed_on == 2 ? 40 : 41); };
+  with_info.sa_sigaction = [](int, siginfo_t*, void*) { _exit(passed_on == 3 ? 40 : 41); };
   CHECK(fate_of_another_fault([&] { install(with_info); }, later) == 40);
 }
 
