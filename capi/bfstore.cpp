@@ -151,10 +151,9 @@ std::optional<T> given(std::uint32_t number) noexcept {
 
 // A caller built against a later header may have a longer struct; what this library does not know must be zero.
 Result<Options> read_options(const bfs_options* from) {
-  constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
-                                        BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
-                                        BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT |
-                                        BFS_OPTION_GUARD;
+  constexpr std::uint32_t kKnownFlags =
+      BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE |
+      BFS_OPTION_POPULATE | BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT | BFS_OPTION_GUARD;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
   if (from == nullptr) return wrong("the options are null");
   if (from->struct_bytes < sizeof(bfs_options)) return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
@@ -275,13 +274,13 @@ int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* 
                                      BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_COPY |
                                      BFS_OPEN_GUARD;
   const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
-  const bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD),
-                                      set(BFS_OPEN_COPY)},
-                                     set(BFS_OPEN_RECOVER),
-                                     set(BFS_OPEN_ACCEPT_LOSS),
-                                     set(BFS_OPEN_STRICT),
-                                     set(BFS_OPEN_ANY_FILESYSTEM),
-                                     set(BFS_OPEN_LIMIT)};
+  const bfstore::OpenOptions options{
+      {set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD), set(BFS_OPEN_COPY)},
+      set(BFS_OPEN_RECOVER),
+      set(BFS_OPEN_ACCEPT_LOSS),
+      set(BFS_OPEN_STRICT),
+      set(BFS_OPEN_ANY_FILESYSTEM),
+      set(BFS_OPEN_LIMIT)};
   return guarded(error, [&] {
     return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kOptions), options), out, error);
   });

@@ -338,7 +338,8 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
 /* 1 if the path still names this file, as long as it must be, and nobody is putting another in its place; 0 if it was
- * replaced, removed, renamed, truncated or overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
+ * replaced, removed, renamed, truncated or overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system:
+ * not for every lookup. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */

@@ -17,7 +17,8 @@
 
 namespace bf {
 
-// A page of a filter that can not be read is an error with words, and no SIGBUS: this process has that signal to itself.
+// A page of a filter that can not be read is an error with words, and no SIGBUS: this process has that signal to
+// itself.
 inline constexpr bfstore::MapOptions kGuarded{.guard = true};
 
 // `file`: named where the library has no words of its own.
