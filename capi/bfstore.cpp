@@ -191,9 +191,9 @@ void read_key(const void* from, std::optional<Key>& to) noexcept {
 // that was built before there were keys has a shorter one.
 Error read_options(const bfs_options* caller, Options& options) {
   constexpr std::uint32_t kFirstBytes = offsetof(bfs_options, key);
-  constexpr std::uint32_t kKnownFlags = BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
-                                        BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE | BFS_OPTION_POPULATE |
-                                        BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT;
+  constexpr std::uint32_t kKnownFlags =
+      BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE |
+      BFS_OPTION_POPULATE | BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT | BFS_OPTION_GUARD;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
   if (caller == nullptr) return wrong("the options are null");
   if (caller->struct_bytes < sizeof(bfs_options) && caller->struct_bytes != kFirstBytes)
@@ -225,7 +225,8 @@ Error read_options(const bfs_options* caller, Options& options) {
   options.unpublished = (from->flags & BFS_OPTION_UNPUBLISHED) != 0;
   options.bare = (from->flags & BFS_OPTION_BARE) != 0;
   options.exclusive = (from->flags & BFS_OPTION_EXCLUSIVE) != 0;
-  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0};
+  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0,
+                 (from->flags & BFS_OPTION_GUARD) != 0};
   options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
   options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
   read_key(from->key, options.key);
@@ -326,10 +327,10 @@ int32_t bfs_open_keyed(const char* path, const void* key, uint32_t flags, bfs_fi
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
   constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
-                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_VERIFY |
-                                     BFS_OPEN_TOLERATE_DAMAGE;
+                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_COPY |
+                                     BFS_OPEN_GUARD | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
   const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
-  bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM)},
+  bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD), set(BFS_OPEN_COPY)},
                                set(BFS_OPEN_RECOVER),
                                set(BFS_OPEN_ACCEPT_LOSS),
                                set(BFS_OPEN_STRICT),

@@ -58,6 +58,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
 #define BFS_EKEY (-28)        /* the secret key was not given, is not the filter's own, or the filter has none */
+#define BFS_EFAULT (-29)      /* a page could not be read, or the file was truncated: all of it is "maybe" by now */
 #define BFS_ESEALED (-30)     /* sealed: it is never written to again */
 #define BFS_ENOTSEALED (-31)  /* not sealed, so that it has no checksums */
 #define BFS_EDAMAGED (-32)    /* a sealed file with other bytes than those that were sealed */
@@ -98,16 +99,32 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
 #define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
 #define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
-/* ... and for reading, either of these: of a sealed file everything is read and compared with its checksums first;
- * BFS_ENOTSEALED if it has none. */
-#define BFS_OPEN_VERIFY 8192u /* BFS_EDAMAGED if it is not as it was sealed */
-#define BFS_OPEN_TOLERATE_DAMAGE                                                      \
-  16384u /* where it is damaged every key is "maybe", and the rest is as good as ever \
-          */
+#define BFS_OPEN_GUARD 4096u         /* a page that can not be read is doubt and no SIGBUS: see below */
+/* ... and for reading, this one, ... */
+#define BFS_OPEN_COPY 2048u /* in private memory, out of reach of whoever damages the file: see below */
+/* ... and either of these: of a sealed file everything is read and compared with its checksums first; BFS_ENOTSEALED
+ * if it has none. */
+#define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
+#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; the rest is as good as ever */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
 #define BFS_OPEN_LIMIT 1024u      /* BFS_EFULL once as many keys were added as the capacity (looked at every 64 keys) */
+
+/* BFS_OPEN_GUARD and BFS_OPTION_GUARD.  A mapped page that can not be read (an I/O error, or the file was truncated)
+ * raises SIGBUS, which ends the process.  The first handle with a guard installs a handler of SIGBUS in the process,
+ * for good: such a fault in a guarded file puts that handle in doubt for good: lookups are answered with "maybe", adds,
+ * syncs and the close return BFS_EFAULT, and a file that this handle may write is poisoned.  Every other SIGBUS goes to
+ * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
+ * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS
+ * must not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
+ * What no guard can see: that the file was truncated and grown again; and keys whose bits lay in the page in which the
+ * new end lies, behind it: the system fills the rest of that page with zeros.
+ *
+ * BFS_OPEN_COPY, for hostile files.  The file is read into memory of this process and not mapped: whatever happens to
+ * it later (truncation, I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger than
+ * the memory that the system has available; memory limits of containers are not looked at.  BFS_ELOST if it was
+ * truncated meanwhile. */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
@@ -122,6 +139,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_RANDOM 64u     /* bfs_create: BFS_OPEN_RANDOM */
 #define BFS_OPTION_ANY_FILESYSTEM 128u /* bfs_create: BFS_OPEN_ANY_FILESYSTEM */
 #define BFS_OPTION_LIMIT 256u          /* bfs_create: BFS_OPEN_LIMIT */
+#define BFS_OPTION_GUARD 512u          /* bfs_create: BFS_OPEN_GUARD */
 
 /* Flags of bfs_stats. */
 #define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
@@ -177,7 +195,7 @@ typedef struct bfs_statistics {
   uint64_t keys_added;      /* adds that changed a bit; survives close, reopen and a killed writer; 0 in buffers */
   uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now; 0 in buffers */
   int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST,
-                              BFS_ESUPERSEDED, BFS_ERECOVERING */
+                              BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFAULT (then what is counted here means nothing) */
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
   double fill_ratio;       /* set_bits / m */
@@ -366,8 +384,9 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-/* 1 if the path still names this file and nobody is putting another in its place; 0 if it was replaced, removed or
- * renamed: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
+/* 1 if the path still names this file, as long as it must be, and nobody is putting another in its place; 0 if it was
+ * replaced, removed, renamed, truncated or overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system:
+ * not for every lookup. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */

@@ -42,6 +42,7 @@ enum class Code : std::int32_t {
   kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
   kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
   kKey = -28,         // the filter's secret key was not given, is another one, or there is none
+  kFault = -29,       // a page of the file could not be read, or the file was truncated: all of it is "maybe" by now
   kSealed = -30,      // sealed: it is never written to again
   kNotSealed = -31,   // not sealed, so that it has no checksums
   kDamaged = -32,     // other bytes than those that were sealed

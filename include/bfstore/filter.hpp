@@ -162,11 +162,12 @@ class Filter {
   // --- Facts --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Shape& shape() const noexcept;
-  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too) or
-  // kRecovering.
+  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
+  // kRecovering or kFault.
   [[nodiscard]] Code health() const noexcept;
-  // Whether the path still names this file, and nobody is putting another in its place: a handle on a file that was
-  // replaced goes on to answer "maybe", and one on a file that was removed or renamed by other programs what it knew.
+  // Whether the path still names this file, as long as it must be, and nobody is putting another in its place: a handle
+  // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other
+  // programs what it knew.
   // Asks the file system. kInvalid for a buffer.
   [[nodiscard]] Result<bool> is_current() const;
   // `count_bits` reads the whole body.

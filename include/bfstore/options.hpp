@@ -42,6 +42,16 @@ struct MapOptions {
   // a sync writes every page, small or huge, that holds a new bit: let everyone who opens such a file say so. Lookups
   // in a file that is in memory are slower.
   bool random_access = false;
+  // A page that can not be read (an I/O error, or the file was truncated) is no SIGBUS: it puts this handle in doubt
+  // for good (kFault): lookups are answered with "maybe", adds, syncs and the close are errors, and a file that this
+  // handle may write is poisoned. The first such handle installs a handler of SIGBUS in the process, for good, which
+  // passes on every fault that is not in a guarded file to the handler that was there before. Who installs one later
+  // has to pass on what is not his; SIGBUS must not be blocked; the library must not be unloaded.
+  bool guard = false;
+  // For reading: the file is not mapped but read into memory of this process, and what happens to it later, keys that
+  // others add included, does not reach this handle: the answer for hostile files. kNoMemory if it is larger than the
+  // memory that the system has available; memory limits of containers are not looked at.
+  bool copy = false;
 };
 
 // How a file is opened, besides for what.

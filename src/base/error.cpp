@@ -41,6 +41,8 @@ constexpr std::array kCodes{
             "the file is on a network or overlay filesystem, which may show readers an older file"},
     CodeRow{Code::kFull, "BFS_EFULL", "the filter has reached its capacity, which this handle does not exceed"},
     CodeRow{Code::kKey, "BFS_EKEY", "the secret key was not given, is not the filter's own, or the filter has none"},
+    CodeRow{Code::kFault, "BFS_EFAULT",
+            "a page of the file could not be read, or the file was truncated: everything is answered with maybe"},
     CodeRow{Code::kSealed, "BFS_ESEALED", "the file is sealed: it is never written to again"},
     CodeRow{Code::kNotSealed, "BFS_ENOTSEALED", "the file is not sealed, so that it has no checksums"},
     CodeRow{Code::kDamaged, "BFS_EDAMAGED", "a sealed file has other bytes than those that were sealed"},

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/arith.hpp"
@@ -113,12 +114,47 @@ std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
   return line.rfind(field, 0) == 0 ? std::stoull(line.substr(field.size())) * 1024 : 0;
 }
 
+// What the system could give without taking it from anybody (proc(5)); all that there is where it does not say.
+std::uint64_t available_bytes() {
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    if (const std::uint64_t bytes = kibibytes_in(line, "MemAvailable:"); bytes != 0) return bytes;
+  }
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Memory of our own, all zero at first.
+class Memory {
+ public:
+  Memory() noexcept = default;
+  explicit Memory(std::uint64_t bytes) noexcept
+      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  Memory(Memory&& other) noexcept : bytes_(other.bytes_), base_(std::exchange(other.base_, MAP_FAILED)) {}
+  Memory& operator=(Memory&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(base_, other.base_);
+    return *this;
+  }
+  ~Memory() {
+    if (ok()) munmap(base_, bytes_);
+  }
+
+  [[nodiscard]] bool ok() const noexcept { return base_ != MAP_FAILED; }
+  [[nodiscard]] std::span<std::byte> all() const noexcept { return {static_cast<std::byte*>(base_), bytes_}; }
+
+ private:
+  std::uint64_t bytes_ = 0;
+  void* base_ = MAP_FAILED;
+};
+
 }  // namespace
 
 struct Mapping::Held {
   bip::mapped_region region;
   std::string path;
   bool residence_is_told = false;
+  Memory copy;  // instead of a region of the file
+  Guard guard;  // gone before what it guards
 };
 
 Mapping::Mapping(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
@@ -131,7 +167,9 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
     const Description description(file, access);
-    auto held = std::make_unique<Held>(Held{map_aligned(description.descriptor(), mode, offset, bytes), file.path()});
+    auto held = std::make_unique<Held>();
+    held->region = map_aligned(description.descriptor(), mode, offset, bytes);
+    held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // Advice, which the kernel need not know: a failure is no error.
     if (pages == Pages::kSmall || (pages == Pages::kHuge && bytes >= kHugePage)) {
@@ -145,9 +183,44 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
   }
 }
 
-std::byte* Mapping::data() const noexcept { return static_cast<std::byte*>(held_->region.get_address()); }
+Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head, std::uint64_t offset,
+                              std::uint64_t from, std::uint64_t bytes) {
+  const std::uint64_t available = available_bytes();
+  if (bytes - from > available) {
+    return base::fail(Code::kNoMemory, file.path() + ": a copy of " + std::to_string(bytes - from) +
+                                           " bytes does not fit into the " + std::to_string(available) +
+                                           " bytes of memory that are available; open it without a copy");
+  }
+  auto held = std::make_unique<Held>();
+  held->path = file.path();
+  held->copy = Memory(bytes);
+  if (!held->copy.ok())
+    return base::fail_errno(errno, file.path(), "reserving " + std::to_string(bytes) + " bytes of memory for a copy");
+  const std::span<std::byte> all = held->copy.all();
+  std::copy(head.begin(), head.end(), all.begin());
+  const auto got = file.read_at(all.subspan(from), offset + from);
+  if (!got) return got.error();
+  if (*got != bytes - from) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
+  return Mapping(std::move(held));
+}
 
-std::uint64_t Mapping::bytes() const noexcept { return held_->region.get_size(); }
+std::byte* Mapping::data() const noexcept {
+  return held_->copy.ok() ? held_->copy.all().data() : static_cast<std::byte*>(held_->region.get_address());
+}
+
+std::uint64_t Mapping::bytes() const noexcept {
+  return held_->copy.ok() ? held_->copy.all().size() : held_->region.get_size();
+}
+
+Error Mapping::guard(const DoubtWord& doubt) {
+  if (held_->copy.ok()) return {};
+  auto guard = Guard::watch(data(), bytes(), doubt);
+  if (!guard) return base::fail(guard.error().code, held_->path + ": " + guard.error().message);
+  held_->guard = std::move(*guard);
+  return {};
+}
+
+bool Mapping::faulted() const noexcept { return held_->guard.faulted(); }
 
 std::uint64_t Mapping::huge_page_bytes() const {
   const auto first = reinterpret_cast<std::uint64_t>(data());
@@ -168,7 +241,11 @@ std::uint64_t Mapping::huge_page_bytes() const {
 }
 
 Error Mapping::populate(std::uint64_t first_bytes) const {
-  if (madvise(data(), first_bytes, MADV_POPULATE_READ) == 0) return {};
+  if (held_->copy.ok() || madvise(data(), first_bytes, MADV_POPULATE_READ) == 0) return {};
+  if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
+    return Error{Code::kFault, errno,
+                 held_->path + ": a page could not be read: an I/O error, or the file was truncated meanwhile"};
+  }
   // Linux before 5.14: begun, and not waited for.
   if (errno == EINVAL && madvise(data(), first_bytes, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "region/file.hpp"
+#include "region/guard.hpp"
 
 namespace bfstore::region {
 
@@ -23,6 +25,12 @@ class Mapping {
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
                              Pages pages = Pages::kAny);
 
+  // `bytes` of private memory: `head`, which was read before, at the beginning, and from `from` on what the file has
+  // `offset` bytes further on, read through the descriptor. kNoMemory, and nothing is read, if that is more than the
+  // system has available; kLost if the file ends before.
+  static Result<Mapping> copy(const File& file, std::span<const std::byte> head, std::uint64_t offset,
+                              std::uint64_t from, std::uint64_t bytes);
+
   Mapping(Mapping&&) noexcept;
   Mapping& operator=(Mapping&&) noexcept;
   ~Mapping();
@@ -30,11 +38,16 @@ class Mapping {
   [[nodiscard]] std::byte* data() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
 
+  // From now on a page that can not be read is doubt and no SIGBUS.
+  Error guard(const DoubtWord& doubt);
+  // A page could not be read: nothing in the mapping is from the file any more.
+  [[nodiscard]] bool faulted() const noexcept;
+
   // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
 
-  // Brings its first bytes into memory and maps them, and waits for that. What can not be read is an error, not a
-  // SIGBUS.
+  // Brings its first bytes into memory and maps them, and waits for that. What can not be read is an error (kFault),
+  // not a SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t first_bytes) const;
 
   // Every bit there is 1 from now on, for who has this mapping alone. `offset` is a multiple of the page size, and

@@ -87,6 +87,7 @@ Filter::Core::Core(const layout::Functions& best, region::Mapping mapped_range, 
 }
 
 Code Filter::Core::health() const noexcept {
+  if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
   const layout::Guard& live = target.guard;
   const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & live.mask;
   if (seen == live.expected) return Code::kOk;

@@ -180,6 +180,7 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
 Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty");
   if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers, not for files");
+  if (options.map.copy) return fail(Code::kInvalid, path + ": a copy is for reading only");
   const auto identity = plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
@@ -277,12 +278,15 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   const std::uint64_t body = offset - first_page + found->body_offset;
   const auto functions = store::functions_for(found->shape.layout);
   if (!functions) return functions.error();
-  auto mapping = region::Mapping::map(*file, region::File::Access::kRead, first_page, body + found->body_bytes,
-                                      map.random_access ? region::Pages::kSmall : region::Pages::kHuge);
+  const std::uint64_t bytes = body + found->body_bytes;
+  auto mapping = map.copy ? region::Mapping::copy(*file, {}, first_page, body, bytes)
+                          : region::Mapping::map(*file, region::File::Access::kRead, first_page, bytes,
+                                                 map.random_access ? region::Pages::kSmall : region::Pages::kHuge);
   if (!mapping) return mapping.error();
-  if (Error error = map.populate ? mapping->populate(mapping->bytes()) : Error{}; !error.ok()) return error;
+  if (Error error = mapping->populate(map.populate ? bytes : body); !error.ok()) return error;
   auto core = std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes);
   core->secret.keep(key);
+  if (Error error = map.guard ? core->range->guard({&core->own_live_word}) : Error{}; !error.ok()) return error;
   return Filter(std::move(core));
 }
 

@@ -33,11 +33,9 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
   if (Error error = file->allocate(identity.body_offset, identity.body_bytes); !error.ok()) return error;
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
-  auto mapping = region::Mapping::map(*file, File::Access::kReadWrite, 0, identity.body_offset + identity.body_bytes,
-                                      pages_for(options.map, options.exclusive || options.unpublished));
+  auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, options.map,
+                            pages_for(options.map, options.exclusive || options.unpublished));
   if (!mapping) return mapping.error();
-  if (Error error = mapping->populate(options.map.populate ? mapping->bytes() : format::kFileHeaderBytes); !error.ok())
-    return error;
   std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
   session->unpublished_ = true;
   session->replace_ = options.replace;

@@ -20,10 +20,11 @@ using region::File;
 
 constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
 
-// Walks over the chunks of a file's body.
+// Walks over the chunks of a file's body; of its copy in private memory, where there is one.
 class Chunks {
  public:
-  Chunks(const File& file, const format::Identity& identity) : file_(file), identity_(identity), piece_(kChunkBytes) {}
+  Chunks(const File& file, const format::Identity& identity, const std::byte* copy = nullptr)
+      : file_(file), identity_(identity), copy_(copy), piece_(kChunkBytes) {}
 
   [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
   [[nodiscard]] std::uint64_t offset(std::uint64_t number) const noexcept {
@@ -34,6 +35,7 @@ class Chunks {
   }
   // Until the next one is read.
   Result<std::span<const std::byte>> read(std::uint64_t number) {
+    if (copy_ != nullptr) return std::span(copy_ + number * kChunkBytes, bytes(number));
     const std::span<std::byte> into = std::span(piece_).first(bytes(number));
     const auto got = file_.read_at(into, offset(number));
     if (!got) return got.error();
@@ -44,6 +46,7 @@ class Chunks {
  private:
   const File& file_;
   const format::Identity& identity_;
+  const std::byte* copy_;
   std::vector<std::byte> piece_;
 };
 
@@ -82,8 +85,9 @@ class Checksums {
 
 // Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
 template <class Damaged>
-std::uint64_t each_damaged_chunk(const File& file, const format::Identity& identity, Damaged damaged) {
-  Chunks chunks(file, identity);
+std::uint64_t each_damaged_chunk(const File& file, const format::Identity& identity, const std::byte* copy,
+                                 Damaged damaged) {
+  Chunks chunks(file, identity, copy);
   Checksums checksums(file, *identity.seal);
   std::uint64_t found = 0;
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
@@ -108,14 +112,14 @@ bool checksums_as_sealed(const File& file, const format::Identity& identity) {
   return got && *got == all.size() && format::checksum_of_checksums(all, identity) == identity.seal->checksum;
 }
 
-Verification verify_sealed(const File& file, const format::Identity& identity) {
+Verification verify_sealed(const File& file, const format::Identity& identity, const std::byte* copy) {
   Verification found;
   found.num_chunks = identity.seal->num_chunks;
   if (!counters_as_sealed(file, *identity.seal)) {
     append(found.damaged, format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes);
   }
   found.num_damaged_chunks = each_damaged_chunk(
-      file, identity, [&](std::uint64_t offset, std::uint64_t bytes) { append(found.damaged, offset, bytes); });
+      file, identity, copy, [&](std::uint64_t offset, std::uint64_t bytes) { append(found.damaged, offset, bytes); });
   if (!checksums_as_sealed(file, identity)) {
     append(found.damaged, identity.seal->checksums_offset, format::checksums_bytes_of(found.num_chunks));
   }
@@ -136,8 +140,8 @@ Error not_sealed(const std::string& path) {
               path + ": is not sealed, so that nothing tells what its bits were; seal a copy of it (bf seal)");
 }
 
-Error check_whole(const File& file, const format::Identity& identity) {
-  const Verification found = verify_sealed(file, identity);
+Error check_whole(const File& file, const format::Identity& identity, const std::byte* copy = nullptr) {
+  const Verification found = verify_sealed(file, identity, copy);
   if (found.damaged.empty()) return {};
   return fail(Code::kDamaged, file.path() + ": is damaged (" + in_words(found.damaged) +
                                   "); use a copy, build it again, or open it tolerating the damage");
@@ -148,9 +152,10 @@ Error check_whole(const File& file, const format::Identity& identity) {
 Error Session::check_seal(const Opening& options) const {
   if (!options.verify && !options.tolerate_damage) return {};
   if (!identity_.seal) return not_sealed(file_.path());
-  if (!options.tolerate_damage) return check_whole(file_, identity_);
+  const std::byte* const copy = options.map.copy ? body() : nullptr;
+  if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
   Error failed;
-  each_damaged_chunk(file_, identity_, [&](std::uint64_t offset, std::uint64_t bytes) {
+  each_damaged_chunk(file_, identity_, copy, [&](std::uint64_t offset, std::uint64_t bytes) {
     if (failed.ok()) failed = mapping_.cover_with_ones(offset, bytes);
   });
   return failed;
@@ -252,7 +257,7 @@ Result<Verification> verify(const std::string& path) {
   if (!session) return session.error();
   if (!(*session)->identity().seal) return store::not_sealed(path);
   (*session)->file().forget_cached();
-  return store::verify_sealed((*session)->file(), (*session)->identity());
+  return store::verify_sealed((*session)->file(), (*session)->identity(), nullptr);
 }
 
 }  // namespace bfstore

@@ -60,6 +60,27 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
   return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
 }
 
+Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
+                                   const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
+  const std::uint64_t bytes = identity.body_offset + identity.body_bytes;
+  if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
+    return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
+  auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
+  if (!mapping) return mapping;
+  if (options.guard) {
+    std::byte* const live_word = mapping->data() + format::kLivePageOffset + format::kLiveWordField.offset;
+    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_word), ~format::kLiveStates,
+                                  format::healthy_live_word(identity.file_id),
+                                  access == File::Access::kRead ? 0 : format::kLivePoisoned};
+    if (Error error = mapping->guard(doubt); !error.ok()) return error;
+  }
+  // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line, and
+  // a header that can not be read is an error.
+  const std::uint64_t wanted = options.populate ? mapping->bytes() : format::kFileHeaderBytes;
+  if (Error error = mapping->populate(wanted); !error.ok()) return error;
+  return mapping;
+}
+
 Session::Session(File file, region::Mapping mapping, format::Identity identity)
     : file_(std::move(file)), mapping_(std::move(mapping)), identity_(std::move(identity)) {}
 
@@ -124,11 +145,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
                       ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
                       : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
   if (!identity) return identity.error();
-  auto mapping = region::Mapping::map(*file, access, 0, identity->body_offset + identity->body_bytes, pages);
+  auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line.
-  const std::uint64_t wanted = options.map.populate ? mapping->bytes() : format::kFileHeaderBytes;
-  if (Error error = mapping->populate(wanted); !error.ok()) return error;
   return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity)));
 }
 
@@ -153,6 +171,10 @@ Result<Evidence> Session::look() const {
 
 // False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
 Result<bool> Session::read_on(const Opening& options) {
+  if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
+    if (mutant("copy_does_not_look_again")) return true;
+    if (Error error = check_file_is_whole(); !error.ok()) return error;
+  }
   const auto evidence = look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
@@ -337,18 +359,31 @@ Error Session::write_slot(const SlotPair& slots, Slot slot) const {
   return file_.sync();
 }
 
-// Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS.
-Error Session::check_file_is_whole() const {
-  if (mutant("writes_behind_the_end")) return {};
+Result<HeaderBytes> Session::whole_header() const {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   const auto header = read_header(file_);
   if (!header) return header.error();
   if (facts->bytes >= identity_.body_offset + identity_.body_bytes &&
       live_word_is_own(live_word_of(*header), identity_.file_id))
-    return {};
+    return *header;
   return fail(Code::kLost,
               file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
+}
+
+// Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
+// guard has put in the place of the mapping is not the file's.
+Error Session::check_file_is_whole() const {
+  if (mutant("writes_behind_the_end")) return {};
+  if (faulted() && !mutant("syncs_after_a_fault")) return unreadable();
+  const auto header = whole_header();
+  return header ? Error{} : header.error();
+}
+
+Error Session::unreadable() const {
+  return fail(Code::kFault, file_.path() +
+                                ": a page could not be read (an I/O error, or the file was truncated), and what was "
+                                "added meanwhile is lost; close it, and recover it or build it again");
 }
 
 // Everything that was added is durable, and *syncing* set, for store_slot() to clear. Where there may be other writers
@@ -367,7 +402,7 @@ Error Session::sync_body() const {
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
 Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
-  if (body_synced.code == Code::kLost) return body_synced;
+  if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
   if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
   // Whoever superseded the file held this lock until another had its name: nobody reads the slot that says so.
@@ -426,7 +461,8 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   const Error body_synced = sync_body();
   const auto state_lock = ScopedLock::take(file_, mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return poison(state_lock.error());
-  return store_slot(body_synced, update);
+  Error stored = store_slot(body_synced, update);
+  return stored.ok() && faulted() ? unreadable() : stored;
 }
 
 Error Session::superseded() const {
@@ -450,7 +486,8 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
   if (mutant("superseded_and_current")) return file_.has_its_path();
-  return (live_word().load() & format::kLiveSuperseded) == 0 && file_.has_its_path();
+  const auto header = whole_header();  // and not the mapping, which may be a copy
+  return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path();
 }
 
 std::uint64_t Session::mark(std::uint64_t owner) const noexcept {

@@ -71,6 +71,11 @@ Error check_sharing(region::File& file, region::File::Access access);
 // Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
+// How a file is brought into memory; header() is what was read of it, and checked. With a guard, if that is asked for.
+Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
+                                   const format::Identity& identity, const HeaderBytes& header,
+                                   const MapOptions& options, region::Pages pages);
+
 // Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
 
@@ -100,6 +105,8 @@ class Session {
   [[nodiscard]] std::byte* body() const noexcept { return mapping_.data() + identity_.body_offset; }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
+  // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
+  [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
   // Opened to recover: what it adds is wanted while everybody is answered "maybe".
   [[nodiscard]] bool recovering() const noexcept { return recovering_; }
   // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
@@ -140,6 +147,7 @@ class Session {
   void go_on(Evidence& evidence) const;
   [[nodiscard]] Error superseded() const;
   [[nodiscard]] Error forked() const;
+  [[nodiscard]] Error unreadable() const;
   Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
@@ -153,6 +161,8 @@ class Session {
 
   [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
+  // The header of the file as it is now, if that is as long as it must be, and the live word its own.
+  [[nodiscard]] Result<HeaderBytes> whole_header() const;
   Error check_file_is_whole() const;
   Error write_slot(const format::SlotPair& slots, format::Slot slot) const;
   [[nodiscard]] Error refuse(FileState state, const Evidence& evidence) const;

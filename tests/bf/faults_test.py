@@ -65,6 +65,45 @@ class Faults(BfCase):
         self.assertEqual((adding.returncode, stdout), (2, b""))
         self.assert_complaint(stderr, says="f: ")
 
+    def asked_one_key(self, *flags):
+        """bf contains, which has answered one key and waits for more."""
+        self.good("add", "f", "-q", "one")
+        asking = self.spawn("contains", "f", *flags)
+        os.write(asking.stdin.fileno(), b"one\n")
+        self.assertEqual(asking.stdout.readline(), b"maybe\tone\n")
+        return asking
+
+    def test_a_filter_truncated_under_contains_gives_no_more_answers(self):
+        for size in (LIVE_WORD_AT + 4096, 0):
+            asking = self.asked_one_key()
+            with open(self.path("f"), "rb") as file:
+                whole = file.read()
+            os.truncate(self.path("f"), size)
+            stdout, stderr = asking.communicate(b"two\n", timeout=60)
+            self.assertEqual((asking.returncode, stdout), (2, b""))
+            self.assert_complaint(stderr, says=["f: ", "no answers behind 1 key", "could not be read"])
+            with open(self.path("f"), "r+b") as file:
+                file.write(whole)
+
+    def test_a_filter_truncated_under_add_is_an_error(self):
+        for size in (LIVE_WORD_AT + 4096, 0):
+            self.good("create", "g", "-q", *SURE)
+            adding = self.spawn("add", "g")
+            os.write(adding.stdin.fileno(), b"one\n")
+            while header(self.path("g"))["keys_added"] == 0:
+                self.assertIsNone(adding.poll())
+            os.truncate(self.path("g"), size)
+            stdout, stderr = adding.communicate(b"two\n", timeout=60)
+            self.assertEqual((adding.returncode, stdout), (2, b""))
+            self.assert_complaint(stderr, says=["g: ", "could not be read"])
+            os.unlink(self.path("g"))
+
+    def test_a_copy_in_memory_is_asked_whatever_happens_to_the_file(self):
+        asking = self.asked_one_key("--copy")
+        os.truncate(self.path("f"), 0)
+        stdout, stderr = asking.communicate(b"two\none\n", timeout=60)
+        self.assertEqual((asking.returncode, stdout, stderr), (0, b"absent\ttwo\nmaybe\tone\n", b""))
+
     def test_a_killed_add_loses_nothing(self):
         adding = self.spawn("add", "f")
         os.write(adding.stdin.fileno(), b"one\ntwo\n")

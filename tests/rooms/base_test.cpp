@@ -61,6 +61,8 @@ const char* expected_name(Code code) {
       return "BFS_EFULL";
     case Code::kKey:
       return "BFS_EKEY";
+    case Code::kFault:
+      return "BFS_EFAULT";
     case Code::kSealed:
       return "BFS_ESEALED";
     case Code::kNotSealed:
@@ -197,7 +199,7 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
     CHECK(texts.insert(code_text(code)).second);
     CHECK(code_text(code) != unknown);
   }
-  CHECK(names.size() == 46);
+  CHECK(names.size() == 47);
 }
 
 TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {

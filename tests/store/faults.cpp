@@ -14,6 +14,8 @@ namespace store_test::faults {
 
 std::function<int(int descriptor)> on_sync;
 std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
+std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
+std::function<void()> after_read;
 std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
@@ -25,6 +27,8 @@ int folder_open_errno = 0;
 Scope::~Scope() {
   on_sync = nullptr;
   on_write = nullptr;
+  on_read = nullptr;
+  after_read = nullptr;
   on_folder_sync = nullptr;
   before_lock = nullptr;
   after_lock = nullptr;
@@ -62,6 +66,16 @@ extern "C" int fdatasync(int descriptor) {
   if (!faults::on_sync) return static_cast<int>(syscall(SYS_fdatasync, descriptor));
   const int failed = faults::on_sync(descriptor);
   return failed == 0 ? 0 : faults::fail_with(failed);
+}
+
+extern "C" ssize_t pread(int descriptor, void* bytes, size_t size, off_t offset) {
+  if (faults::on_read) {
+    const int failed = faults::on_read(descriptor, static_cast<std::uint64_t>(offset), size);
+    if (failed != 0) return faults::fail_with(failed);
+  }
+  const ssize_t got = syscall(SYS_pread64, descriptor, bytes, size, offset);
+  if (got > 0 && faults::after_read) faults::after_read();
+  return got;
 }
 
 extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t offset) {

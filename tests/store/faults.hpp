@@ -1,5 +1,5 @@
 // System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, pwrite, fcntl, fstatfs, open, linkat, rename and
+// gets these functions in the place of libc's fdatasync, fsync, pread, pwrite, fcntl, fstatfs, open, linkat, rename and
 // renameat2.
 #pragma once
 
@@ -13,6 +13,12 @@ extern std::function<int(int descriptor)> on_sync;
 
 // Called after every pwrite that wrote something.
 extern std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
+
+// Called in the place of every pread, with what it reads: the errno, or 0, and then it is read.
+extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
+
+// Called after every pread that read something.
+extern std::function<void()> after_read;
 
 // Called in the place of fsync, by which the library syncs folders alone: the errno, or 0. Nothing: the real one, which
 // is left out where on_sync is set.

@@ -332,6 +332,8 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_keys(contains, arguments);
   add_key_file(contains, arguments);
   add_any_filesystem(contains, arguments);
+  contains.add_flag("--copy", arguments.copy,
+                    "read the filter into memory first: nothing that is done to the file later matters");
   CLI::Option* const tolerate = contains.add_flag("--tolerate-damage", arguments.tolerate_damage,
                                                   "a sealed filter: what lies where it is damaged is maybe");
   contains.add_flag("--verify", arguments.verify, "a sealed filter: compare it with its checksums first")

@@ -96,7 +96,8 @@ void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) 
 }  // namespace
 
 int contains(const Arguments& arguments) {
-  const bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
+  bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
+  options.map.copy = arguments.copy;
   const bfstore::Filter filter =
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
   Asker asker(filter, arguments);

@@ -30,6 +30,7 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
   const KeyWiper wiper(options.key);
   options.key = arguments.key;
   options.any_filesystem = arguments.any_filesystem;
+  options.map.guard = true;
   return bfstore::Filter::open(arguments.file, mode, options);
 }
 

@@ -27,7 +27,8 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
   return std::move(result).value();
 }
 
-// The file of the command line, with what all commands have to say about how it is opened.
+// The file of the command line, with what all commands have to say about how it is opened. A page that can not be read
+// is an error with words, and no SIGBUS: this process has that signal to itself.
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                              bfstore::OpenOptions options = {});
 

@@ -1,0 +1,268 @@
+// A filter that is opened as a copy: what is checked is what was copied, and nothing that happens later reaches it.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "faults.hpp"
+#include "forms.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kThreeWindows = 700;  // of a batch
+constexpr std::uint64_t kHeader = format::kFileHeaderBytes;
+constexpr OpenOptions kCopy{.map = {.copy = true}};
+
+std::string filled(const TempDir& dir, const Options& options = small_options()) {
+  Filter filter = created(dir.file(), options);
+  for (const AddForm& form : add_forms()) CHECK(form.add(filter, 1, kThreeWindows).ok());
+  CHECK(filter.close().ok());
+  return dir.file();
+}
+
+// The bytes of an embedded filter with so many keys of writer 1, in every form.
+std::string embedded(std::uint64_t keys) {
+  std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
+  const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+  const std::span<std::byte> buffer = std::span(memory).subspan(skew, memory.size() - 64);
+  Filter made = opened(Filter::format(buffer, small_options()));
+  for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, keys).ok());
+  return {reinterpret_cast<const char*>(buffer.data()), buffer.size()};
+}
+
+void check_answers(const Filter& filter) {
+  for (const AskForm& form : ask_forms()) {
+    CAPTURE(form.name);
+    CHECK(form.ask(filter, 1, kThreeWindows) == kThreeWindows);
+    CHECK(form.ask(filter, kNobody, kThreeWindows) < kThreeWindows / 2);
+  }
+  CHECK(filter.health() == Code::kOk);
+}
+
+bool is_mapped(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(path) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// A filter whose header promises a body of so many bytes, in a sparse file that has them.
+std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
+  const std::string path = filled(dir);
+  const std::string header = read_bytes(path).substr(0, kHeader);
+  const auto checked =
+      format::check_identity(std::as_bytes(std::span(header)), format::Form::kFile, kHeader * 1000, false);
+  REQUIRE(checked.identity);
+  format::Identity identity = *checked.identity;
+  identity.num_bits = body_bytes * 8;
+  identity.body_bytes = body_bytes;
+  identity.body_offset = format::body_offset_in_file(body_bytes);
+  const auto bytes = format::encode_identity(identity);
+  write_bytes(path, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(identity.body_offset + body_bytes)) == 0);
+  return path;
+}
+
+// What counts for RLIMIT_DATA: a sanitizer's own memory, too.
+std::uint64_t data_bytes_now() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmData:", 0) == 0) return std::stoull(line.substr(7)) * 1024;
+  }
+  return 0;
+}
+
+// What happens, once, when the body's bytes are about to be read, or were read.
+Code opened_while(const std::string& path, const std::function<void()>& happens, bool afterwards) {
+  const faults::Scope scope;
+  bool body_is_next = false;
+  bool came = false;
+  const auto once = [&](bool now) {
+    if (!now || came) return;
+    came = true;
+    happens();
+  };
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+    body_is_next = offset == kHeader;
+    once(body_is_next && !afterwards);
+    return 0;
+  };
+  faults::after_read = [&] { once(body_is_next && afterwards); };
+  const auto copy = Filter::open(path, OpenMode::kRead, kCopy);
+  CHECK(came);
+  if (copy.ok()) check_answers(*copy);
+  if (!copy.ok()) CHECK(copy.error().message.find(path) != std::string::npos);
+  return code_of(copy);
+}
+
+}  // namespace
+
+TEST_CASE("whatever happens to a file after it was copied, every form of lookup answers as before") {
+  const std::vector<std::function<void(const std::string&)>> damages{
+      [](const std::string& path) { REQUIRE(truncate(path.c_str(), 0) == 0); },
+      [](const std::string& path) { REQUIRE(truncate(path.c_str(), 20'000) == 0); },
+      [](const std::string& path) { write_bytes(path, 0, std::string(read_bytes(path).size(), '\0')); },
+      [](const std::string& path) { write_bytes(path, 0, std::string(read_bytes(path).size(), 'x')); },
+      [](const std::string& path) { REQUIRE(unlink(path.c_str()) == 0); }};
+  for (const auto& damage : damages) {
+    TempDir dir;
+    const std::string path = filled(dir);
+    Filter copy = opened(Filter::open(path, OpenMode::kRead, kCopy));
+    CHECK_FALSE(is_mapped(path));
+    CHECK(*copy.is_current());
+    damage(path);
+    check_answers(copy);
+    CHECK_FALSE(*copy.is_current());
+    CHECK(copy.close().ok());
+  }
+}
+
+TEST_CASE("a copy of a file in use has every key that was added before, and not those that come after") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  for (const AddForm& form : add_forms()) CHECK(form.add(writer, 1, kThreeWindows).ok());
+  const Filter copy = opened(Filter::open(dir.file(), OpenMode::kRead, kCopy));
+  add_keys(writer, 2, 0, kSome);
+  check_answers(copy);
+  CHECK(maybes(copy, 2, 0, kSome) < kSome / 2);
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead, kCopy)), 2, 0, kSome) == kSome);
+}
+
+TEST_CASE("a copy is for reading only, and is refused where the file would be") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive})
+    CHECK(code_of(Filter::open(path, mode, kCopy)) == Code::kInvalid);
+  Options options = small_options();
+  options.map.copy = true;
+  CHECK(code_of(Filter::create(dir.file("new"), options)) == Code::kInvalid);
+  Filter copy = opened(Filter::open(path, OpenMode::kRead, {.map = {.populate = true, .guard = true, .copy = true}}));
+  check_answers(copy);
+  CHECK(copy.add("a key").code() == Code::kReadOnly);
+  CHECK(copy.sync(1, 1).code == Code::kReadOnly);
+  CHECK(created(path + ".left").close().ok());
+  leave_behind(path + ".left");
+  edit_slots(path + ".left", [](format::Slot& slot) { slot.boot_id = {}; });
+  CHECK(code_of(Filter::open(path + ".left", OpenMode::kRead, kCopy)) == Code::kUnclean);
+  set_live_word(path, 0);
+  CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) != Code::kOk);
+}
+
+TEST_CASE("what happens to a file while it is copied is noticed") {
+  const auto flag = [](const std::string& path, std::uint64_t bits) {
+    set_live_word(path, look_at(path).live_word | bits);
+  };
+  for (const bool afterwards : {false, true}) {
+    CAPTURE(afterwards);
+    TempDir dir;
+    const std::string path = filled(dir);
+    const std::string whole = read_bytes(path);
+    const auto code = [&](const std::function<void()>& happens) {
+      const Code outcome = opened_while(path, happens, afterwards);
+      REQUIRE(truncate(path.c_str(), 0) == 0);
+      write_bytes(path, 0, whole);
+      return outcome;
+    };
+    CHECK(code([&] { flag(path, format::kLivePoisoned); }) == Code::kPoisoned);
+    CHECK(code([&] { flag(path, format::kLiveRecovering); }) == Code::kRecovering);
+    CHECK(code([&] { flag(path, format::kLiveSuperseded); }) == Code::kOk);  // its replacer is gone: once more
+    CHECK(code([&] { REQUIRE(truncate(path.c_str(), kHeader + 4096) == 0); }) == Code::kLost);
+    CHECK(code([&] { REQUIRE(truncate(path.c_str(), 0) == 0); }) == Code::kLost);
+    CHECK(code([&] { write_bytes(path, 0, std::string(whole.size(), '\0')); }) == Code::kLost);
+  }
+}
+
+TEST_CASE("a body that can not be read is an error with its errno") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  const faults::Scope scope;
+  faults::on_read = [](int, std::uint64_t offset, std::uint64_t) { return offset == kHeader ? EIO : 0; };
+  const auto failed = Filter::open(path, OpenMode::kRead, kCopy);
+  REQUIRE(code_of(failed) == Code::kSystem);
+  CHECK(failed.error().os_errno == EIO);
+}
+
+TEST_CASE("a sparse file that is larger than memory is refused with words, before anything is read or reserved") {
+  TempDir dir(memory_folder());
+  const std::string path = sparse(dir, std::uint64_t{1} << 45);
+  const auto refused = Filter::open(path, OpenMode::kRead, kCopy);
+  REQUIRE(code_of(refused) == Code::kNoMemory);
+  CHECK(refused.error().message.find(path) != std::string::npos);
+  CHECK(refused.error().message.find(std::to_string(std::uint64_t{1} << 45)) != std::string::npos);
+}
+
+TEST_CASE("a header that promises more than the file has is refused before memory is asked for") {
+  TempDir dir;
+  const std::string path = sparse(dir, std::uint64_t{1} << 40);
+  REQUIRE(truncate(path.c_str(), kHeader * 2) == 0);
+  CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) == Code::kBody);
+}
+
+TEST_CASE("a copy that the process may not have memory for is an error") {
+  TempDir dir(memory_folder());
+  const std::string path = sparse(dir, std::uint64_t{256} << 20);
+  CHECK(in_child([&] {
+          const rlim_t most = data_bytes_now() + (std::uint64_t{128} << 20);
+          const struct rlimit little { most, most };
+          if (setrlimit(RLIMIT_DATA, &little) != 0) return 100;
+          const auto refused = Filter::open(path, OpenMode::kRead, kCopy);
+          return refused.ok() ? 101 : static_cast<int>(-static_cast<std::int32_t>(refused.error().code));
+        }) == -static_cast<std::int32_t>(Code::kNoMemory));
+}
+
+TEST_CASE("a range of a file can be copied, too") {
+  TempDir dir;
+  const std::string bytes = embedded(kThreeWindows);
+  for (const std::uint64_t offset : {0U, 64U, 4160U, 3145792U}) {
+    CAPTURE(offset);
+    std::ofstream(dir.file(), std::ios::binary) << std::string(offset, 'x') << bytes;
+    const Filter copy = opened(Filter::open_range(dir.file(), offset, 0, {.copy = true}));
+    CHECK_FALSE(is_mapped(dir.file()));
+    REQUIRE(truncate(dir.file().c_str(), 0) == 0);
+    check_answers(copy);
+  }
+}
+
+TEST_CASE("a range that is truncated or can not be read while it is copied is an error") {
+  TempDir dir;
+  std::ofstream(dir.file(), std::ios::binary) << embedded(10);
+  const std::string whole = read_bytes(dir.file());
+  const auto opened_while = [&](const std::function<int()>& happens) {
+    const faults::Scope scope;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) { return offset == 0 ? 0 : happens(); };
+    return code_of(Filter::open_range(dir.file(), 0, 0, {.copy = true}));
+  };
+  CHECK(opened_while([] { return 0; }) == Code::kOk);
+  CHECK(opened_while([] { return EIO; }) == Code::kSystem);
+  CHECK(opened_while([&] { return truncate(dir.file().c_str(), static_cast<off_t>(whole.size() / 2)); }) ==
+        Code::kLost);
+}
+
+// The header is brought into memory by a call that can fail, whatever is opened: a signal would be no error.
+TEST_CASE("a file that is truncated after its header was checked is an error when it is opened, and no signal") {
+  for (const bool range : {false, true}) {
+    CAPTURE(range);
+    TempDir dir;
+    const std::string path = filled(dir);
+    if (range) std::ofstream(path, std::ios::binary) << embedded(10);
+    for (const MapOptions& map : {MapOptions{}, MapOptions{.populate = true}, MapOptions{.guard = true}}) {
+      const std::string whole = read_bytes(path);
+      const faults::Scope scope;
+      faults::after_read = [&] { REQUIRE(truncate(path.c_str(), 0) == 0); };
+      const auto refused =
+          range ? Filter::open_range(path, 0, 0, map) : Filter::open(path, OpenMode::kRead, {.map = map});
+      CHECK(code_of(refused) == Code::kFault);
+      faults::after_read = nullptr;
+      write_bytes(path, 0, whole);
+    }
+  }
+}

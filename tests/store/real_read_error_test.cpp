@@ -1,0 +1,113 @@
+// Reads that fail for real: a filesystem of our own on a device that has lost its end behind its back, so that what is
+// not in memory can not be read any more.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "forms.hpp"
+#include "loop_disk.hpp"
+#include "mounts.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kThreeWindows = 700;  // of a batch
+
+std::string workshop;  // a folder in memory, where filesystems can be mounted
+
+// A filter of 4 MiB on a disk of its own, of which nothing is in memory.
+struct Cold {
+  explicit Cold(const std::string& on) : type(on) {
+    std::string why;
+    disk = LoopDisk::make(type, workshop, std::uint64_t{320} << 20, why);
+    if (disk == nullptr) {
+      std::printf("SKIP: %s\n", why.c_str());
+      return;
+    }
+    path = disk->path() + "/filter.bf";
+    Options options;
+    options.capacity = 500'000;
+    options.max_bytes = std::uint64_t{8} << 20;
+    Filter filter = created(path, options);
+    for (const AddForm& form : add_forms()) CHECK(form.add(filter, 1, kThreeWindows).ok());
+    add_keys(filter, 2, 0, 50'000);  // to every page: one that was never written is read without the device
+    REQUIRE(filter.close().ok());
+    disk->settle();
+    REQUIRE(disk->unmount());
+    REQUIRE(disk->mount());
+  }
+
+  void lose_everything() const { REQUIRE(truncate((workshop + "/image." + type).c_str(), 0) == 0); }
+
+  std::string type;
+  std::unique_ptr<LoopDisk> disk;
+  std::string path;
+};
+
+constexpr const char* kTypes[] = {"ext4", "xfs"};
+
+}  // namespace
+
+TEST_CASE("with a guard a page that the device can not read is doubt, in lookups and adds") {
+  for (const char* type : kTypes) {
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
+      const Cold cold(type);
+      if (cold.disk == nullptr) continue;
+      Filter filter = opened(Filter::open(cold.path, mode, {.map = {.guard = true}}));
+      CHECK(filter.health() == Code::kOk);
+      cold.lose_everything();
+      if (mode == OpenMode::kWrite) CHECK(filter.add("a key").code() == Code::kFault);
+      for (const AskForm& form : ask_forms()) {
+        CAPTURE(form.name);
+        CHECK(form.ask(filter, 1, kThreeWindows) == kThreeWindows);
+        CHECK(form.ask(filter, kNobody, kThreeWindows) == kThreeWindows);
+      }
+      CHECK(filter.health() == Code::kFault);
+      CHECK(filter.close().ok() == (mode == OpenMode::kRead));
+    }
+  }
+}
+
+TEST_CASE("a file that the device can not read is an error when it is copied or populated") {
+  for (const char* type : kTypes) {
+    const Cold cold(type);
+    if (cold.disk == nullptr) continue;
+    CHECK(Filter::open(cold.path, OpenMode::kRead).ok());  // its header is in memory from now on
+    cold.lose_everything();
+    const auto copy = Filter::open(cold.path, OpenMode::kRead, {.map = {.copy = true}});
+    CHECK(code_of(copy) == Code::kSystem);
+    if (!copy.ok()) CHECK(copy.error().os_errno == EIO);
+    CHECK(code_of(Filter::open(cold.path, OpenMode::kRead, {.map = {.populate = true}})) == Code::kFault);
+  }
+}
+
+TEST_CASE("without a guard a page that the device can not read ends the process") {
+  const Cold cold("ext4");
+  if (cold.disk == nullptr) return;
+  CHECK(in_child([&] {
+          std::signal(SIGBUS, SIG_DFL);  // a sanitizer has one of its own
+          const auto filter = Filter::open(cold.path, OpenMode::kRead);
+          if (!filter || truncate((workshop + "/image.ext4").c_str(), 0) != 0) return 100;
+          return filter->contains(key_of(1, 0)) ? 101 : 102;
+        }) == 1000 + SIGBUS);
+}
+
+int main(int count, char** values) {
+  take_options(count, values);
+  const TempDir dir(memory_folder());
+  if (!own_mounts()) {
+    std::printf("SKIP: nothing can be mounted here: %s\n", std::strerror(errno));
+    return 77;
+  }
+  workshop = dir.path();
+  doctest::Context context(count, values);
+  return context.run();
+}
