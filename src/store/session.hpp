@@ -71,7 +71,8 @@ Error check_sharing(region::File& file, region::File::Access access);
 // Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
-// How a file is brought into memory; header() is what was read of it, and checked. With a guard, if that is asked for.
+// A file in memory as the options want it: mapped, with a guard if that is wanted, or copied. `header` is what was read
+// of the file, and checked; a copy has it as it was then.
 Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
                                    const format::Identity& identity, const HeaderBytes& header,
                                    const MapOptions& options, region::Pages pages);
