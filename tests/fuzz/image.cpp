@@ -47,6 +47,16 @@ Image whole_file(Input input) {
   return image;
 }
 
+bool used_up(std::span<const std::byte> header) {
+  constexpr std::uint64_t kSlotsOfARun = 100;
+  for (const std::size_t offset : {format::kSlotOffset, format::kSlotOffset + format::kPageBytes}) {
+    if (header.size() < offset + format::kPageBytes) continue;
+    const auto sequence = format::get<std::uint64_t>(header.subspan(offset), format::kSequenceField);
+    if (sequence >= UINT64_MAX - kSlotsOfARun) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
@@ -114,13 +124,14 @@ void ImageFile::write(const std::byte* bytes, std::uint64_t length, std::uint64_
   check(written == static_cast<ssize_t>(length), "a file that can be written", written);
 }
 
-std::uint8_t ImageFile::put(Input input) {
-  const Image image = decode(input, here_);
+Image ImageFile::put(Input input) {
+  Image image = decode(input, here_);
+  image.used_up = used_up(image.header);
   check(ftruncate(descriptor_, 0) == 0 && ftruncate(descriptor_, static_cast<off_t>(image.length)) == 0,
         "a file of that length");
   write(image.header.data(), image.header.size(), 0);
   write(reinterpret_cast<const std::byte*>(image.body.data()), image.body.size(), image.body_offset);
-  return image.calls;
+  return image;
 }
 
 }  // namespace fuzz

@@ -32,6 +32,7 @@ inline constexpr std::uint8_t kRightChecksums = kRightIdentity | kRightSlotA | k
 
 struct Image {
   std::uint8_t calls = 0;
+  bool used_up = false;  // hardly any state slot can be written after those that are there
   std::uint64_t length = 0;
   std::vector<std::byte> header;  // the file's first bytes
   std::uint64_t body_offset = 0;
@@ -58,8 +59,8 @@ class ImageFile {
   ImageFile(const ImageFile&) = delete;
   ImageFile& operator=(const ImageFile&) = delete;
   ~ImageFile();
-  // Its contents are the image from now on. Returns which calls are to be made.
-  std::uint8_t put(Input input);
+  // Its contents are the image from now on.
+  Image put(Input input);
   [[nodiscard]] const char* path() const noexcept { return path_.c_str(); }
 
  private:

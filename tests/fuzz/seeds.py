@@ -43,6 +43,12 @@ def files():
         right = RIGHT_CHECKSUMS | LIVE | CANARY
         yield name, image(data, right, number % 128)
         yield name + "_here", image(data, right | HERE, number * 5 % 128)
+    for last in (2**63 - 1, 2**64 - 4, 2**64 - 1):  # as many slots as there can be were written
+        data = bytearray(good)
+        struct.pack_into("<Q", data, PAGE, last - 1)
+        struct.pack_into("<Q", data, 2 * PAGE, last)
+        struct.pack_into("<I", data, 2 * PAGE + 8, 1)
+        yield f"sequence_{last}", image(data, RIGHT_CHECKSUMS, 15)
     read_only = bytearray(good)
     struct.pack_into("<I", read_only, 20, 1)
     yield "ro_compat", image(read_only, RIGHT_CHECKSUMS)
