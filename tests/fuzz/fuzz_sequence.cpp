@@ -24,10 +24,13 @@ constexpr std::size_t kMostSteps = 64;
 constexpr std::size_t kBufferBytes = 4096;
 constexpr rlim_t kMostFileBytes = 1 << 20;  // a size that nobody means is refused by the system, like a full disk
 
+constexpr std::uint64_t kNeverAdded = 0x0123456789abcdef;
+
 // What a file or a buffer has, whatever its name is.
 struct Content {
   std::set<std::uint64_t> digests;
   std::map<std::uint64_t, std::uint64_t> marks;
+  bool superseded = false;  // another file has its place, or is about to
 };
 
 struct alignas(64) Buffer {
@@ -79,6 +82,7 @@ class Sequence {
   Handle* any();
   // Who would take its state lock would wait for a handle of this very sequence.
   [[nodiscard]] bool held(std::size_t path) const;
+  void supersede_file(std::size_t path, bool superseded);
 
   Bytes input_;
   std::vector<Handle> handles_;
@@ -112,6 +116,9 @@ void Sequence::check_all() const {
     std::vector<std::uint8_t> answers(digests.size());
     const std::int64_t maybes = bfs_contains_digests(handle.filter, digests.data(), digests.size(), answers.data());
     check(maybes == static_cast<std::int64_t>(digests.size()), "a key that was added is never answered no", maybes);
+    if (!handle.content->superseded) continue;
+    check(bfs_contains_digest(handle.filter, kNeverAdded) == 1, "a superseded file answers maybe");
+    check(bfs_add_digest(handle.filter, kNeverAdded) < 0, "a superseded file takes no more keys");
   }
 }
 
@@ -130,6 +137,10 @@ bool Sequence::held(std::size_t path) const {
                      [path](const Handle& handle) { return handle.path == path && handle.supersedes; });
 }
 
+void Sequence::supersede_file(std::size_t path, bool superseded) {
+  if (files_[path] != nullptr) files_[path]->superseded = superseded;
+}
+
 void Sequence::create() {
   const std::size_t path = input_.u8() % kPaths;
   fuzz::GivenOptions given = fuzz::options_from(input_, path_of);
@@ -143,7 +154,9 @@ void Sequence::create() {
   if (fuzz::made(code, filter, error).filter == nullptr) return;
   check(replaces || files_[path] == nullptr, "what is there is not replaced unless that is asked for");
   const Handle& made = keep({filter, std::make_shared<Content>(), path, unpublished, false, nullptr});
-  if (!unpublished) files_[path] = made.content;
+  if (unpublished) return;
+  supersede_file(path, true);
+  files_[path] = made.content;
 }
 
 void Sequence::open() {
@@ -231,7 +244,9 @@ void Sequence::supersede(Handle& handle) {
   const std::int32_t code = bfs_supersede(handle.filter, nullptr);
   check_code(code, "superseding");
   check(code != BFS_OK || handle.unpublished, "only what is unpublished supersedes");
-  handle.supersedes = code == BFS_OK;
+  if (code != BFS_OK) return;
+  handle.supersedes = true;
+  supersede_file(handle.path, true);
 }
 
 void Sequence::publish(Handle& handle) {
@@ -242,6 +257,7 @@ void Sequence::publish(Handle& handle) {
   check(code <= BFS_OK && (code == BFS_OK || error.message[0] != '\0'), "publishing says why not", code);
   check(code != BFS_OK || handle.unpublished, "only what is unpublished is published");
   if (code != BFS_OK) return;
+  supersede_file(handle.path, true);
   files_[handle.path] = handle.content;
   handle.unpublished = handle.supersedes = false;
   check(bfs_add(handle.filter, "x", 1) < 0, "what was published is read");
@@ -249,6 +265,7 @@ void Sequence::publish(Handle& handle) {
 
 void Sequence::close(std::size_t index) {
   const std::int32_t code = bfs_close(handles_[index].filter);
+  if (handles_[index].supersedes) supersede_file(handles_[index].path, false);  // it goes on
   handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
   check_code(code, "closing");
   check(code <= BFS_OK && code != BFS_ELOST, "nobody damaged the file", code);
@@ -261,6 +278,7 @@ void Sequence::copy() {
   if (files_[from] == nullptr || files_[to] != nullptr) return;
   std::filesystem::copy_file(path_of(from), path_of(to));
   files_[to] = std::make_shared<Content>(*files_[from]);
+  files_[to]->superseded = false;  // who opens it finds that nobody replaces it
 }
 
 void Sequence::remove() {

@@ -61,11 +61,61 @@ def buffers():
             yield f"{name}_{how}", bytes([how | bits]) + data
 
 
+def create(path, flags, bits=1024, probes=5, layout=0, external=False):
+    return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * (2 if external else 0))
+
+
+def opened(path, mode, flags=0):
+    """mode: 0 to read, 1 to write, 2 exclusively; flags of bfs_open from BFS_OPEN_POPULATE on."""
+    number = next(flags + low for low in range(16) if (flags + low) % 3 == mode)
+    return bytes([1, path]) + struct.pack("<H", number)
+
+
+def on(handle, call, *arguments):
+    """The handles are numbered as they are made; call: as in fuzz_sequence.cpp."""
+    return bytes([7, handle, call, *arguments])
+
+
+ADD, BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = 1, 3, 5, 6, 7, 8, 9, 10, 12
+REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT = 2, 4, 16, 256
+RECOVER, ACCEPT_LOSS = 64, 128
+
+
+def batches(handle):
+    return b"".join(on(handle, BATCH, form, 9, *range(form, form + 9)) for form in range(5))
+
+
 def sequences():
-    """Calls at random: most of them make sense."""
+    """What each call is for; and mixtures of it, which make less sense."""
+    made = create(0, 0) + on(0, ADD, 3) + on(0, SYNC, 1, 9) + batches(0)
+    replaced = create(0, REPLACE | UNPUBLISHED) + on(2, ADD, 5) + on(2, SUPERSEDE) + on(0, IS_CURRENT) + on(0, ADD, 6)
+    pieces = {
+        "life": made + on(0, ASK, 1) + on(0, CLOSE) + opened(0, 0) + opened(0, 2) + batches(1) + on(1, SYNC, 2, 3),
+        "external": create(1, 0, external=True, layout=2) + batches(0) + on(0, ASK, 1) + on(0, ADD, 4),
+        "superseded": made + opened(0, 0) + replaced + on(1, ASK, 0) + on(2, PUBLISH) + on(0, IS_CURRENT) +
+                      on(0, SYNC, 1, 10) + on(1, IS_CURRENT) + on(2, IS_CURRENT) + opened(0, 1) + on(3, IS_CURRENT),
+        "superseded_and_given_up": made + opened(0, 0) + replaced + on(2, CLOSE) + on(0, ADD, 7) + on(0, IS_CURRENT),
+        "replaced": made + opened(0, 0) + create(0, REPLACE) + on(0, IS_CURRENT) + on(1, ASK, 0) + on(2, ADD, 1),
+        "recovered": made + bytes([5, 0]) + opened(1, 1) + opened(1, 1, RECOVER) + on(1, ADD, 3) + on(1, ASK, 1) +
+                     on(1, RECOVERED, 1) + on(1, ASK, 0) + on(1, CLOSE) + opened(1, 0),
+        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) + on(1, CLOSE) +
+                  opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) + on(1, CLOSE) + opened(1, 0),
+        "loss_accepted": made + bytes([5, 0]) + opened(1, 1, ACCEPT_LOSS) + on(1, ASK, 1) + on(1, CLOSE) + opened(1, 0),
+        "removed": made + bytes([6, 0]) + on(0, IS_CURRENT) + create(0, 0) + on(1, ADD, 1) + on(0, SYNC, 1, 11),
+        "limited": create(2, LIMIT | EXCLUSIVE, bits=512) + b"".join(on(0, ADD, key) for key in range(24)) + batches(0),
+        "owners": create(2, 0) + b"".join(on(0, SYNC, owner, 1) for owner in range(1, 20)),
+        "buffers": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 0) + b"\0" + on(0, ADD, 1) + batches(0) +
+                   bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1) + on(0, CLOSE) +
+                   bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 640, 7, 8, 2) + b"\0" + batches(1) + bytes([4, 3]),
+        "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
+    }
+    yield from pieces.items()
     numbers = random.Random(1)
-    for i in range(64):
-        yield f"random_{i}", bytes(numbers.choice((0, 0, 1, 2, 3, numbers.randrange(256))) for _ in range(256))
+    for i in range(40):
+        mixed = bytearray(b"".join(numbers.choices(list(pieces.values()), k=2)))
+        for _ in range(8):
+            mixed[numbers.randrange(len(mixed))] = numbers.choice((0, 1, 2, 3, numbers.randrange(256)))
+        yield f"mixed_{i}", bytes(mixed)
 
 
 def main():
