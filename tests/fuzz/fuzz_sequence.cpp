@@ -245,7 +245,7 @@ void Sequence::supersede(Handle& handle) {
   check_code(code, "superseding");
   check(code != BFS_OK || handle.unpublished, "only what is unpublished supersedes");
   if (code != BFS_OK) return;
-  handle.supersedes = true;
+  handle.supersedes = files_[handle.path] != nullptr;  // else there is nothing to hold yet
   supersede_file(handle.path, true);
 }
 

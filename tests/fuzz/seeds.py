@@ -59,6 +59,8 @@ def buffers():
         data = (DATA / name).read_bytes()
         for how in (0, 1, 4, 0x14, 0x35):
             yield f"{name}_{how}", bytes([how | bits]) + data
+            for cut in (1, 64):
+                yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
 def create(path, flags, bits=1024, probes=5, layout=0, external=False):
