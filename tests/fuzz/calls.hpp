@@ -17,7 +17,7 @@ struct GivenOptions {
   void point() noexcept;  // the struct's pointers to the strings
 };
 
-// Small sizes and impossible ones. `folder_of_like` is asked for the path of a number.
+// Small sizes and impossible ones. `path_of` gives the path of a numbered file.
 GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned));
 
 // Keys in the form of one of the batch functions.

@@ -1,5 +1,6 @@
 // libFuzzer's mutations of a filter in memory: half of the time its canary and its checksum, or the bare form's check,
 // are made right afterwards.
+#include <algorithm>
 #include <span>
 
 #include "format/bare.hpp"
