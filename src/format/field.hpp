@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "base/bytes.hpp"
@@ -28,11 +29,11 @@ void put(std::span<std::byte> record, const Field& field, Integer value) noexcep
   base::store(record.data() + field.offset, value);
 }
 
+// The first byte is zero and each is like the one before it. A comparison of memory is vectorised, a loop that may stop
+// is not, and opening a file asks this of 12 KiB.
 inline bool all_zero(Bytes bytes) noexcept {
-  for (const std::byte byte : bytes) {
-    if (byte != std::byte{0}) return false;
-  }
-  return true;
+  return bytes.empty() ||
+         (bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 }  // namespace bfstore::format

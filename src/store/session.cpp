@@ -351,6 +351,8 @@ Error Session::adopt(const Evidence& evidence) {
 // -----------------------------------------------------------------------------------------------
 
 Error Session::write_slot(const SlotPair& slots, Slot slot) const {
+  if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
+    return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
   slot.sequence = slots.newest()->sequence + (mutant("sequence_stays") ? 0 : 1);
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
   if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;

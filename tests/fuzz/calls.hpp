@@ -1,0 +1,50 @@
+// The pieces of a sequence of calls that the input decides: options, batches of keys in every form, and absurd
+// arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace fuzz {
+
+// Options whose pointers live as long as this does.
+struct GivenOptions {
+  bfs_options options{};
+  std::string like;
+  std::string note;
+  void point() noexcept;  // the struct's pointers to the strings
+};
+
+// Small sizes and impossible ones. `path_of` gives the path of a numbered file.
+GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned));
+
+// Keys in the form of one of the batch functions.
+class Batch {
+ public:
+  Batch(Bytes& input, const bfs_filter* filter);
+  std::int64_t add(bfs_filter* filter) const;
+  // The answers are those that each key gets alone.
+  void ask(const bfs_filter* filter) const;
+  [[nodiscard]] const std::vector<std::uint64_t>& digests() const noexcept { return digests_; }
+
+ private:
+  enum Form { kMany, kFixed, kColumn32, kColumn64, kDigests };
+  std::int64_t contains(const bfs_filter* filter, std::uint8_t* answers) const;
+  std::int64_t select(const bfs_filter* filter, std::uint32_t* indices) const;
+
+  Form form_;
+  bool takes_keys_;  // the filter does
+  std::vector<const void*> keys_;
+  std::vector<std::size_t> lengths_;
+  std::string bytes_;  // one key behind the other
+  std::vector<std::int32_t> offsets32_;
+  std::vector<std::int64_t> offsets64_;
+  std::vector<std::uint64_t> digests_;
+};
+
+// Arguments that can not be meant: each is refused, and changes nothing. `filter` may be null.
+void call_absurdly(Bytes& input, bfs_filter* filter);
+
+}  // namespace fuzz

@@ -1,0 +1,105 @@
+// What the inspector says of any bytes as a filter file (image.hpp), and what opening it says: they agree.
+#include <bfstore/inspect.hpp>
+
+#include <algorithm>
+
+#include "image.hpp"
+
+namespace {
+
+// Bits of the input's second byte. Looking twice is rare: each time /proc/self/smaps is read, which is long in a
+// sanitizer's process.
+constexpr unsigned kCompare = 3;
+constexpr unsigned kWrite = 12;
+
+using bfstore::FileState;
+using bfstore::Report;
+using fuzz::check;
+
+Report inspected(const char* path) {
+  const auto report = bfstore::inspect(path);
+  check(report.ok(), "a report, however bad the file is");
+  return *report;
+}
+
+// What a reader is told of a file that breaks no rule.
+std::int32_t expected_code(FileState state) {
+  switch (state) {
+    case FileState::kClean:
+    case FileState::kInUse:
+    case FileState::kAdoptable:
+      return BFS_OK;
+    case FileState::kUnclean:
+      return BFS_EUNCLEAN;
+    case FileState::kRecovering:
+      return BFS_ERECOVERING;
+    case FileState::kPoisoned:
+      return BFS_EPOISONED;
+    default:
+      return BFS_EINTERNAL;
+  }
+}
+
+bool names(const Report& report, std::int32_t code) {
+  return std::any_of(report.problems.begin(), report.problems.end(), [code](const bfstore::Problem& problem) {
+    return static_cast<std::int32_t>(problem.code) == code;
+  });
+}
+
+void compare(const Report& report, const bfs_statistics& facts) {
+  check(report.identity && report.fill, "what opens is told in full");
+  check(report.identity->num_bits == facts.num_bits && report.identity->num_probes == facts.num_probes &&
+            report.identity->layout == facts.layout && report.identity->hash == facts.hash &&
+            report.identity->capacity == facts.capacity && report.identity->seed == facts.seed &&
+            report.identity->body_bytes == facts.body_bytes,
+        "the same shape");
+  check(report.keys_added == facts.keys_added, "the same number of keys");
+  check(report.fill->set_bits == facts.set_bits, "the same bits");
+}
+
+// Superseded by somebody who is no more: a reader who may write lets it go on, and is told what there is then.
+void check_superseded(const char* path, std::int32_t code) {
+  if (code == BFS_ESUPERSEDED) return;  // it may not be written to
+  const Report then = inspected(path);
+  check(then.valid() && code == expected_code(then.state), "a file goes on when its replacer is gone", code);
+}
+
+void check_reading(const char* path, const Report& report, bool facts) {
+  const auto [code, filter] = fuzz::open_file(path, BFS_OPEN_READ);
+  if (!report.valid()) {
+    check(names(report, code), "a broken rule that a reader is refused for is reported", code);
+  } else if (report.state == FileState::kSuperseded) {
+    check_superseded(path, code);
+  } else {
+    check(code == expected_code(report.state), "a reader is told what the inspector says", code);
+  }
+  if (filter != nullptr && facts) compare(report, fuzz::facts(filter));
+  bfs_close(filter);
+}
+
+// While a writer has it open, and when the writer has closed it.
+void check_writing(const char* path) {
+  const auto [code, filter] = fuzz::open_file(path, BFS_OPEN_WRITE);
+  if (filter == nullptr) return;
+  const Report open = inspected(path);
+  check(open.valid() && open.state == FileState::kInUse, "a file that a writer has open is in use",
+        static_cast<std::int64_t>(open.state));
+  fuzz::KeySet present;
+  fuzz::add_some(filter, 0, 4, present);
+  compare(inspected(path), fuzz::facts(filter));
+  if (bfs_close(filter) != BFS_OK) return;
+  const Report closed = inspected(path);
+  check(closed.valid() && closed.state == FileState::kClean, "a file that was closed is clean",
+        static_cast<std::int64_t>(closed.state));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static fuzz::ImageFile file;
+  const unsigned calls = file.put({data, size}).calls;
+  const Report report = inspected(file.path());
+  check_reading(file.path(), report, (calls & kCompare) == kCompare);
+  if ((calls & kWrite) == kWrite) check_writing(file.path());
+  return 0;
+}

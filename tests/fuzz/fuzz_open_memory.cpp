@@ -1,0 +1,118 @@
+// Any bytes as a filter in memory: wrapped as an embedded record and in the bare form, for reading and for writing, and
+// read as a range of a file. The input's first byte says how; the rest are the bytes. They lie at the end of their
+// allocation, so that the address sanitizer sees who reads behind them.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "support.hpp"
+
+namespace {
+
+using fuzz::check;
+using fuzz::Input;
+
+constexpr unsigned kWrite = 1;
+constexpr unsigned kBare = 2;
+constexpr unsigned kRange = 4;
+constexpr unsigned kOffset = 0xf0;  // of the range, in units of 64 bytes
+
+struct Free {
+  void operator()(std::uint8_t* memory) const noexcept { std::free(memory); }
+};
+using Memory = std::unique_ptr<std::uint8_t, Free>;
+
+Memory copy_of(Input bytes) {
+  void* memory = nullptr;
+  check(posix_memalign(&memory, 64, bytes.empty() ? 1 : bytes.size()) == 0, "memory");
+  if (!bytes.empty()) std::memcpy(memory, bytes.data(), bytes.size());
+  return Memory(static_cast<std::uint8_t*>(memory));
+}
+
+bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint32_t flags) {
+  bfs_error error = fuzz::no_error();
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_wrap(memory, bytes, flags, &filter, &error);
+  return fuzz::made(code, filter, error).filter;
+}
+
+void use_memory(Input bytes, unsigned how) {
+  const Memory memory = copy_of(bytes);
+  const std::uint32_t bare = (how & kBare) != 0 ? BFS_WRAP_BARE : 0;
+  const bool writing = (how & kWrite) != 0;
+  fuzz::KeySet present;
+  bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_OPEN_WRITE : BFS_OPEN_READ));
+  if (filter != nullptr) {
+    if (writing) fuzz::add_some(filter, how, 6, present);
+    check(writing ? present.size() == 6 : bfs_add_digest(filter, 1) == BFS_EREADONLY,
+          "a writer adds, a reader does not");
+    fuzz::ask(filter, present);
+    fuzz::facts(filter);  // cheap here: it is about no mapping
+    check(bfs_close(filter) == BFS_OK, "a buffer is closed");
+  }
+  if (!writing || filter == nullptr) {
+    check(bytes.empty() || std::memcmp(memory.get(), bytes.data(), bytes.size()) == 0, "who only reads writes nothing");
+    return;
+  }
+  filter = wrap(memory.get(), bytes.size(), bare | BFS_OPEN_READ);
+  check(filter != nullptr, "what was written to is wrapped again");
+  fuzz::ask(filter, present);
+  bfs_close(filter);
+}
+
+// One file, over and over.
+class RangeFile {
+ public:
+  RangeFile() : path_(fuzz::scratch("range")), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {}
+  RangeFile(const RangeFile&) = delete;
+  RangeFile& operator=(const RangeFile&) = delete;
+  ~RangeFile() { close(descriptor_); }
+  const char* put(Input bytes, std::uint64_t offset) const {
+    const auto at = static_cast<off_t>(offset);
+    check(ftruncate(descriptor_, 0) == 0 && ftruncate(descriptor_, at) == 0, "a file of that length");
+    check(pwrite(descriptor_, bytes.data(), bytes.size(), at) == static_cast<ssize_t>(bytes.size()), "a file");
+    return path_.c_str();
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+// As long as the file, and with other bytes behind it.
+void use_range(Input bytes, std::uint64_t offset) {
+  static const RangeFile file;
+  const char* path = file.put(bytes, offset);
+  bfs_error error = fuzz::no_error();
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_open_range(path, offset, offset % 128 == 0 ? 0 : bytes.size(), &filter, &error);
+  filter = fuzz::made(code, filter, error).filter;
+  const Memory memory = copy_of(bytes);
+  bfs_filter* wrapped = wrap(memory.get(), bytes.size(), BFS_OPEN_READ);
+  check((filter == nullptr) == (wrapped == nullptr), "a range opens if the same bytes in a buffer do", code);
+  if (filter == nullptr) return;
+  fuzz::ask(filter, {});
+  for (std::size_t i = 0; i < fuzz::kKeys; ++i) {
+    const std::uint64_t digest = fuzz::digest(i);
+    check(bfs_contains_digest(filter, digest) == bfs_contains_digest(wrapped, digest), "a range and a buffer agree");
+  }
+  check(bfs_add_digest(filter, 1) == BFS_EREADONLY, "a range is read");
+  check(bfs_close(filter) == BFS_OK && bfs_close(wrapped) == BFS_OK, "a range is closed");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const unsigned how = data[0];
+  const Input bytes(data + 1, size - 1);
+  if ((how & kRange) != 0) {
+    use_range(bytes, (how & kOffset) * 4);
+  } else {
+    use_memory(bytes, how);
+  }
+  return 0;
+}

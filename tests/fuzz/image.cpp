@@ -1,0 +1,137 @@
+#include "image.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hash/hash.hpp"
+#include "region/file.hpp"
+#include "store/session.hpp"
+
+namespace fuzz {
+namespace {
+
+namespace format = bfstore::format;
+
+// Room for a body that begins at 2 MiB.
+constexpr std::uint64_t kMostFileBytes = format::kBigBodyBytes + (std::uint64_t{64} << 10);
+constexpr std::size_t kSlotInputBytes = 96;
+
+void put_bytes(std::span<std::byte> header, std::size_t offset, Input bytes) {
+  if (!bytes.empty()) std::memcpy(header.data() + offset, bytes.data(), bytes.size());
+}
+
+void make_slot_right(std::span<std::byte> header, std::size_t offset, bool checksum, bool is_here, const Here& here) {
+  const std::span<std::byte> slot = header.subspan(offset, format::kPageBytes);
+  if (is_here) {
+    std::memcpy(slot.data() + format::kBootIdField.offset, here.boot_id.data(), here.boot_id.size());
+    format::put(slot, format::kDeviceField, here.device);
+    format::put(slot, format::kInodeField, here.inode);
+    format::put(slot, format::kBirthField, here.birth);
+  }
+  if (!checksum) return;
+  const auto seed = bfstore::base::load<std::uint64_t>(header.data() + format::kFileIdField.offset);
+  format::put(slot, format::kSlotChecksumField,
+              bfstore::hash::xxh3(slot.data(), format::kSlotChecksumField.offset, seed));
+}
+
+Image whole_file(Input input) {
+  Image image;
+  image.length = input.size();
+  const auto* bytes = reinterpret_cast<const std::byte*>(input.data());
+  image.header.assign(bytes, bytes + std::min(input.size(), format::kFileHeaderBytes));
+  image.body_offset = image.header.size();
+  image.body = input.subspan(image.header.size());
+  return image;
+}
+
+bool used_up(std::span<const std::byte> header) {
+  constexpr std::uint64_t kSlotsOfARun = 100;
+  for (const std::size_t offset : {format::kSlotOffset, format::kSlotOffset + format::kPageBytes}) {
+    if (header.size() < offset + format::kPageBytes) continue;
+    const auto sequence = format::get<std::uint64_t>(header.subspan(offset), format::kSequenceField);
+    if (sequence >= UINT64_MAX - kSlotsOfARun) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
+  const auto wanted = [what](std::uint8_t bit) { return (what & bit) != 0; };
+  const auto hash = format::get<std::uint16_t>(header, format::kHashField);
+  if (wanted(kRightCanary) && (hash == BFS_HASH_XXH3 || hash == BFS_HASH_EXTERNAL)) {
+    const auto seed = format::get<std::uint64_t>(header, format::kSeedField);
+    format::put(header, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
+  }
+  if (wanted(kRightIdentity)) {
+    constexpr std::size_t kCovered = format::kPageBytes - format::kChecksumBytes;
+    bfstore::base::store(header.data() + kCovered, bfstore::hash::xxh3(header.data(), kCovered, 0));
+  }
+  make_slot_right(header, format::kSlotOffset, wanted(kRightSlotA), wanted(kHereSlotA), here);
+  make_slot_right(header, format::kSlotOffset + format::kPageBytes, wanted(kRightSlotB), wanted(kHereSlotB), here);
+  if (!wanted(kRightLiveWord)) return;
+  format::FileId file_id{};
+  std::memcpy(file_id.data(), header.data() + format::kFileIdField.offset, file_id.size());
+  const std::span<std::byte> live = header.subspan(format::kLivePageOffset);
+  const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::kLiveStates;
+  format::put(live, format::kLiveWordField, format::healthy_live_word(file_id) | states);
+}
+
+Image decode(Input input, const Here& here) {
+  if (!input.empty() && (input[0] & kWholeFile) != 0) return whole_file(input);
+  Bytes bytes(input);
+  Image image;
+  const std::uint8_t right = bytes.u8();
+  image.calls = bytes.u8();
+  image.length = bytes.u32() % kMostFileBytes;
+  image.header.resize(format::kFileHeaderBytes);
+  const std::span<std::byte> header(image.header);
+  put_bytes(header, 0, bytes.take(format::kRecordsOffset));
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    put_bytes(header, format::kSlotOffset + slot * format::kPageBytes, bytes.take(kSlotInputBytes));
+  }
+  put_bytes(header, format::kLivePageOffset, bytes.take(16));
+  put_bytes(header, format::kRecordsOffset, bytes.take(bytes.u8()));
+  for (unsigned left = bytes.u8(); left > 0 && !bytes.empty(); --left) {
+    const std::size_t offset = bytes.u16() % format::kFileHeaderBytes;
+    header[offset] = static_cast<std::byte>(bytes.u8());
+  }
+  make_right(header, right, here);
+  image.header.resize(std::min<std::uint64_t>(image.header.size(), image.length));
+  image.body_offset = format::get<std::uint64_t>(header, format::kBodyOffsetField);
+  image.body = bytes.take(SIZE_MAX);
+  if (image.body_offset >= image.length) image.body = {};
+  image.body = image.body.first(std::min<std::uint64_t>(image.body.size(), image.length - image.body_offset));
+  return image;
+}
+
+ImageFile::ImageFile()
+    : path_(scratch("image.bf")), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
+  check(descriptor_ >= 0, "a file of its own");
+  const auto file = bfstore::region::File::open(path_, bfstore::region::File::Access::kRead);
+  const auto facts = file->facts();
+  here_ = {bfstore::store::current_boot_id(), facts->device, facts->inode, facts->birth};
+}
+
+ImageFile::~ImageFile() { close(descriptor_); }
+
+void ImageFile::write(const std::byte* bytes, std::uint64_t length, std::uint64_t offset) const {
+  if (length == 0) return;
+  const ssize_t written = pwrite(descriptor_, bytes, length, static_cast<off_t>(offset));
+  check(written == static_cast<ssize_t>(length), "a file that can be written", written);
+}
+
+Image ImageFile::put(Input input) {
+  Image image = decode(input, here_);
+  image.used_up = used_up(image.header);
+  check(ftruncate(descriptor_, 0) == 0 && ftruncate(descriptor_, static_cast<off_t>(image.length)) == 0,
+        "a file of that length");
+  write(image.header.data(), image.header.size(), 0);
+  write(reinterpret_cast<const std::byte*>(image.body.data()), image.body.size(), image.body_offset);
+  return image;
+}
+
+}  // namespace fuzz

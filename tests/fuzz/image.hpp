@@ -1,0 +1,73 @@
+// A filter file as an input: what is interesting of the four header pages, and the body, in a few hundred bytes, with
+// zeros elsewhere. So the corpus stays small, and nearly every mutated byte matters. An input whose first byte has the
+// highest bit, as the magic's has, is the file itself.
+//
+//   u8       what is made right (kRight...), after everything else was put in place
+//   u8       which calls are made: the fuzzer's own
+//   u32      the file's length
+//   128      the identity up to its parameter records
+//   2 x 96   each slot's first 64 bytes and its first two lanes
+//   16       the live page's first bytes
+//   u8, ...  how many bytes of parameter records there are, and those
+//   u8, ...  how many single bytes of the header are overwritten, and for each a u16 offset and the byte
+//   ...      the body
+#pragma once
+
+#include <vector>
+
+#include "format/state.hpp"
+#include "support.hpp"
+
+namespace fuzz {
+
+inline constexpr std::uint8_t kRightIdentity = 1;  // its checksum
+inline constexpr std::uint8_t kRightSlotA = 2;     // its checksum
+inline constexpr std::uint8_t kRightSlotB = 4;
+inline constexpr std::uint8_t kHereSlotA = 8;  // this boot, this file
+inline constexpr std::uint8_t kHereSlotB = 16;
+inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state bits as they are
+inline constexpr std::uint8_t kRightCanary = 64;
+inline constexpr std::uint8_t kWholeFile = 128;
+inline constexpr std::uint8_t kRightChecksums = kRightIdentity | kRightSlotA | kRightSlotB;
+
+struct Image {
+  std::uint8_t calls = 0;
+  bool used_up = false;  // hardly any state slot can be written after those that are there
+  std::uint64_t length = 0;
+  std::vector<std::byte> header;  // the file's first bytes
+  std::uint64_t body_offset = 0;
+  Input body;
+};
+
+// What a slot says of the file that became dirty here and now.
+struct Here {
+  bfstore::format::BootId boot_id{};
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t birth = 0;
+};
+
+// Makes right what is wanted of the four header pages.
+void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here);
+
+Image decode(Input input, const Here& here);
+
+// The one file that the fuzzers of files use, over and over.
+class ImageFile {
+ public:
+  ImageFile();
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+  ~ImageFile();
+  // Its contents are the image from now on.
+  Image put(Input input);
+  [[nodiscard]] const char* path() const noexcept { return path_.c_str(); }
+
+ private:
+  void write(const std::byte* bytes, std::uint64_t length, std::uint64_t offset) const;
+  std::string path_;
+  int descriptor_;
+  Here here_;
+};
+
+}  // namespace fuzz

@@ -1,0 +1,20 @@
+// libFuzzer's mutations of an image (image.hpp). Half of the time the checksums and what else proves a file its own are
+// made right afterwards: what is behind them is found otherwise only by whoever guesses 64 bits.
+#include <cstring>
+
+#include "image.hpp"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned random) {
+  const std::size_t mutated = LLVMFuzzerMutate(data, size, most);
+  if (random % 2 == 0 || mutated == 0) return mutated;
+  constexpr std::uint8_t kRight = fuzz::kRightChecksums | fuzz::kRightCanary | fuzz::kRightLiveWord;
+  if ((data[0] & fuzz::kWholeFile) == 0) {
+    data[0] |= kRight;
+  } else if (mutated >= bfstore::format::kFileHeaderBytes) {
+    fuzz::make_right({reinterpret_cast<std::byte*>(data), bfstore::format::kFileHeaderBytes}, kRight, {});
+  }
+  return mutated;
+}

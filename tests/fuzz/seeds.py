@@ -1,0 +1,132 @@
+"""The first inputs of the fuzzers: the files of tests/data in the short form of image.hpp, and the states that a file can
+be in. tools/fuzz starts with them and with what was kept (corpus/).
+
+Arguments: the folder for the seeds, which gets a folder for each fuzzer.
+"""
+import pathlib
+import random
+import struct
+import sys
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+PAGE = 4096
+RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
+POISONED, SUPERSEDED, RECOVERING, SYNCING = (1 << bit for bit in range(32, 36))
+
+
+def image(data, right=0, calls=0):
+    """A file in the short form: what image.cpp decodes."""
+    data = bytes(data).ljust(4 * PAGE, b"\0")
+    slots = b"".join(data[start:start + 96] for start in (PAGE, 2 * PAGE))
+    records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
+    return (struct.pack("<BBI", right, calls, len(data)) + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] +
+            bytes([len(records)]) + records + b"\0" + data[4 * PAGE:])
+
+
+def states(good):
+    """(name, bytes) of a good file in every state that a crash may leave."""
+    newest = PAGE if struct.unpack_from("<Q", good, PAGE) > struct.unpack_from("<Q", good, 2 * PAGE) else 2 * PAGE
+    for state in (1, 2, 3, 4):
+        for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING):
+            data = bytearray(good)
+            struct.pack_into("<I", data, newest + 8, state)
+            struct.pack_into("<QQQQ", data, newest + 64, 5, 9, 6, 10)  # two owners and their marks
+            struct.pack_into("<Q", data, 3 * PAGE, struct.unpack_from("<Q", data, 3 * PAGE)[0] | live)
+            yield f"state_{state}_live_{live >> 32}", data
+
+
+def files():
+    for path in sorted(DATA.glob("*.bf")):
+        yield path.stem, image(path.read_bytes())
+    good = (DATA / "good_blocked.bf").read_bytes()
+    for number, (name, data) in enumerate(states(good)):
+        right = RIGHT_CHECKSUMS | LIVE | CANARY
+        yield name, image(data, right, number % 128)
+        yield name + "_here", image(data, right | HERE, number * 5 % 128)
+    for last in (2**63 - 1, 2**64 - 4, 2**64 - 1):  # as many slots as there can be were written
+        data = bytearray(good)
+        struct.pack_into("<Q", data, PAGE, last - 1)
+        struct.pack_into("<Q", data, 2 * PAGE, last)
+        struct.pack_into("<I", data, 2 * PAGE + 8, 1)
+        yield f"sequence_{last}", image(data, RIGHT_CHECKSUMS, 15)
+    read_only = bytearray(good)
+    struct.pack_into("<I", read_only, 20, 1)
+    yield "ro_compat", image(read_only, RIGHT_CHECKSUMS)
+
+
+def buffers():
+    for name, bits in (("good_embedded.record", 0), ("good_bare.trailer", 2)):
+        data = (DATA / name).read_bytes()
+        for how in (0, 1, 4, 0x14, 0x35):
+            yield f"{name}_{how}", bytes([how | bits]) + data
+            for cut in (1, 64):
+                yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
+
+
+def create(path, flags, bits=1024, probes=5, layout=0, external=False):
+    return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * (2 if external else 0))
+
+
+def opened(path, mode, flags=0):
+    """mode: 0 to read, 1 to write, 2 exclusively; flags of bfs_open from BFS_OPEN_POPULATE on."""
+    number = next(flags + low for low in range(16) if (flags + low) % 3 == mode)
+    return bytes([1, path]) + struct.pack("<H", number)
+
+
+def on(handle, call, *arguments):
+    """The handles are numbered as they are made; call: as in fuzz_sequence.cpp."""
+    return bytes([7, handle, call, *arguments])
+
+
+ADD, BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = 1, 3, 5, 6, 7, 8, 9, 10, 12
+REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT = 2, 4, 16, 256
+RECOVER, ACCEPT_LOSS = 64, 128
+
+
+def batches(handle):
+    return b"".join(on(handle, BATCH, form, 9, *range(form, form + 9)) for form in range(5))
+
+
+def sequences():
+    """What each call is for; and mixtures of it, which make less sense."""
+    made = create(0, 0) + on(0, ADD, 3) + on(0, SYNC, 1, 9) + batches(0)
+    replaced = create(0, REPLACE | UNPUBLISHED) + on(2, ADD, 5) + on(2, SUPERSEDE) + on(0, IS_CURRENT) + on(0, ADD, 6)
+    pieces = {
+        "life": made + on(0, ASK, 1) + on(0, CLOSE) + opened(0, 0) + opened(0, 2) + batches(1) + on(1, SYNC, 2, 3),
+        "external": create(1, 0, external=True, layout=2) + batches(0) + on(0, ASK, 1) + on(0, ADD, 4),
+        "superseded": made + opened(0, 0) + replaced + on(1, ASK, 0) + on(2, PUBLISH) + on(0, IS_CURRENT) +
+                      on(0, SYNC, 1, 10) + on(1, IS_CURRENT) + on(2, IS_CURRENT) + opened(0, 1) + on(3, IS_CURRENT),
+        "superseded_and_given_up": made + opened(0, 0) + replaced + on(2, CLOSE) + on(0, ADD, 7) + on(0, IS_CURRENT),
+        "replaced": made + opened(0, 0) + create(0, REPLACE) + on(0, IS_CURRENT) + on(1, ASK, 0) + on(2, ADD, 1),
+        "recovered": made + bytes([5, 0]) + opened(1, 1) + opened(1, 1, RECOVER) + on(1, ADD, 3) + on(1, ASK, 1) +
+                     on(1, RECOVERED, 1) + on(1, ASK, 0) + on(1, CLOSE) + opened(1, 0),
+        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) + on(1, CLOSE) +
+                  opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) + on(1, CLOSE) + opened(1, 0),
+        "loss_accepted": made + bytes([5, 0]) + opened(1, 1, ACCEPT_LOSS) + on(1, ASK, 1) + on(1, CLOSE) + opened(1, 0),
+        "removed": made + bytes([6, 0]) + on(0, IS_CURRENT) + create(0, 0) + on(1, ADD, 1) + on(0, SYNC, 1, 11),
+        "limited": create(2, LIMIT | EXCLUSIVE, bits=512) + b"".join(on(0, ADD, key) for key in range(24)) + batches(0),
+        "owners": create(2, 0) + b"".join(on(0, SYNC, owner, 1) for owner in range(1, 20)),
+        "buffers": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 0) + b"\0" + on(0, ADD, 1) + batches(0) +
+                   bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1) + on(0, CLOSE) +
+                   bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 640, 7, 8, 2) + b"\0" + batches(1) + bytes([4, 3]),
+        "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
+    }
+    yield from pieces.items()
+    numbers = random.Random(1)
+    for i in range(40):
+        mixed = bytearray(b"".join(numbers.choices(list(pieces.values()), k=2)))
+        for _ in range(8):
+            mixed[numbers.randrange(len(mixed))] = numbers.choice((0, 1, 2, 3, numbers.randrange(256)))
+        yield f"mixed_{i}", bytes(mixed)
+
+
+def main():
+    for fuzzer, inputs in (("open_file", files), ("inspect", files), ("open_memory", buffers), ("sequence", sequences)):
+        folder = pathlib.Path(sys.argv[1]) / fuzzer
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in inputs():
+            (folder / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+#include "support.hpp"
+
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace fuzz {
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    const char* given = std::getenv("TMPDIR");
+    std::string name = given != nullptr ? given : std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp";
+    name += "/bfstore-fuzz-XXXXXX";
+    check(mkdtemp(name.data()) != nullptr, "a folder of its own");
+    path_ = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::array<std::string, kKeys> make_keys() {
+  constexpr std::array<std::size_t, kKeys> kLengths{0,  1,  2,  3,  4,   5,   8,   9,   15,  16,  17,  31,
+                                                    32, 33, 64, 96, 128, 129, 200, 240, 241, 300, 511, 1025};
+  std::array<std::string, kKeys> keys;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    for (std::size_t j = 0; j < kLengths[i]; ++j) keys[i].push_back(static_cast<char>(i * 31 + j * 7));
+  }
+  return keys;
+}
+
+struct Batch {
+  std::array<const void*, kKeys> keys{};
+  std::array<std::size_t, kKeys> lengths{};
+  std::array<std::uint64_t, kKeys> digests{};
+};
+
+const Batch& batch() {
+  static const Batch all = [] {
+    Batch made;
+    for (std::size_t i = 0; i < kKeys; ++i) {
+      made.keys[i] = key(i).data();
+      made.lengths[i] = key(i).size();
+      made.digests[i] = digest(i);
+    }
+    return made;
+  }();
+  return all;
+}
+
+// The selection vector names the keys whose answer is 1, and no other.
+void check_selected(std::int64_t count, const std::array<std::uint32_t, kKeys>& selected,
+                    const std::array<std::uint8_t, kKeys>& answers) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    if (answers[i] == 0) continue;
+    check(next < kKeys && selected[next] == i, "the selected keys are those that are answered maybe",
+          static_cast<std::int64_t>(i));
+    ++next;
+  }
+  check(count == static_cast<std::int64_t>(next), "select returns how many it selected", count);
+}
+
+void check_digest_only(const bfs_filter* filter) {
+  std::array<std::uint8_t, kKeys> answers{};
+  check(bfs_contains(filter, "x", 1) == BFS_EDIGESTONLY, "keys are refused where the hash is external");
+  check(
+      bfs_contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, answers.data()) == BFS_EDIGESTONLY,
+      "keys are refused where the hash is external");
+  check(std::count(answers.begin(), answers.end(), std::uint8_t{1}) == kKeys, "every answer of an error is maybe");
+}
+
+}  // namespace
+
+void check(bool good, const char* expected, std::int64_t got) {
+  if (good) return;
+  std::fprintf(stderr, "expected: %s (%lld)\n", expected, static_cast<long long>(got));
+  std::abort();
+}
+
+void check_code(std::int64_t code, const char* call) {
+  constexpr std::int32_t kNobodys = -12345;
+  if (code >= 0) return;
+  const bool known = std::strcmp(bfs_strerror(static_cast<std::int32_t>(code)), bfs_strerror(kNobodys)) != 0;
+  check(known && code > INT32_MIN && code != BFS_EINTERNAL, call, code);
+}
+
+std::string scratch(const std::string& name) {
+  static const Folder folder;
+  return folder.path() + "/" + name;
+}
+
+Input Bytes::take(std::size_t most) noexcept {
+  const std::size_t length = std::min(most, rest_.size());
+  const Input taken = rest_.first(length);
+  rest_ = rest_.subspan(length);
+  return taken;
+}
+
+std::uint64_t Bytes::number(std::size_t bytes) noexcept {
+  std::uint64_t value = 0;
+  const Input there = take(bytes);
+  for (std::size_t i = 0; i < there.size(); ++i) value |= std::uint64_t{there[i]} << (8 * i);
+  return value;
+}
+
+const std::string& key(std::size_t number) noexcept {
+  static const std::array<std::string, kKeys> keys = make_keys();
+  return keys[number % kKeys];
+}
+
+std::uint64_t digest(std::size_t number) noexcept {
+  switch (number % kKeys) {
+    case 0:
+      return 0;
+    case 1:
+      return UINT64_MAX;
+    default:
+      return 0x9e3779b97f4a7c15U * (number % kKeys);
+  }
+}
+
+bfs_error no_error() noexcept {
+  bfs_error error{};
+  error.struct_bytes = sizeof error;
+  return error;
+}
+
+Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error) {
+  check_code(code, "a code of bfstore.h");
+  check((code == BFS_OK) == (filter != nullptr), "a handle if and only if all is well", code);
+  if (code == BFS_OK) return {code, filter};
+  check(code < 0, "no positive code where a handle is made", code);
+  check(error.code == code && error.message[0] != '\0', "an error with its code and a message", code);
+  return {code, nullptr};
+}
+
+Opened open_file(const char* path, std::uint32_t flags) {
+  bfs_error error = no_error();
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_open(path, flags, &filter, &error);
+  return made(code, filter, error);
+}
+
+std::int32_t add(bfs_filter* filter, std::size_t number) {
+  const std::int32_t added = bfs_add(filter, key(number).data(), key(number).size());
+  return added == BFS_EDIGESTONLY ? bfs_add_digest(filter, digest(number)) : added;
+}
+
+void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    const std::int32_t added = add(filter, i);
+    check_code(added, "adding a key");
+    check(added <= 1, "a key is new or it is not", added);
+    if (added >= 0) present.insert(i % kKeys);
+  }
+}
+
+void ask(const bfs_filter* filter, const KeySet& present) {
+  std::uint64_t of_key = 0;
+  const bool external = bfs_digest(filter, "", 0, &of_key) == BFS_EDIGESTONLY;
+  if (external) check_digest_only(filter);
+  std::array<std::uint8_t, kKeys> one{};
+  std::array<std::uint64_t, kKeys> digests = batch().digests;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    if (!external) check(bfs_digest(filter, key(i).data(), key(i).size(), &digests[i]) == BFS_OK, "a digest");
+    const std::int32_t answer = bfs_contains_digest(filter, digests[i]);
+    check(answer == 0 || answer == 1, "an answer is 0 or 1", answer);
+    check(answer == 1 || !present.contains(i), "a key that was added is never answered no",
+          static_cast<std::int64_t>(i));
+    if (!external) check(bfs_contains(filter, key(i).data(), key(i).size()) == answer, "key and digest agree");
+    one[i] = static_cast<std::uint8_t>(answer);
+  }
+  const auto maybes = std::count(one.begin(), one.end(), std::uint8_t{1});
+  std::array<std::uint8_t, kKeys> many{};
+  std::array<std::uint32_t, kKeys> selected{};
+  check(bfs_contains_digests(filter, digests.data(), kKeys, many.data()) == maybes && many == one, "batches agree");
+  check_selected(bfs_select_digests(filter, digests.data(), kKeys, selected.data()), selected, one);
+  if (external) return;
+  const auto count = bfs_contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, many.data());
+  check(count == maybes && many == one, "batches agree", count);
+  check_selected(bfs_select_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, selected.data()), selected,
+                 one);
+}
+
+bfs_statistics facts(const bfs_filter* filter) {
+  bfs_statistics facts{};
+  facts.struct_bytes = sizeof facts;
+  const std::int32_t code = bfs_stats(filter, BFS_STATS_FILL, &facts);
+  check(code == BFS_OK, "the facts about an open filter", code);
+  check(facts.has_fill == 1 && facts.set_bits <= facts.num_bits, "no more bits are set than there are",
+        static_cast<std::int64_t>(facts.set_bits));
+  check(facts.fill_ratio >= 0 && facts.fill_ratio <= 1, "a fill ratio from 0 to 1");
+  check(facts.estimated_fpr >= 0 && facts.estimated_fpr <= 1, "an estimated rate from 0 to 1");
+  check(facts.estimated_keys >= 0, "an estimated number of keys");
+  check_code(facts.health, "a health that is known");
+  return facts;
+}
+
+}  // namespace fuzz

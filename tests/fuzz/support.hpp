@@ -1,0 +1,73 @@
+// What the fuzzers share: a check that ends the program, a private folder in memory, keys, and the questions that are
+// put to every filter that opens.
+#pragma once
+
+#include <bfstore.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+
+namespace fuzz {
+
+using Input = std::span<const std::uint8_t>;
+
+// Prints what was expected and aborts: libFuzzer and the sanitizers keep the input then.
+void check(bool good, const char* expected, std::int64_t got = 0);
+
+// `code` is 0 or one that bfstore.h names, and no bug of bfstore's own.
+void check_code(std::int64_t code, const char* call);
+
+// The path of a name in a folder that only this process uses, on a filesystem in memory where there is one: a sync
+// costs nothing there. The folder is removed at the end of the process.
+std::string scratch(const std::string& name);
+
+// Numbers from the input, zeros behind its end.
+class Bytes {
+ public:
+  explicit Bytes(Input input) : rest_(input) {}
+  [[nodiscard]] bool empty() const noexcept { return rest_.empty(); }
+  Input take(std::size_t most) noexcept;  // as many as there are
+  std::uint8_t u8() noexcept { return static_cast<std::uint8_t>(number(1)); }
+  std::uint16_t u16() noexcept { return static_cast<std::uint16_t>(number(2)); }
+  std::uint32_t u32() noexcept { return static_cast<std::uint32_t>(number(4)); }
+  std::uint64_t u64() noexcept { return number(8); }
+
+ private:
+  std::uint64_t number(std::size_t bytes) noexcept;
+  Input rest_;
+};
+
+// Every key that is used: numbered, of all lengths for which XXH3 has a path of its own.
+inline constexpr std::size_t kKeys = 24;
+using KeySet = std::set<std::size_t>;
+const std::string& key(std::size_t number) noexcept;
+// For filters with an external hash.
+std::uint64_t digest(std::size_t number) noexcept;
+
+// What bfs_open says; where it refuses there is no handle, and a message.
+struct Opened {
+  std::int32_t code = BFS_OK;
+  bfs_filter* filter = nullptr;
+};
+Opened open_file(const char* path, std::uint32_t flags);
+// Checks what any function said that makes a handle.
+Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error);
+bfs_error no_error() noexcept;
+
+// Adds the key, or its digest where the filter takes no keys; what bfs_add returns.
+std::int32_t add(bfs_filter* filter, std::size_t number);
+
+// Adds `count` keys from that number on; `present` has those whose add returned without an error.
+void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
+
+// The answer to every key, asked one by one and in batches: they agree, and none of `present` is answered no.
+void ask(const bfs_filter* filter, const KeySet& present);
+
+// The facts about it are possible.
+bfs_statistics facts(const bfs_filter* filter);
+
+}  // namespace fuzz

@@ -1,0 +1,106 @@
+// Every single bit of the four header pages, flipped in turn in a file that nobody has open: the file is refused, or
+// the bit is one of a short list that can make no wrong "no".
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::size_t kBits = format::kFileHeaderBytes * 8;
+constexpr std::size_t kLiveWordBit = 8 * (format::kLivePageOffset + format::kLiveWordField.offset);
+
+enum class State { kClean, kAdoptable };
+
+// Why the bit does not matter; nullptr if it must be refused.
+const char* does_not_matter(std::size_t bit, State state) {
+  if (bit == kLiveWordBit + 33) return "superseded, and its replacer is gone: whoever opens it lets it go on";
+  if (bit == kLiveWordBit + 35 && state == State::kClean) return "syncing: what is clean was synced";
+  const std::size_t stripes = 8 * (format::kLivePageOffset + format::kStripesField.offset);
+  if (bit < stripes || bit >= stripes + 8 * format::kStripesField.bytes) return nullptr;
+  return (bit - stripes) % (8 * format::kStripeBytes) < 64 ? "keys_added: a number that is only told" : nullptr;
+}
+
+// The code with which FORMAT.md refuses it; kOk: any.
+Code expected_code(std::size_t bit) {
+  const std::size_t page = bit / 8 / format::kPageBytes;
+  if (page == 0) return bit < 64 ? Code::kMagic : Code::kOk;
+  if (page < 3) return Code::kUnclean;
+  const std::size_t live = bit - kLiveWordBit;
+  if (live == 32) return Code::kPoisoned;
+  if (live == 34) return Code::kRecovering;
+  if (live == 35) return Code::kUnclean;
+  return live < 64 ? Code::kLiveWord : Code::kReserved;
+}
+
+class Flipper {
+ public:
+  explicit Flipper(const std::string& path) : header_(read_bytes(path)), descriptor_(open(path.c_str(), O_RDWR)) {
+    REQUIRE(descriptor_ >= 0);
+  }
+  Flipper(const Flipper&) = delete;
+  Flipper& operator=(const Flipper&) = delete;
+  ~Flipper() { close(descriptor_); }
+
+  void flip(std::size_t bit) const { put(bit / 8, static_cast<char>(header_[bit / 8] ^ (1 << bit % 8))); }
+  void restore(std::size_t bit) const { put(bit / 8, header_[bit / 8]); }
+
+ private:
+  void put(std::size_t offset, char byte) const {
+    REQUIRE(pwrite(descriptor_, &byte, 1, static_cast<off_t>(offset)) == 1);
+  }
+  std::string header_;
+  int descriptor_;
+};
+
+// How many bits did not matter.
+std::size_t flip_all(const std::string& path, State state) {
+  const Flipper flipper(path);
+  std::size_t harmless = 0;
+  for (std::size_t bit = 0; bit < kBits; bit += option("every", 1)) {
+    flipper.flip(bit);
+    CAPTURE(bit);
+    const auto filter = Filter::open(path, OpenMode::kRead);
+    if (does_not_matter(bit, state) != nullptr) {
+      ++harmless;
+      REQUIRE(filter.ok());
+      REQUIRE(maybes(*filter, 1, 0, kSome) == kSome);
+    } else {
+      REQUIRE_FALSE(filter.ok());
+      const Code expected = expected_code(bit);
+      REQUIRE((filter.error().code == expected || expected == Code::kOk));
+    }
+    flipper.restore(bit);
+  }
+  return harmless;
+}
+
+}  // namespace
+
+TEST_CASE("every single bit of a clean file's header that is flipped is refused, but for 2050 that do not matter") {
+  const TempDir dir(memory_folder());
+  Filter filter = created(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  REQUIRE(filter.sync(1, kSome).ok());
+  REQUIRE(filter.close().ok());
+  const std::string before = read_bytes(dir.file());
+  const std::size_t harmless = flip_all(dir.file(), State::kClean);
+  if (option("every", 1) == 1) CHECK(harmless == 32 * 64 + 2);
+  CHECK(read_bytes(dir.file()) == before);
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("every single bit of the header that a killed process left is refused, but for 2049 that do not matter") {
+  const TempDir dir(memory_folder());
+  REQUIRE(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  REQUIRE(state_of(dir.file()) == FileState::kAdoptable);
+  const std::string before = read_bytes(dir.file());
+  const std::size_t harmless = flip_all(dir.file(), State::kAdoptable);
+  if (option("every", 1) == 1) CHECK(harmless == 32 * 64 + 1);
+  CHECK(read_bytes(dir.file()) == before);
+}
