@@ -14,6 +14,8 @@ class Promises(unittest.TestCase):
         known = set()
         for source in TESTS.rglob("*_test.cpp"):
             known.update(re.findall(r'TEST_CASE\("([^"]+)"\)', source.read_text()))
+        for source in TESTS.rglob("*_test.py"):
+            known.update(re.findall(r"def (test_\w+)", source.read_text()))
         rows = [row for row in TEXT.splitlines() if row.startswith("| ") and not row.startswith("| What happens")]
         named = [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[3])]
         self.assertGreater(len(named), 20)
