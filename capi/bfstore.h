@@ -157,9 +157,11 @@ typedef struct bfs_error {
  *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
  *   capacity and bits_per_key  m = capacity * bits_per_key, and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
- *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given, else capacity is where half the
- * bits are set like                       m, k, n, p, layout, hash and seed of another file: one digest then serves
- * both With capacity alone, fpr is 0.01.  The rate of the blocked layout is that of Putze, Sanders & Singler, "Cache-,
+ *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given
+ *                              (else capacity is where half the bits are set)
+ *   like                       m, k, n, p, layout, hash and seed of another file: one digest serves both
+ *
+ * With capacity alone, fpr is 0.01.  The rate of the blocked layout is that of Putze, Sanders & Singler, "Cache-,
  * Hash- and Space-Efficient Bloom Filters" (WEA 2007): the mean over the Poisson load of a block; a rate below its
  * floor near 1e-8 is BFS_ESIZING and needs the classic layout. */
 typedef struct bfs_options {
@@ -271,7 +273,7 @@ BFS_API int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 /* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
  * name now, before bfs_publish().  What its writers added before is in their logs, what they add from now on is
  * refused; so add the end of those logs to this filter, publish it, and no key is in neither.  Until then nobody can
- * open the path for writing.  If the handle is closed instead, the old file goes on as before. */
+ * open the path for writing, this process neither.  If the handle is closed instead, the old file goes on as before. */
 BFS_API int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
 /* Closes and frees the handle, whatever is returned.  The last writer of a file syncs it and marks it clean; its

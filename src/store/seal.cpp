@@ -242,9 +242,11 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   const auto sealed = Session::create(to, *copy, making);
   if (!sealed) return sealed.error();
   if (Error error = (*sealed)->seal(**source, *before->slots.newest()); !error.ok()) return error;
-  const auto after = store::at_rest(**source);
+  // From here on nobody is let in to write to the file that is replaced, which may be the one that was sealed.
+  if (Error error = options.replace ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
+  const auto after = (*source)->look();
   if (!after) return after.error();
-  if (after->slots != before->slots || after->live_word != before->live_word)
+  if (after->slots != before->slots || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
     return base::fail(Code::kBusy, from + ": was written to while it was sealed; seal it again");
   return (*sealed)->publish();
 }

@@ -1,5 +1,6 @@
 // Sealing: what is sealed is what was there, and nobody wrote meanwhile.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <bfstore/seal.hpp>
@@ -121,6 +122,26 @@ TEST_CASE("a file is sealed in its own place, and who has it open is told") {
             .close()
             .ok());
   CHECK(sealed.health() == Code::kSuperseded);
+}
+
+TEST_CASE("a file that is sealed in its own place has every key that was added before its writers were refused") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  bool added = false;
+  faults::before_lock = [&](const LockCall& made) {
+    if (added || made.command != F_OFD_SETLKW || made.byte != static_cast<long>(store::kStateLock)) return;
+    added = true;
+    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    CHECK(writer.add("late").ok());
+    CHECK(writer.close().ok());
+  };
+  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
+  CHECK(added);
+  CHECK(dir.names().size() == 1);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
 TEST_CASE("a sealed file goes on when who was to replace it was killed") {
