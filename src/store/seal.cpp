@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -15,6 +16,7 @@ namespace store {
 namespace {
 
 using base::fail;
+using base::mutant;
 using format::kChunkBytes;
 using region::File;
 
@@ -93,7 +95,7 @@ std::uint64_t each_damaged_chunk(const File& file, const format::Identity& ident
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
     const auto chunk = chunks.read(number);
     const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, identity) : 0;
-    if (checksums.match(number, checksum) && chunk.ok()) continue;
+    if ((checksums.match(number, checksum) && chunk.ok()) || mutant("believes_every_chunk")) continue;
     damaged(chunks.offset(number), chunks.bytes(number));
     ++found;
   }
@@ -156,7 +158,7 @@ Error Session::check_seal(const Opening& options) const {
   if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
   Error failed;
   each_damaged_chunk(file_, identity_, copy, [&](std::uint64_t offset, std::uint64_t bytes) {
-    if (failed.ok()) failed = mapping_.cover_with_ones(offset, bytes);
+    if (failed.ok() && !mutant("damage_is_not_covered")) failed = mapping_.cover_with_ones(offset, bytes);
   });
   return failed;
 }
@@ -186,7 +188,7 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
   if (!evidence) return evidence.error();
   format::Slot slot = dirty_now(*evidence);
-  slot.lanes = marks.lanes;
+  if (!mutant("sealed_file_forgets_the_marks")) slot.lanes = marks.lanes;
   return write_slot(evidence->slots, slot);
 }
 
@@ -216,6 +218,7 @@ Result<format::Identity> identity_of_copy(const format::Identity& source) {
 }  // namespace
 }  // namespace store
 
+using base::mutant;
 using store::Session;
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
@@ -226,7 +229,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   const auto source = Session::open_reader(from, reading);
   if (!source) return source.error();
   const format::Identity& identity = (*source)->identity();
-  if (identity.seal) {
+  if (identity.seal && !mutant("seals_damage")) {
     if (Error error = store::check_whole((*source)->file(), identity); !error.ok()) return error;
   }
   const auto before = store::at_rest(**source);
@@ -243,10 +246,12 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   if (!sealed) return sealed.error();
   if (Error error = (*sealed)->seal(**source, *before->slots.newest()); !error.ok()) return error;
   // From here on nobody is let in to write to the file that is replaced, which may be the one that was sealed.
-  if (Error error = options.replace ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
+  const bool refuse_first = options.replace && !mutant("seals_in_place_beside_late_writers");
+  if (Error error = refuse_first ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
   const auto after = (*source)->look();
   if (!after) return after.error();
-  if (after->slots != before->slots || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
+  const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
+  if (!unchanged || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
     return base::fail(Code::kBusy, from + ": was written to while it was sealed; seal it again");
   return (*sealed)->publish();
 }

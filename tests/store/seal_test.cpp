@@ -163,6 +163,53 @@ TEST_CASE("a damaged file is not sealed again as if it were whole") {
   CHECK(damage(dir.file("copy")).empty());
 }
 
+TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, from the file and from a copy") {
+  TempDir dir;
+  make_plain(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  const std::uint64_t second = format::kFileHeaderBytes + format::kChunkBytes;
+  write_bytes(dir.file("sealed"), second, std::string(format::kChunkBytes, '\0'));
+  CHECK(damage(dir.file("sealed")).size() == 1);
+  for (const bool copy : {false, true}) {
+    OpenOptions options;
+    options.map.copy = copy;
+    CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead, options)), 1, 0, kSome) < kSome);
+    options.tolerate_damage = true;
+    const Filter filter = opened(Filter::open(dir.file("sealed"), OpenMode::kRead, options));
+    CHECK(maybes(filter, 1, 0, kSome) == kSome);
+    const std::uint64_t absent = maybes(filter, kNobody, 0, kSome);
+    CHECK(absent > kSome / 4);
+    CHECK(absent < kSome / 2);
+    options.tolerate_damage = false;
+    options.verify = true;
+    CHECK(code_of(Filter::open(dir.file("sealed"), OpenMode::kRead, options)) == Code::kDamaged);
+  }
+}
+
+TEST_CASE("what is copied is what is compared with the checksums") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  const std::string good = read_bytes(dir.file("sealed"));
+  const std::uint64_t body = format::kFileHeaderBytes;
+  write_bytes(dir.file("sealed"), body, std::string(3 * format::kChunkBytes, '\0'));
+  // Bad while it is copied, and good when it is compared.
+  bool copied = false;
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (offset >= body + 3 * format::kChunkBytes && !copied) {
+      copied = true;
+      write_bytes(dir.file("sealed"), body, good.substr(body, 3 * format::kChunkBytes));
+    }
+    return 0;
+  };
+  OpenOptions options;
+  options.map.copy = true;
+  options.verify = true;
+  CHECK(code_of(Filter::open(dir.file("sealed"), OpenMode::kRead, options)) == Code::kDamaged);
+  CHECK(copied);
+}
+
 TEST_CASE("every single bit of a chunk, of its number and of its file is in its checksum") {
   format::Identity identity;
   std::vector<std::byte> chunk(format::kChunkBytes);
