@@ -312,7 +312,14 @@ TEST_CASE("of two that replace a file at once, the first one's writer hears of t
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
-  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] { first = created(dir.file(), replacing()); });
+  const auto at_the_old_file =
+      once_at(F_OFD_SETLKW, store::kStateLock, [&] { first = created(dir.file(), replacing()); });
+  bool own_lock_taken = false;  // who gives the new file its name takes that one's lock first
+  faults::before_lock = [&](const LockCall& made) {
+    if (own_lock_taken) at_the_old_file(made);
+    own_lock_taken =
+        own_lock_taken || (made.command == F_OFD_SETLKW && made.byte == static_cast<long>(store::kStateLock));
+  };
   Filter second = created(dir.file(), replacing());
   REQUIRE(first.has_value());
   CHECK(first->add(key_of(1, 0)).code() == Code::kSuperseded);

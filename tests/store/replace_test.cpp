@@ -73,6 +73,7 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   check_superseded(reader);
   CHECK_FALSE(current(reader));
   CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
+  CHECK(writer.sync(1, 1).code == Code::kSuperseded);  // does not wait either
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
   CHECK(state_of(dir.file()) == FileState::kSuperseded);
   CHECK(writer.close().ok());  // does not wait for the one who replaces it
