@@ -94,7 +94,6 @@ static_assert(sizeof(bfs_statistics) == 144);
 
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
-// Fills as much of the caller's record as it has room for.
 // A message begins with a path, which may be longer than all the room: then the middle is left out, not the reason.
 void copy_cut(char* to, std::size_t room, const char* message) noexcept {
   constexpr char kLeftOut[] = " ... ";
@@ -113,6 +112,7 @@ void copy_cut(char* to, std::size_t room, const char* message) noexcept {
   std::memcpy(to + head + kGap, message + length - tail, tail + 1);
 }
 
+// Fills as much of the caller's record as it has room for.
 std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
   constexpr std::uint32_t kHead = offsetof(bfs_error, message);
   if (to == nullptr || to->struct_bytes <= kHead) return number_of(code);

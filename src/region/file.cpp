@@ -16,6 +16,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "region/descriptor.hpp"
 
 namespace bfstore::region {
 namespace {
@@ -112,23 +113,12 @@ constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
 
 short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
 
-// Numbers below 3 are what a program takes for its standard output and the like, whatever is behind them: what it
-// prints must not go into a filter. -1, with errno.
-int above_standard_streams(int descriptor) noexcept {
-  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
-  const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int failed = errno;
-  close(descriptor);
-  errno = failed;
-  return higher;
-}
-
 }  // namespace
 
 Result<File> File::open(const std::string& path, Access access) {
-  const int flags = access == Access::kRead ? O_RDONLY : O_RDWR;
-  const int descriptor =
-      above_standard_streams(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK));
+  constexpr int kCareful = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  const int descriptor = access == Access::kRead ? open_high(path.c_str(), O_RDONLY | kCareful)
+                                                 : open_own(path.c_str(), O_RDWR | kCareful);
   if (descriptor >= 0) return access == Access::kRead ? File(descriptor, path) : of_this_process(descriptor, path);
   const int failed = errno;
   if (failed == ELOOP && is_symlink(path)) {
@@ -143,13 +133,11 @@ Result<File> File::open(const std::string& path, Access access) {
 
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   const std::string directory = directory_of(path);
-  const auto bits = static_cast<mode_t>(mode);
-  int descriptor = above_standard_streams(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, bits));
+  int descriptor = open_own(directory.c_str(), O_TMPFILE | O_RDWR, mode);
   if (descriptor >= 0) return of_this_process(descriptor, path);
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
   std::string temporary = temporary_name_for(path);
-  descriptor =
-      above_standard_streams(::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, bits));
+  descriptor = open_own(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode);
   if (descriptor < 0) return fail_errno(errno, path, "creating");
   auto file = of_this_process(descriptor, path);
   if (file) {
@@ -162,11 +150,10 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
 
 Result<File> File::of_this_process(int descriptor, const std::string& path) {
   File file(descriptor, path);
+  file.writable_ = true;
   const auto born = ForkMark::make();
   if (!born) return born.error();
   file.born_ = *born;
-  file.writable_ = true;
-  keep_from_children(descriptor);
   return file;
 }
 
@@ -189,8 +176,11 @@ File& File::operator=(File&& other) noexcept {
 File::~File() {
   if (!temporary_.empty() && born_.here()) unlink(temporary_.c_str());
   if (descriptor_ < 0) return;
-  forget(descriptor_);
-  close(descriptor_);
+  if (writable_) {
+    close_own(descriptor_);
+  } else {
+    close(descriptor_);
+  }
 }
 
 Result<FileFacts> File::facts() const {

@@ -1,18 +1,11 @@
 #include "region/fork.hpp"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <mutex>
-#include <vector>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 
 namespace bfstore::region {
 namespace {
@@ -38,37 +31,6 @@ Result<std::uint64_t*> page() {
   return there;
 }
 
-// The descriptors that children do not get. Never destroyed: other objects' destructors may still come.
-struct Kept {
-  std::mutex mutex;  // held during fork(): a child finds the list whole
-  std::vector<int> descriptors;
-};
-
-Kept& kept() {
-  static Kept& only = *new Kept;
-  return only;
-}
-
-// The number stays taken, so that nothing else of the child's gets it and is closed for it. Closed first: there may be
-// no other number left, and nobody else runs in this child yet.
-void put_nothing_there(int descriptor) noexcept {
-  close(descriptor);
-  const int nothing = open("/", O_PATH | O_CLOEXEC);
-  if (nothing < 0 || nothing == descriptor) return;
-  dup3(nothing, descriptor, O_CLOEXEC);
-  close(nothing);
-}
-
-void before_fork() { kept().mutex.lock(); }
-void after_fork() { kept().mutex.unlock(); }
-void in_child() {
-  for (const int descriptor : kept().descriptors) {
-    if (!base::mutant("children_keep_the_locks")) put_nothing_there(descriptor);
-  }
-  kept().descriptors.clear();
-  kept().mutex.unlock();
-}
-
 }  // namespace
 
 Result<ForkMark> ForkMark::make() {
@@ -82,20 +44,6 @@ Result<ForkMark> ForkMark::make() {
     if (__atomic_compare_exchange_n(*word, &value, random, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) value = random;
   }
   return ForkMark(*word, value);
-}
-
-void keep_from_children(int descriptor) {
-  static const int registered = pthread_atfork(before_fork, after_fork, in_child);
-  static_cast<void>(registered);  // without memory for it a child keeps the locks, which is awkward and not wrong
-  const std::lock_guard<std::mutex> lock(kept().mutex);
-  kept().descriptors.push_back(descriptor);
-}
-
-void forget(int descriptor) noexcept {
-  const std::lock_guard<std::mutex> lock(kept().mutex);
-  std::vector<int>& all = kept().descriptors;
-  const auto found = std::find(all.begin(), all.end(), descriptor);
-  if (found != all.end()) all.erase(found);
 }
 
 }  // namespace bfstore::region

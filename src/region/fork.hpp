@@ -1,5 +1,4 @@
-// What a forked child has no part in: it is told from its parent, and the parent's locks are not its own. Never sees
-// files.
+// Tells a process from its forked children. Never sees files.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -26,12 +25,5 @@ class ForkMark {
   const std::uint64_t* word_ = &kAnywhere;
   std::uint64_t value_ = kAnywhere;
 };
-
-// A descriptor that children do not get, from this call to forget(): in its place they have one of nothing, which they
-// close as they would have closed it. An open-file-description lock ends with the last descriptor of it, so a child
-// would else hold its parent's locks when that one is dead. Children that are not made by fork() (vfork, clone) keep
-// it.
-void keep_from_children(int descriptor);
-void forget(int descriptor) noexcept;
 
 }  // namespace bfstore::region

@@ -80,10 +80,17 @@ void call_handler(const Action& handler, int signal, siginfo_t* info, void* cont
   pthread_sigmask(SIG_SETMASK, &saved, nullptr);
 }
 
+const Action* by_default() noexcept {
+  static const Action otherwise{};  // SIG_DFL is 0
+  return &otherwise;
+}
+
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   const Action* const other = before_us.load(std::memory_order_acquire);
   const bool takes_info = other != nullptr && (other->sa_flags & SA_SIGINFO) != 0;
   if (other == nullptr || (!takes_info && other->sa_handler == SIG_DFL)) return end_as_by_default(signal, *info);
+  if ((other->sa_flags & static_cast<int>(SA_RESETHAND)) != 0)
+    before_us.store(by_default());  // it wants to be called once
   if (!takes_info && other->sa_handler == SIG_IGN) {
     if (info->si_code > 0) end_as_by_default(signal, *info);  // as the kernel does: a fault can not be ignored
     return;

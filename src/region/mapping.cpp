@@ -18,6 +18,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "region/descriptor.hpp"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -47,7 +48,7 @@ class Description {
       : of_file_(file.descriptor()),
         own_(access == File::Access::kRead || !file.writable()
                  ? -1
-                 : ::open(("/proc/self/fd/" + std::to_string(of_file_)).c_str(), O_RDWR | O_CLOEXEC)) {}
+                 : open_high(("/proc/self/fd/" + std::to_string(of_file_)).c_str(), O_RDWR)) {}
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
   ~Description() {

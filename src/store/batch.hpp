@@ -99,6 +99,7 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
 template <class Keys>
 Count Filter::Core::add_all(const Keys& keys) noexcept {
   if (!alone) return add_rolling(keys);
+  if (!born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   const layout::Geometry& geometry = target.geometry;
   const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;

@@ -103,7 +103,10 @@ Code Filter::Core::why_not() const noexcept {
 
 Count Filter::Core::add(std::uint64_t digest) noexcept {
   std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
-  if (alone) lock.lock();
+  if (alone) {
+    if (!born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
+    lock.lock();
+  }
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);

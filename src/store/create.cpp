@@ -129,6 +129,8 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;
   if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
+  identity.compat = identity.ro_compat = 0;  // of the file that is copied: a sealed one
+  identity.seal.reset();
   identity.key_check.reset();
   if (options.key) {
     std::uint64_t salt = 0;

@@ -33,6 +33,9 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   if (!reading && (options.verify || options.tolerate_damage)) {
     return base::fail(Code::kInvalid, path + ": open it for reading to compare it with its checksums");
   }
+  if (options.verify && options.tolerate_damage) {
+    return base::fail(Code::kInvalid, path + ": refuse what is damaged, or tolerate it: not both");
+  }
   if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
     return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
   }
@@ -129,6 +132,8 @@ Error Filter::use_threads(unsigned threads) {
   if (threads == 0 || threads > store::kMostThreads) {
     return base::fail(Code::kInvalid, std::to_string(threads) + " threads: give 1 to 64");
   }
+  if (!core_->born.here())
+    return base::fail(Code::kForked, "the filter was opened before a fork; open it again in the child");
   const std::lock_guard<std::mutex> lock(core_->one_at_a_time);
   core_->threads = threads;
   return {};

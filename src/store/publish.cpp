@@ -76,7 +76,8 @@ Error Session::give_name() {
     Error error = file_.publish(replaces);
     if (error.code == Code::kExists && !replaces) continue;  // somebody made a file of that name meanwhile
     // It has the name, and who is told of an error takes the old file to be there: nobody is to believe the new one.
-    return !error.ok() && file_.has_its_path() ? poison(error) : error;
+    // A sealed one is not written to, so that nobody's keys hang on its name.
+    return !error.ok() && file_.has_its_path() && !identity_.seal ? poison(error) : error;
   }
   return replaced_again_and_again(file_.path());
 }

@@ -6,6 +6,7 @@
 #include <bfstore/seal.hpp>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -169,16 +170,23 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
   if (Error error = file_.allocate(at, checksums.size()); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
+  std::optional<Checksums> known;  // of a source that is sealed itself, and may have rotted since it was verified
+  if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
   for (std::uint64_t number = 0; number < num_chunks; ++number) {
     const auto chunk = chunks.read(number);
     if (!chunk) return chunk.error();
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)))
+      return fail(Code::kDamaged, source.file_.path() + ": is damaged by now; bf verify tells where");
     if (Error error = file_.write_at(*chunk, identity_.body_offset + number * kChunkBytes); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number),
                 format::chunk_checksum(*chunk, number, identity_));
   }
   if (Error error = file_.write_at(checksums, at); !error.ok()) return error;
   std::array<std::byte, 8> keys_added{};
-  const std::uint64_t keys = format::keys_added_in(std::span<const std::byte>(source.live_page(), format::kPageBytes));
+  const auto header = read_header(source.file_);
+  if (!header) return header.error();
+  const std::uint64_t keys =
+      format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
@@ -194,12 +202,18 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
 
 namespace {
 
-// Of a file that no writer has open: who opens it to write changes its slots first.
+// Of a file that no writer has open, and that nobody is making or opening: who opens it to write from now on changes
+// its slots first.
 Result<Evidence> at_rest(const Session& source) {
   auto evidence = source.look();
   if (!evidence) return evidence;
+  const auto writer = source.file().locked_by_other(kWriterLock);
+  if (!writer) return writer.error();
+  const auto changing = source.file().locked_by_other(kStateLock);
+  if (!changing) return changing.error();
   const FileState state = judge(*evidence);
-  if (state == FileState::kClean || state == FileState::kAdoptable) return evidence;
+  const bool free = (!*writer && !*changing) || mutant("seals_beside_its_maker");
+  if (free && (state == FileState::kClean || state == FileState::kAdoptable)) return evidence;
   return fail(Code::kBusy, source.file().path() + ": is open for writing; seal it when its writers have closed it");
 }
 
@@ -251,8 +265,9 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   const auto after = (*source)->look();
   if (!after) return after.error();
   const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
-  if (!unchanged || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
-    return base::fail(Code::kBusy, from + ": was written to while it was sealed; seal it again");
+  const bool same_file = (*source)->file().has_its_path() || mutant("seals_what_was_replaced");
+  if (!unchanged || !same_file || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
+    return base::fail(Code::kBusy, from + ": was written to or replaced while it was sealed; seal it again");
   return (*sealed)->publish();
 }
 

@@ -195,8 +195,14 @@ Result<bool> Session::read_on(const Opening& options) {
         options);
     if (error.ok()) return false;
     return fail(Code::kSuperseded, error.message +
-                                       "; it was to be replaced by a process that was killed: open it for "
-                                       "writing once, as somebody who may");
+                                       "; it was to be replaced by a process that was killed: somebody who "
+                                       "may write to it has to open it once");
+  }
+  if (state == FileState::kAdoptable && options.strict) {
+    const auto writer = file_.locked_by_other(kWriterLock);
+    if (!writer) return writer.error();
+    if (*writer)
+      return fail(Code::kBusy, file_.path() + ": somebody is making it or opening it; try again in a moment");
   }
   if (state != FileState::kAdoptable || (options.strict && !mutant("reader_ignores_strict")))
     return refuse(state, *evidence);

@@ -320,6 +320,10 @@ class Hostile(Case):
                     handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
                     os.closerange(3, 256)
                     fillers = [os.open(other, os.O_RDWR) for _ in range(8)] if reused else []
+                    child = os.fork()
+                    if child == 0:  # it has our descriptors still, whatever numbers they have
+                        os._exit(sum(os.read(filler, 8) != b"somebody" for filler in fillers[:1]))
+                    assert os.waitpid(child, 0)[1] == 0
                     assert self.has_keys(handle)
                     assert LIBRARY.bfs_add(handle, b"new", 3) >= 0
                     assert LIBRARY.bfs_contains(handle, b"new", 3) == 1

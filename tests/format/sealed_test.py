@@ -205,6 +205,7 @@ class Sealed(unittest.TestCase):
             wrong = [lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.READ | flags)]
             self.assertEqual([self.code_of(one) for one in wrong], [CODES["BFS_ENOTSEALED"]])
             self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.WRITE | flags)), CODES["BFS_EINVAL"])
+        self.assertEqual(self.code_of(lambda: self.answers(bfs.OPEN_VERIFY | bfs.OPEN_TOLERATE_DAMAGE, [])), CODES["BFS_EINVAL"])
         self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.plain)), CODES["BFS_ENOTSEALED"])
         self.assertEqual(LIBRARY.bfs_verify(None, None, 0, None), CODES["BFS_EINVAL"])
         self.assertEqual(LIBRARY.bfs_verify(self.path, None, 1, None), CODES["BFS_EINVAL"])

@@ -1,9 +1,14 @@
 // A forked child has its parent's handles: it may ask, and it may not add, sync or end the parent's part in the file.
 #include <doctest/doctest.h>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
 #include <csignal>
+#include <thread>
+#include <vector>
 
 #include "faults.hpp"
 #include "forms.hpp"
@@ -87,6 +92,45 @@ TEST_CASE("a child that outlives its killed parent keeps nothing of the file in 
     CHECK(next.close().ok());
     for (const int end : {to_child[0], to_child[1], from_child[0]}) close(end);
   }
+}
+
+namespace {
+
+std::vector<Filter> ended_before_a_fork;
+
+}  // namespace
+
+TEST_CASE("who ends filters in handlers of a fork of his own waits for nobody") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  static const int registered =
+      pthread_atfork([] { ended_before_a_fork.clear(); }, nullptr, [] { ended_before_a_fork.clear(); });
+  CHECK(registered == 0);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
+    ended_before_a_fork.push_back(opened(Filter::open(dir.file(), mode)));
+    CHECK(in_child([&] { return Filter::open(dir.file(), OpenMode::kWrite).ok() ? 0 : 1; }) == 0);
+  }
+}
+
+TEST_CASE("a child's add through an exclusive handle is refused though a thread was adding at the fork") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter filter = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+  std::vector<std::uint64_t> digests(100'000);
+  for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = i * 0x9e3779b97f4a7c15;
+  std::atomic<bool> stop{false};
+  std::thread adds([&] {
+    while (!stop) static_cast<void>(filter.add_digests(digests));
+  });
+  for (int i = 0; i < 10; ++i) {
+    CHECK(in_child([&] {
+            alarm(20);
+            if (filter.add("key").code() != Code::kForked) return 1;
+            return filter.add_digests(digests).code() == Code::kForked ? 0 : 2;
+          }) == 0);
+  }
+  stop = true;
+  adds.join();
 }
 
 TEST_CASE("a child ends no replacement of its parent's, and takes no name from its file") {

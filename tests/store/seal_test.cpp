@@ -6,6 +6,7 @@
 #include <bfstore/seal.hpp>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "faults.hpp"
 #include "format/seal.hpp"
@@ -142,6 +143,111 @@ TEST_CASE("a file that is sealed in its own place has every key that was added b
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
   CHECK(seal(dir.file(), dir.file(), replacing()).ok());
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
+}
+
+// Whatever the moment, what a writer was told is there is there.
+TEST_CASE("no key is lost when a writer comes at any sync of a file that is sealed in its own place") {
+  std::uint64_t came = 0;
+  for (std::uint64_t moment = 1; moment <= 8; ++moment) {
+    const faults::Scope scope;
+    TempDir dir;
+    make_plain(dir.file());
+    std::uint64_t syncs = 0;
+    bool added = false;
+    const auto come_by = [&] {
+      if (++syncs != moment) return 0;
+      faults::on_folder_sync = nullptr;
+      // Not while the replacer holds the state lock: that would wait for this very thread.
+      if (look_at(dir.file()).live_word & format::kLiveSuperseded) return 0;
+      auto writer = Filter::open(dir.file(), OpenMode::kWrite);
+      added = writer.ok() && writer->add("late").ok() && writer->sync(1, 1).ok() && writer->close().ok();
+      return 0;
+    };
+    faults::on_sync = [&](int) { return come_by(); };
+    const Error error = seal(dir.file(), dir.file(), replacing());
+    CHECK((error.ok() || error.code == Code::kBusy));
+    if (!added) continue;
+    ++came;
+    CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
+  }
+  CHECK(came > 0);
+}
+
+TEST_CASE("a file that is replaced while it is sealed in its own place is not replaced by what it was") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  bool done = false;
+  faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (done || offset != format::kFileHeaderBytes + format::kChunkBytes) return;
+    done = true;
+    Options options = small_options();
+    options.replace = true;
+    Filter other = created(dir.file(), options);
+    CHECK(other.add("late").ok());
+    CHECK(other.close().ok());
+  };
+  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
+  CHECK(done);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
+}
+
+TEST_CASE("a file that is just being made is busy, and neither sealed nor called unclean") {
+  const faults::Scope scope;
+  TempDir dir;
+  std::vector<Code> codes;
+  faults::on_folder_sync = [&] {
+    if (!codes.empty()) return 0;
+    codes.push_back(Code::kOk);
+    codes.push_back(seal(dir.file(), dir.file("sealed")).code);
+    OpenOptions strict;
+    strict.strict = true;
+    codes.push_back(code_of(Filter::open(dir.file(), OpenMode::kRead, strict)));
+    return 0;
+  };
+  CHECK(created(dir.file()).close().ok());
+  CHECK(codes == std::vector<Code>{Code::kOk, Code::kBusy, Code::kBusy});
+}
+
+TEST_CASE("a sealed file whose name could not be made durable can be asked all the same") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  faults::on_folder_sync = [] { return EIO; };
+  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kSystem);
+  faults::on_folder_sync = nullptr;
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+}
+
+TEST_CASE("a filter made like a sealed one is not sealed, in files and in buffers") {
+  TempDir dir;
+  make_plain(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  Options options;
+  options.like = dir.file("sealed");
+  Filter filter = created(dir.file("like"), options);
+  CHECK(filter.add("key").ok());
+  CHECK(filter.close().ok());
+  CHECK(opened(Filter::open(dir.file("like"), OpenMode::kWrite)).contains("key"));
+  CHECK(verify(dir.file("like")).error().code == Code::kNotSealed);
+  const auto bytes = Filter::required_bytes(options);
+  REQUIRE(bytes.ok());
+  auto* const buffer = static_cast<std::byte*>(aligned_alloc(64, *bytes + (64 - *bytes % 64) % 64));
+  CHECK(Filter::format({buffer, *bytes}, options).ok());
+  CHECK(Filter::wrap(std::span<const std::byte>(buffer, *bytes)).ok());
+  free(buffer);
+}
+
+TEST_CASE("a file that is truncated while it is sealed is an error and no signal") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (offset == format::kFileHeaderBytes + 2 * format::kChunkBytes) REQUIRE(truncate(dir.file().c_str(), 0) == 0);
+  };
+  CHECK_FALSE(seal(dir.file(), dir.file("sealed")).ok());
+  CHECK(dir.names().size() == 1);
 }
 
 TEST_CASE("a sealed file goes on when who was to replace it was killed") {

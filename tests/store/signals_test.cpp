@@ -82,6 +82,17 @@ TEST_CASE("a fault that is not the guard's goes to the handler that was there be
   CHECK(fate_of_another_fault([&] { install(with_info); }) == kSawTheFault + 20);
 }
 
+TEST_CASE("a handler that wants to be called once is called once") {
+  struct sigaction once {};
+  once.sa_handler = [](int) { calls = calls + 1; };  // the fault happens again
+  once.sa_flags = static_cast<int>(SA_RESETHAND);
+  CHECK(fate_of_another_fault([&] { install(once); }) == 1000 + SIGBUS);
+  struct sigaction raises {};
+  raises.sa_handler = [](int signal) { raise(signal); };
+  raises.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  CHECK(fate_of_another_fault([&] { install(raises); }) == 1000 + SIGBUS);
+}
+
 TEST_CASE("a handler that was installed later and passes faults on leaves the guard what is its own") {
   static struct sigaction guards;
   static volatile sig_atomic_t passed_on = 0;
