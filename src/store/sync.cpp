@@ -1,0 +1,190 @@
+// Syncing and leaving a file, and what a failed sync leaves behind. The order of the steps is the protocol.
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
+#include "store/session.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using base::kNobodysLock;
+using base::mutant;
+using format::Slot;
+using format::SlotPair;
+using format::SlotState;
+using region::Lock;
+using region::ScopedLock;
+
+}  // namespace
+
+Error Session::write_slot(const SlotPair& slots, Slot slot) const {
+  if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
+    return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
+  slot.sequence = slots.newest()->sequence + (mutant("sequence_stays") ? 0 : 1);
+  const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
+  if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
+  if (mutant("slot_is_not_synced")) return {};
+  if (mutant("dirty_is_not_synced") && slots.newest()->state == SlotState::kClean) return {};
+  return file_.sync();
+}
+
+Result<HeaderBytes> Session::whole_header() const {
+  const auto facts = file_.facts();
+  if (!facts) return facts.error();
+  const auto header = read_header(file_);
+  if (!header) return header.error();
+  if (facts->bytes >= identity_.body_offset + identity_.body_bytes &&
+      live_word_is_own(live_word_of(*header), identity_.file_id))
+    return *header;
+  return fail(Code::kLost,
+              file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
+}
+
+// Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
+// guard has put in the place of the mapping is not the file's.
+Error Session::check_file_is_whole() const {
+  if (mutant("writes_behind_the_end")) return {};
+  if (faulted() && !mutant("syncs_after_a_fault")) return unreadable();
+  const auto header = whole_header();
+  return header ? Error{} : header.error();
+}
+
+Error Session::unreadable() const {
+  return fail(Code::kFault, file_.path() +
+                                ": a page could not be read (an I/O error, or the file was truncated), and what was "
+                                "added meanwhile is lost; close it, and recover it or build it again");
+}
+
+// Everything that was added is durable, and *syncing* set, for store_slot() to clear. Where there may be other writers
+// the sync lock is held.
+Error Session::sync_body() const {
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  const std::uint64_t before = live_word().fetch_or(mutant("syncs_without_a_flag") ? 0 : format::kLiveSyncing);
+  if ((before & format::kLivePoisoned) != 0 && !mutant("syncs_a_poisoned_file"))
+    return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
+  if ((before & format::kLiveSyncing) != 0 && !mutant("syncs_after_a_dead_sync"))
+    return fail(Code::kPoisoned, file_.path() + ": a process was killed while it synced");
+  if (mutant("body_is_not_synced")) return {};
+  if (mutant("tries_a_failed_sync_again") && !file_.sync().ok()) return file_.sync();
+  return file_.sync();
+}
+
+// The second half of a sync, under the state lock: the slot that says what the first half made true.
+Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
+  if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
+  if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
+  if (!body_synced.ok()) return poison(body_synced);
+  // Whoever superseded the file held this lock until another had its name: nobody reads the slot that says so.
+  const bool replaced = (live_word().load() & format::kLiveSuperseded) != 0 && !file_.has_its_path();
+  if (replaced && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
+    live_word().fetch_and(~format::kLiveSyncing);
+    return superseded();
+  }
+  const auto evidence = evidence_under_lock();
+  if (!evidence) return poison(evidence.error());
+  if (evidence->slots.newest() == nullptr) return poison(refuse(FileState::kUnknown, *evidence));
+  Slot slot = *evidence->slots.newest();
+  std::uint64_t over = format::kLiveSyncing;
+  const Error refused = update(slot, over);
+  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().fetch_and(~over);
+  if (refused.ok()) {
+    if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
+  }
+  live_word().fetch_and(~over);
+  return refused;
+}
+
+Error Session::sync_and_mark_clean() {
+  return store_slot(mutant("close_does_not_sync_the_body") ? Error{} : sync_body(), [](Slot& slot, std::uint64_t&) {
+    const bool unfinished = slot.state == SlotState::kRecovering && !mutant("recoverer_closes_clean");
+    slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
+    return Error{};
+  });
+}
+
+// For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
+// write; so the slot loses its boot id too, without which nobody adopts the file.
+Error Session::poison(const Error& cause) {
+  if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
+  if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
+    Slot slot = *evidence->slots.newest();
+    slot.state = SlotState::kDirty;
+    slot.recovered = 0;
+    if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
+    if (!mutant("poison_is_not_in_the_slot")) static_cast<void>(write_slot(evidence->slots, slot));
+  }
+  return {Code::kPoisoned, cause.os_errno,
+          cause.message +
+              "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
+}
+
+Error Session::sync_and_store(const SlotUpdate& update) {
+  if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
+  if (!born().here() && !mutant("forked_child_syncs")) return forked();
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if ((live_word().load() & format::kLiveSuperseded) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
+  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  const auto sync_lock = ScopedLock::take(file_, mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  if (!sync_lock) return sync_lock.error();
+  if (mutant("mark_before_the_keys")) return store_slot({}, update).ok() ? file_.sync() : Error{};
+  const Error body_synced = sync_body();
+  const auto state_lock = ScopedLock::take(file_, mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
+  if (!state_lock) return poison(state_lock.error());
+  Error stored = store_slot(body_synced, update);
+  return stored.ok() && faulted() ? unreadable() : stored;
+}
+
+Error Session::superseded() const {
+  return fail(Code::kSuperseded,
+              file_.path() + ": was replaced by another file; open it again, and add again what is not in that one");
+}
+
+Error Session::forked() const {
+  return fail(Code::kForked, file_.path() + ": was opened before a fork; open it again in the child");
+}
+
+Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
+  return sync_and_store([&](Slot& slot, std::uint64_t&) {
+    if (format::set_mark(slot, owner, mark)) return Error{};
+    return fail(
+        Code::kOwners,
+        file_.path() + ": all 16 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
+  });
+}
+
+Result<bool> Session::is_current() const {
+  if (!born().here()) return forked();
+  if (mutant("superseded_and_current")) return file_.has_its_path();
+  const auto header = whole_header();  // and not the mapping, which may be a copy
+  return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path();
+}
+
+std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
+  const auto header = read_header(file_);
+  if (!header) return 0;
+  const SlotPair slots = slots_of(*header, identity_.file_id);
+  return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner);
+}
+
+Error Session::close() {
+  if (!writing_) return {};
+  writing_ = false;
+  if (unpublished_ || (!born().here() && !mutant("forked_child_closes"))) return {};
+  // On its way out, and its state lock is held until it is gone. If it is not replaced after all, it is as if this
+  // process had been killed.
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if ((live_word().load() & format::kLiveSuperseded) != 0) return file_.unlock(kWriterLock);
+  const auto state_lock = ScopedLock::take(file_, mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
+  if (!state_lock) return state_lock.error();
+  const auto last = file_.try_lock(kWriterLock, Lock::kExclusive);
+  if (!last) return last.error();
+  Error outcome;
+  if (*last || mutant("close_says_clean_beside_a_writer")) {
+    const auto sync_lock = ScopedLock::take(file_, kSyncLock);  // nobody else can want it now
+    outcome = sync_and_mark_clean();
+  }
+  static_cast<void>(file_.unlock(kWriterLock));
+  return outcome;
+}
+
+}  // namespace bfstore::store
