@@ -22,10 +22,16 @@ Checksums put_seal(std::span<std::byte> header, Input body);
 // Has the header tell the fuzzers' key from others, if its hash has one.
 void put_key_check(std::span<std::byte> header);
 
+constexpr std::int32_t writing_code(std::uint32_t ro_compat) noexcept {
+  return (ro_compat & ~bfstore::format::kRoSealed) != 0 ? BFS_EFEATURE : BFS_ESEALED;
+}
+
 class Sealed {
  public:
   // Nothing of a file that is not sealed, or whose identity breaks a rule.
   static std::optional<Sealed> read(const char* path);
+  // What who wants to write is told: that it is sealed, or that it has a feature of a later version before that.
+  [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
   // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are.

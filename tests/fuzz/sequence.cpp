@@ -129,7 +129,7 @@ void Sequence::open() {
   opened.writes = (flags & BFS_OPEN_READ) == 0;
   opened.checked = (flags & BFS_OPEN_TOLERATE_DAMAGE) != 0;
   if ((flags & BFS_OPEN_COPY) == 0) return;
-  opened.copied = Content{.digests = opened.must_have()};
+  opened.copied = opened.must_have();
   opened.answers = answers_of(filter);
 }
 

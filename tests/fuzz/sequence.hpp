@@ -42,13 +42,13 @@ struct Handle {
   bool supersedes = false;    // and holds the lock of the file that has it
   std::shared_ptr<Buffer> buffer{};
   bool writes = false;
-  bool checked = false;             // damage is covered with ones
-  std::optional<Content> copied{};  // as it was, for a handle in private memory,
-  Answers answers{};                // which answers so
+  bool checked = false;                             // damage is covered with ones
+  std::optional<std::set<std::uint64_t>> copied{};  // those that there were, for a handle in private memory,
+  Answers answers{};                                // which answers so
 
   // Digests that it never says no to.
   [[nodiscard]] std::set<std::uint64_t> must_have() const {
-    if (copied) return copied->digests;
+    if (copied) return *copied;
     return content->damaged && !checked ? std::set<std::uint64_t>{} : content->digests;
   }
 };
