@@ -1,6 +1,5 @@
 """The first inputs of the fuzzers: the files of tests/data in the short form of image.hpp, and the states that a file
-can be in.
-tools/fuzz starts with them and with what was kept (corpus/).
+can be in. tools/fuzz starts with them and with what was kept (corpus/).
 
 Arguments: the folder for the seeds, which gets a folder for each fuzzer.
 """
@@ -24,8 +23,9 @@ def image(data, right=0, calls=0, more=0, damage=b""):
     data = bytes(data).ljust(4 * PAGE, b"\0")
     slots = b"".join(data[start:start + 96] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
-    return (struct.pack("<BHBI", right, calls, more, len(data)) + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] +
-            bytes([len(records)]) + records + b"\0" + damage + data[4 * PAGE:])
+    begin = struct.pack("<BHBI", right, calls, more, len(data))
+    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
+            damage + data[4 * PAGE:])
 
 
 def states(good):
@@ -49,31 +49,38 @@ def empty(data, layout, body_bytes):
     return data
 
 
+def turned(offset, bits):
+    """Bits of one byte, counted from the body's begin."""
+    return struct.pack("<HBB", offset % 65536, offset // 65536, bits)
+
+
 def sealed():
     """(name, input) of files with a seal: whole, and damaged in the body, in its last chunk, and in the checksums."""
     right = RIGHT_CHECKSUMS | LIVE | CANARY
     chunk = 65536
     for file in ("good_blocked", "good_classic", "good_siphash"):
         good = (DATA / f"{file}.bf").read_bytes()
-        for body_bytes in (len(good) - 4 * PAGE, 64, 4096, chunk, 3 * chunk + 1024):
-            data = good if body_bytes == len(good) - 4 * PAGE else empty(good, 2 if file == "good_classic" else 1, body_bytes)
+        layout = struct.unpack_from("<H", good, 32)[0]
+        sizes = {body_bytes: empty(good, layout, body_bytes) for body_bytes in (64, 4096, chunk, 3 * chunk + 1024)}
+        for body_bytes, data in {**sizes, len(good) - 4 * PAGE: good}.items():
             name = f"sealed_{file}_{body_bytes}"
             calls = SEAL | body_bytes % 16
             yield name, image(data, right, calls, SEALED | KEY_CHECK)
             behind = -(-body_bytes // PAGE) * PAGE
             for number, at in enumerate((0, body_bytes - 1, behind, behind + 7, chunk + 5)):
-                one = struct.pack("<HBB", at % chunk, at // chunk, 1 + number)
-                yield f"{name}_damaged_{number}", image(data, right, calls | COPY * (number % 2), SEALED | KEY_CHECK | DAMAGE, one)
-            two = struct.pack("<HBBHBB", 0, 0, 128, (body_bytes - 1) % chunk, (body_bytes - 1) // chunk, 255)
-            yield f"{name}_damaged_twice", image(data, right, calls | GUARD, SEALED | KEY_CHECK | 2 * DAMAGE, two)
+                how = calls | COPY * (number % 2)
+                one = image(data, right, how, SEALED | KEY_CHECK | DAMAGE, turned(at, 1 + number))
+                yield f"{name}_damaged_{number}", one
+            ends = turned(0, 128) + turned(body_bytes - 1, 255)
+            yield f"{name}_damaged_twice", image(data, right, calls | GUARD, SEALED | KEY_CHECK | 2 * DAMAGE, ends)
         for pages in range(8):
             yield f"cut_{file}_{pages}", image(good, right, CUT_OFF | GUARD | pages * CUT_PAGES, KEY_CHECK)
         yield f"copied_{file}", image(good, right, COPY)
     good = (DATA / "good_sealed.bf").read_bytes()
-    yield "sealed_as_made", image(good, right, SEAL)
-    yield "sealed_with_wrong_counters", image(good[:3 * PAGE + 64] + b"\x07" + good[3 * PAGE + 65:], right, SEAL)
+    yield "sealed_with_wrong_counters", image(good, right, SEAL)
+    yield "sealed_body_bit", image(good[:4 * PAGE] + bytes([good[4 * PAGE] ^ 1]) + good[4 * PAGE + 1:], right, SEAL)
     for number, (name, data) in enumerate(states((DATA / "good_blocked.bf").read_bytes())):
-        yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, struct.pack("<HBB", 3, 0, 1))
+        yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, turned(3, 1))
 
 
 def files():
@@ -163,24 +170,28 @@ def sequences():
         "buffers": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 0) + b"\0" + on(0, ADD, 1) + batches(0) +
                    bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1) + on(0, CLOSE) +
                    bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 640, 7, 8, 2) + b"\0" + batches(1) + bytes([4, 3]),
-        "sealed": made + seal(0, 1) + on(0, CLOSE) + seal(0, 1) + opened(1, 0) + opened(1, 1) + opened(1, 0, VERIFY) +
-                  opened(1, 0, TOLERATE | OPEN_COPY) + batches(0) + on(0, SYNC, 1, 12) + seal(1, 1, REPLACE) +
-                  on(0, IS_CURRENT) + seal(1, 2),
-        "sealed_in_its_place": made + on(0, CLOSE) + opened(0, 0) + seal(0, 0, REPLACE) + on(0, IS_CURRENT) + opened(0, 0),
-        "sealed_and_damaged": made + on(0, CLOSE) + seal(0, 1) + opened(1, 0, TOLERATE) + opened(1, 0, OPEN_COPY) + damage(1, 7) +
-                              opened(1, 0) + opened(1, 0, VERIFY) + opened(1, 0, TOLERATE) + opened(1, 0, TOLERATE | OPEN_COPY) +
-                              seal(1, 2) + bytes([5, 1]) + opened(2, 0, TOLERATE) + batches(0) + batches(2),
+        "sealed": made + seal(0, 1) + on(0, CLOSE) + seal(0, 1) + opened(1, 0) + opened(1, 1) +
+                  opened(1, 0, VERIFY) + opened(1, 0, TOLERATE | OPEN_COPY) + batches(0) + on(0, SYNC, 1, 12) +
+                  seal(1, 1, REPLACE) + on(0, IS_CURRENT) + seal(1, 2),
+        "sealed_in_its_place": made + on(0, CLOSE) + opened(0, 0) + seal(0, 0, REPLACE) + on(0, IS_CURRENT) +
+                               opened(0, 0),
+        "sealed_and_damaged": made + on(0, CLOSE) + seal(0, 1) + opened(1, 0, TOLERATE) + opened(1, 0, OPEN_COPY) +
+                              damage(1, 7) + opened(1, 0) + opened(1, 0, VERIFY) + opened(1, 0, TOLERATE) +
+                              opened(1, 0, TOLERATE | OPEN_COPY) + seal(1, 2) + bytes([5, 1]) +
+                              opened(2, 0, TOLERATE) + batches(0) + batches(2),
         "copied": made + opened(0, 0, OPEN_COPY) + on(0, ADD, 6) + opened(0, 0, OPEN_COPY) + create(0, REPLACE) +
-                  on(1, ASK, 1) + on(1, ADD, 2) + on(1, IS_CURRENT) + bytes([6, 0]) + on(2, ASK, 1) + opened(0, 1, OPEN_COPY),
-        "guarded": create(0, GUARDED) + on(0, ADD, 2) + opened(0, 0, OPEN_GUARD) + opened(0, 1, OPEN_GUARD) + batches(0) +
-                   on(2, ADD, 9) + on(2, SYNC, 1, 2) + on(1, ASK, 1),
-        "keyed": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, SYNC, 1, 9) + opened(0, 0) + opened(0, 1) +
-                 on(2, ADD, 4) + on(0, CLOSE) + on(1, CLOSE) + seal(0, 1) + opened(1, 0, VERIFY) + opened(1, 0, OPEN_COPY) +
-                 batches(1) + damage(1, 9) + opened(1, 0, TOLERATE),
-        "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) + batches(0) +
-                        bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
-        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + bytes([0, 1, 1, 129]) + struct.pack("<HB", 0, 4 * SIPHASH) +
-                      on(1, ADD, 3) + bytes([0, 2, 1, 0]) + struct.pack("<HB", 0, 0),
+                  on(1, ASK, 1) + on(1, ADD, 2) + on(1, IS_CURRENT) + bytes([6, 0]) + on(2, ASK, 1) +
+                  opened(0, 1, OPEN_COPY),
+        "guarded": create(0, GUARDED) + on(0, ADD, 2) + opened(0, 0, OPEN_GUARD) + opened(0, 1, OPEN_GUARD) +
+                   batches(0) + on(2, ADD, 9) + on(2, SYNC, 1, 2) + on(1, ASK, 1),
+        "keyed": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, SYNC, 1, 9) + opened(0, 0) +
+                 opened(0, 1) + on(2, ADD, 4) + on(0, CLOSE) + on(1, CLOSE) + seal(0, 1) + opened(1, 0, VERIFY) +
+                 opened(1, 0, OPEN_COPY) + batches(1) + damage(1, 9) + opened(1, 0, TOLERATE),
+        "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
+                        batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
+        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + bytes([0, 1, 1, 129]) +
+                      struct.pack("<HB", 0, 4 * SIPHASH) + on(1, ADD, 3) + bytes([0, 2, 1, 0]) +
+                      struct.pack("<HB", 0, 0),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()
