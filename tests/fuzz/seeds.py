@@ -119,6 +119,11 @@ def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
     return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * hash)
 
 
+def like(path, other, flags=0):
+    """other: of the file, and 128 more to give the key."""
+    return bytes([0, path, 1, other]) + struct.pack("<HB", flags, 0)
+
+
 def opened(path, mode, flags=0):
     """mode: 0 to read, 1 to write, 2 exclusively; flags of bfs_open from BFS_OPEN_POPULATE on."""
     number = next(flags + low for low in range(16) if (flags + low) % 3 == mode)
@@ -189,9 +194,11 @@ def sequences():
                  opened(1, 0, OPEN_COPY) + batches(1) + damage(1, 9) + opened(1, 0, TOLERATE),
         "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
                         batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
-        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + bytes([0, 1, 1, 129]) +
-                      struct.pack("<HB", 0, 4 * SIPHASH) + on(1, ADD, 3) + bytes([0, 2, 1, 0]) +
-                      struct.pack("<HB", 0, 0),
+        "sealed_like": made + on(0, CLOSE) + seal(0, 1) + like(2, 1) + on(0, ADD, 3) + batches(0) + on(0, CLOSE) +
+                       opened(2, 1) + bytes([3, 1, 1]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 1]),
+        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
+                      like(2, 0) + on(0, CLOSE) + seal(0, 2) + like(0, 131, REPLACE) + on(1, ADD, 4) + on(1, CLOSE) +
+                      bytes([3, 1, 131]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 0]),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()

@@ -112,6 +112,9 @@ void Sequence::create() {
   made.writes = true;
   made.content->keyed = given.options.key != nullptr;
   if (unpublished) return;
+  const Opened reader = open_file(path_of(static_cast<unsigned>(path)).c_str(), BFS_OPEN_READ);
+  check(reader.filter != nullptr, "what is made is read", reader.code);
+  bfs_close(reader.filter);
   supersede_file(path, true);
   files_[path] = made.content;
 }
