@@ -53,6 +53,7 @@ void Sequence::run() {
   for (unsigned i = 0; i < kPaths; ++i) {
     const auto [code, filter, keyed] = open_file(path_of(i).c_str(), BFS_OPEN_READ);
     check((code == BFS_ENOENT) == (files_[i] == nullptr), "files are where they were made", code);
+    check(filter != nullptr || files_[i] == nullptr || files_[i]->in_doubt, "what was closed is read again", code);
     if (filter == nullptr) continue;
     handles_.push_back({filter, files_[i], i});
     if (files_[i]->sealed) check_seal(i);
@@ -252,6 +253,7 @@ void Sequence::copy() {
   if (files_[from] == nullptr || files_[to] != nullptr) return;
   std::filesystem::copy_file(path_of(from), path_of(to));
   files_[to] = std::make_shared<Content>(*files_[from]);
+  files_[to]->in_doubt = true;
   files_[to]->superseded = false;  // who opens it finds that nobody replaces it
 }
 

@@ -19,6 +19,7 @@ struct Content {
   std::set<std::uint64_t> digests;
   std::map<std::uint64_t, std::uint64_t> marks;
   bool superseded = false;  // another file has its place, or is about to
+  bool in_doubt = false;    // copied while it may have been in use
   bool keyed = false;
   bool sealed = false;
   bool damaged = false;  // since it was sealed
