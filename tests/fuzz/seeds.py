@@ -166,8 +166,9 @@ def sequences():
         "replaced": made + opened(0, 0) + create(0, REPLACE) + on(0, IS_CURRENT) + on(1, ASK, 0) + on(2, ADD, 1),
         "recovered": made + bytes([5, 0]) + opened(1, 1) + opened(1, 1, RECOVER) + on(1, ADD, 3) + on(1, ASK, 1) +
                      on(1, RECOVERED, 1) + on(1, ASK, 0) + on(1, CLOSE) + opened(1, 0),
-        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) + on(1, CLOSE) +
-                  opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) + on(1, CLOSE) + opened(1, 0),
+        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) +
+                  on(1, CLOSE) + opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) +
+                  on(1, CLOSE) + opened(1, 0),
         "loss_accepted": made + bytes([5, 0]) + opened(1, 1, ACCEPT_LOSS) + on(1, ASK, 1) + on(1, CLOSE) + opened(1, 0),
         "removed": made + bytes([6, 0]) + on(0, IS_CURRENT) + create(0, 0) + on(1, ADD, 1) + on(0, SYNC, 1, 11),
         "limited": create(2, LIMIT | EXCLUSIVE, bits=512) + b"".join(on(0, ADD, key) for key in range(24)) + batches(0),
@@ -195,7 +196,8 @@ def sequences():
         "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
                         batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
         "sealed_like": made + on(0, CLOSE) + seal(0, 1) + like(2, 1) + on(0, ADD, 3) + batches(0) + on(0, CLOSE) +
-                       opened(2, 1) + bytes([3, 1, 1]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 1]),
+                       opened(2, 1) + bytes([3, 1, 1]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) +
+                       bytes([4, 1]),
         "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
                       like(2, 0) + on(0, CLOSE) + seal(0, 2) + like(0, 131, REPLACE) + on(1, ADD, 4) + on(1, CLOSE) +
                       bytes([3, 1, 131]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 0]),
