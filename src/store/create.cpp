@@ -126,11 +126,11 @@ Result<Identity> plan(const Options& options, Form form) {
       static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
   identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
   identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  identity.compat = identity.ro_compat = 0;  // of `like`, as its seal: what is made is to be written to
+  identity.seal.reset();
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;
   if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
-  identity.compat = identity.ro_compat = 0;  // of the file that is copied: a sealed one
-  identity.seal.reset();
   identity.key_check.reset();
   if (options.key) {
     std::uint64_t salt = 0;

@@ -88,15 +88,21 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
   options.struct_bytes = sizeof options;
   const unsigned kind = input.u8();
   if (kind % 16 == 1) {
-    given.like = path_of(input.u8());
+    const unsigned number = input.u8();
+    given.like = path_of(number);
+    if (number >= 128) options.key = secret();
   } else {
     give_size(input, options);
   }
-  options.flags = input.u16() & 0x1ffU;
+  options.flags = input.u16() & 0x3ffU;
   const unsigned kinds = input.u8();
   options.layout = kinds % 4 == 3 ? kinds : kinds % 4;
-  options.hash = kinds / 4 % 8 == 2 ? BFS_HASH_EXTERNAL : kinds / 4 % 8 == 7 ? kinds : 0;
+  options.hash = kinds / 4 % 8 == 2   ? BFS_HASH_EXTERNAL
+                 : kinds / 4 % 8 == 3 ? BFS_HASH_SIPHASH
+                 : kinds / 4 % 8 == 7 ? kinds
+                                      : 0;
   options.seed = (options.flags & BFS_OPTION_SEED) != 0 || kind == 200 ? kind : 0;
+  if (options.hash == BFS_HASH_SIPHASH ? kind != 204 : kind == 205) options.key = secret();
   given.note.assign(kind % 32 == 2 ? input.u16() % 1100U : 0, 'n');
   if (kind == 201) options.flags |= 1U << 30;
   if (kind == 202) options.struct_bytes = input.u8();
@@ -236,6 +242,12 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
     default:
       check(bfs_use_threads(filter, 65) < 0 && bfs_use_threads(filter, 0) < 0, "no such number of threads");
       check(bfs_open(nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_open_keyed(nullptr, nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_open_range_keyed(nullptr, huge, huge, secret(), nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_seal(nullptr, nullptr, 0, 0, nullptr) == BFS_EINVAL, "no paths");
+      check(bfs_seal("", "", BFS_OPTION_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
+      check(bfs_verify(nullptr, nullptr, 0, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_verify("", nullptr, huge, nullptr) == BFS_EINVAL, "nowhere to tell of damage");
       check(bfs_wrap(nullptr, huge, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no buffer");
       return;
   }

@@ -1,4 +1,5 @@
-// What the inspector says of any bytes as a filter file (image.hpp), and what opening it says: they agree.
+// What the inspector says of any bytes as a filter file (image.hpp), and what opening it says: they agree. To open a
+// keyed file takes its key, to inspect or verify it does not.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -64,8 +65,29 @@ void check_superseded(const char* path, std::int32_t code) {
   check(then.valid() && code == expected_code(then.state), "a file goes on when its replacer is gone", code);
 }
 
+// The broken rules that a look at the state finds come behind the question for the key.
+bool keyed_and_sound(const Report& report) {
+  const bool sound = std::all_of(report.problems.begin(), report.problems.end(), [](const bfstore::Problem& problem) {
+    return problem.code == bfstore::Code::kSlots || problem.code == bfstore::Code::kLiveWord;
+  });
+  return sound && report.identity && report.identity->key_check;
+}
+
+void check_verifying(const char* path, const Report& report) {
+  const std::int64_t found = bfs_verify(path, nullptr, 0, nullptr);
+  fuzz::check_code(found, "verifying");
+  if (!report.valid())
+    return check(names(report, static_cast<std::int32_t>(found)), "a broken rule is reported", found);
+  if (report.state == FileState::kSuperseded) return;  // or it was: who verifies it lets it go on
+  const std::int32_t expected = expected_code(report.state);
+  if (expected != BFS_OK) return check(found == expected, "who verifies is told what the inspector says", found);
+  check(report.identity->seal ? found >= 0 : found == BFS_ENOTSEALED, "what is sealed is verified", found);
+}
+
 void check_reading(const char* path, const Report& report, bool facts) {
-  const auto [code, filter] = fuzz::open_file(path, BFS_OPEN_READ);
+  const auto [code, filter, keyed] = fuzz::open_file(path, BFS_OPEN_READ);
+  check(keyed == (keyed_and_sound(report)), "a key is asked for where the report tells of one", code);
+  if (keyed && code == BFS_EKEY) return;  // it has another
   if (!report.valid()) {
     check(names(report, code), "a broken rule that a reader is refused for is reported", code);
   } else if (report.state == FileState::kSuperseded) {
@@ -78,8 +100,11 @@ void check_reading(const char* path, const Report& report, bool facts) {
 }
 
 // While a writer has it open, and when the writer has closed it.
-void check_writing(const char* path) {
-  const auto [code, filter] = fuzz::open_file(path, BFS_OPEN_WRITE);
+void check_writing(const char* path, const Report& report) {
+  const auto [code, filter, keyed] = fuzz::open_file(path, BFS_OPEN_WRITE);
+  if (report.valid() && report.identity->seal && code != BFS_EKEY) {
+    check(code == fuzz::writing_code(report.identity->ro_compat), "a sealed file is never written to", code);
+  }
   if (filter == nullptr) return;
   const Report open = inspected(path);
   check(open.valid() && open.state == FileState::kInUse, "a file that a writer has open is in use",
@@ -99,7 +124,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static fuzz::ImageFile file;
   const unsigned calls = file.put({data, size}).calls;
   const Report report = inspected(file.path());
+  check_verifying(file.path(), report);
   check_reading(file.path(), report, (calls & kCompare) == kCompare);
-  if ((calls & kWrite) == kWrite) check_writing(file.path());
+  if ((calls & kWrite) == kWrite) check_writing(file.path(), report);
   return 0;
 }

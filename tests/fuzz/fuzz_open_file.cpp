@@ -1,6 +1,11 @@
 // Any bytes as a filter file (image.hpp): it is opened for reading, for writing, and to be recovered, and opened again.
-// Whatever opens can be used, and every key that was added is found from then on.
+// Whatever opens can be used, and every key that was added is found from then on. Of a sealed file everything is known:
+// what is damaged, and each answer. What opens is sealed, too, and cut off under handles that must bear it.
+#include <unistd.h>
 #include <bfstore/inspect.hpp>
+
+#include <algorithm>
+#include <vector>
 
 #include "image.hpp"
 
@@ -10,7 +15,7 @@ using fuzz::check;
 using fuzz::check_code;
 using fuzz::KeySet;
 
-// Bits of the input's second byte.
+// Bits of the input's second byte and its third one.
 constexpr unsigned kExclusive = 1;
 constexpr unsigned kStrict = 2;
 constexpr unsigned kPopulate = 4;
@@ -20,11 +25,17 @@ constexpr unsigned kAcceptLoss = 32;
 constexpr unsigned kStopRecovering = 64;
 constexpr unsigned kFacts = 128;  // rarely: bfs_stats reads /proc/self/smaps, which is long in a sanitizer's process
 
+constexpr unsigned kCopy = 256;
+constexpr unsigned kGuard = 512;
+constexpr unsigned kSealIt = 1024;
+constexpr unsigned kCutOff = 2048;
+constexpr unsigned kCutPages = 7U << 12;  // how many pages are left
+
 constexpr std::uint64_t kOwner = 77;
 constexpr std::uint64_t kMark = 1000;
 
 std::uint32_t reading(unsigned calls) {
-  return BFS_OPEN_READ | ((calls & kStrict) != 0 ? BFS_OPEN_STRICT : 0) |
+  return BFS_OPEN_READ | ((calls & kGuard) != 0 ? BFS_OPEN_GUARD : 0) | ((calls & kStrict) != 0 ? BFS_OPEN_STRICT : 0) |
          ((calls & kPopulate) != 0 ? BFS_OPEN_POPULATE : 0) | ((calls & kRandom) != 0 ? BFS_OPEN_RANDOM : 0);
 }
 
@@ -34,7 +45,7 @@ std::uint32_t writing(unsigned calls) {
 }
 
 std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
-  const auto [code, filter] = fuzz::open_file(path, reading(calls));
+  const auto [code, filter, keyed] = fuzz::open_file(path, reading(calls) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0));
   if (filter == nullptr) return code;
   fuzz::ask(filter, present);
   if ((calls & kFacts) != 0) fuzz::facts(filter);
@@ -71,7 +82,7 @@ struct State {
 
 // Opens for writing, adds, syncs and closes. The code of opening.
 std::int32_t write(const char* path, std::uint32_t flags, unsigned calls, State& state) {
-  const auto [code, filter] = fuzz::open_file(path, flags);
+  const auto [code, filter, keyed] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
   if ((flags & BFS_OPEN_ACCEPT_LOSS) != 0) state.in_doubt = false;
   fuzz::add_some(filter, calls, 5, state.present);
@@ -102,7 +113,7 @@ bool needs_recovery(std::int32_t code) {
 // Its state can be written a few times or not at all: nothing but the answers is to be relied on.
 void use_up(const char* path, unsigned calls, KeySet& present) {
   for (const std::uint32_t how : {0U, BFS_OPEN_RECOVER, BFS_OPEN_ACCEPT_LOSS}) {
-    const auto [code, filter] = fuzz::open_file(path, writing(calls) | how);
+    const auto [code, filter, keyed] = fuzz::open_file(path, writing(calls) | how);
     if (filter == nullptr) continue;
     fuzz::add_some(filter, calls, 5, present);
     check_code(bfs_sync(filter, kOwner, kMark), "a sync");
@@ -113,28 +124,152 @@ void use_up(const char* path, unsigned calls, KeySet& present) {
   read(path, calls, present);
 }
 
+// To many digests, those of keys among them.
+std::vector<std::uint64_t> some_digests(const bfs_filter* filter) {
+  constexpr std::uint64_t kOthers = 64;
+  std::vector<std::uint64_t> digests;
+  for (std::uint64_t i = 1; i <= kOthers; ++i) digests.push_back(0x9e3779b97f4a7c15U * i);
+  for (std::size_t i = 0; i < fuzz::kKeys; ++i) {
+    std::uint64_t digest = fuzz::digest(i);
+    bfs_digest(filter, fuzz::key(i).data(), fuzz::key(i).size(), &digest);
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+std::vector<std::uint8_t> answers_to(const bfs_filter* filter, const std::vector<std::uint64_t>& digests) {
+  std::vector<std::uint8_t> answers(digests.size());
+  check(bfs_contains_digests(filter, digests.data(), digests.size(), answers.data()) >= 0, "digests are answered");
+  return answers;
+}
+
+// Ends the handle.
+void check_answers(bfs_filter* filter, const fuzz::Sealed& sealed, bool tolerated) {
+  const std::vector<std::uint64_t> digests = some_digests(filter);
+  const std::vector<std::uint8_t> answers = answers_to(filter, digests);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    check((answers[i] != 0) == sealed.may_have(digests[i], tolerated), "a sealed file answers what its bits say",
+          static_cast<std::int64_t>(i));
+  }
+  bfs_close(filter);
+}
+
+// Whether it tells the damage that there is. The number of damaged ranges.
+std::int64_t verify(const char* path, const fuzz::Sealed& sealed) {
+  std::array<bfs_range, 2> first{};
+  const std::int64_t found = bfs_verify(path, first.data(), first.size(), nullptr);
+  check_code(found, "verifying");
+  if (found < 0) return found;
+  check(found == static_cast<std::int64_t>(sealed.damaged().size()), "every damage is found, and no other", found);
+  for (std::size_t i = 0; i < std::min(first.size(), sealed.damaged().size()); ++i) {
+    check(first[i].offset == sealed.damaged()[i].offset && first[i].bytes == sealed.damaged()[i].bytes,
+          "damage is where it is", static_cast<std::int64_t>(first[i].offset));
+  }
+  return found;
+}
+
+void check_sealed(const char* path, const fuzz::Sealed& sealed, unsigned calls) {
+  const std::uint32_t how = reading(calls & ~kStrict) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0);
+  const auto plain = fuzz::open_file(path, how);
+  const std::int64_t damaged = verify(path, sealed);
+  if (plain.code != BFS_EKEY) check((damaged >= 0) == (plain.filter != nullptr), "what opens is verified", damaged);
+  if (plain.filter == nullptr) return;
+  check_answers(plain.filter, sealed, false);
+  const auto verified = fuzz::open_file(path, how | BFS_OPEN_VERIFY);
+  check(verified.code == (damaged == 0 ? BFS_OK : BFS_EDAMAGED), "what is damaged is refused", verified.code);
+  if (verified.filter != nullptr) check_answers(verified.filter, sealed, false);
+  const auto tolerant = fuzz::open_file(path, how | BFS_OPEN_TOLERATE_DAMAGE);
+  check(tolerant.filter != nullptr, "damage is tolerated", tolerant.code);
+  check_answers(tolerant.filter, sealed, true);
+  const auto writer = fuzz::open_file(path, writing(calls));
+  check(writer.code == sealed.writing_code(), "a sealed file is never written to", writer.code);
+}
+
+// Has the image sealed, if it can be read; the sealed file answers as the image does.
+void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
+  const std::string to = fuzz::scratch("sealed.bf");
+  unlink(to.c_str());
+  const auto plain = fuzz::open_file(path, BFS_OPEN_READ);
+  bfs_error error = fuzz::no_error();
+  const std::int32_t code = bfs_seal(path, to.c_str(), 0, 0, &error);
+  check_code(code, "sealing");
+  check(code == BFS_OK || (code == error.code && error.message[0] != '\0'), "sealing says why not", code);
+  const bool whole = !image || image->damaged().empty();
+  if (plain.code != BFS_EKEY)
+    check((code == BFS_OK) == (plain.filter != nullptr && whole), "what opens is sealed", code);
+  const auto sealed = code == BFS_OK ? fuzz::Sealed::read(to.c_str()) : std::nullopt;
+  check(sealed ? sealed->damaged().empty() : code != BFS_OK && access(to.c_str(), F_OK) != 0, "a seal, or no file");
+  if (sealed && plain.filter != nullptr) {
+    check(bfs_verify(to.c_str(), nullptr, 0, nullptr) == 0, "what was sealed just now is whole");
+    check_answers(fuzz::open_file(to.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY).filter, *sealed, false);
+    const std::vector<std::uint64_t> digests = some_digests(plain.filter);
+    const auto answers = answers_to(plain.filter, digests);
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      check((answers[i] != 0) == sealed->may_have(digests[i], false), "a sealed copy has the bits of its source");
+    }
+    const auto writer = fuzz::open_file(to.c_str(), BFS_OPEN_WRITE);
+    check(writer.code == BFS_ESEALED, "a sealed file is never written to", writer.code);
+  }
+  bfs_close(plain.filter);
+}
+
+// A copy answers as before, and a guarded handle has no no that was none; neither ends the process.
+void cut_off(const char* path, unsigned calls) {
+  const auto guarded = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_GUARD);
+  if (guarded.filter == nullptr) return;
+  const auto copy = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_COPY);
+  check(copy.filter != nullptr, "what opens is copied", copy.code);
+  const std::vector<std::uint64_t> digests = some_digests(guarded.filter);
+  const std::vector<std::uint8_t> before = answers_to(guarded.filter, digests);
+  check(answers_to(copy.filter, digests) == before, "a copy answers as the file does");
+  const auto left = static_cast<off_t>((calls & kCutPages) / (kCutPages & -kCutPages) * bfstore::format::kPageBytes);
+  check(truncate(path, left) == 0, "a file that can be cut off");
+  check(answers_to(copy.filter, digests) == before, "a copy is out of reach");
+  const std::vector<std::uint8_t> after = answers_to(guarded.filter, digests);
+  for (std::size_t i = 0; i < digests.size(); ++i) check(after[i] >= before[i], "what was cut off is in doubt");
+  bfs_close(copy.filter);
+  bfs_close(guarded.filter);
+}
+
+// Opened to write, recovered if need be, closed, and opened again.
+void write_and_write_again(const char* path, unsigned calls, State& state) {
+  std::int32_t code = write(path, writing(calls), calls, state);
+  if (needs_recovery(code)) {
+    const std::uint32_t how = (calls & kAcceptLoss) != 0 ? BFS_OPEN_ACCEPT_LOSS : BFS_OPEN_RECOVER;
+    state.in_doubt = true;
+    code = write(path, writing(calls) | how, calls, state);
+    check(!needs_recovery(code), "a file in need of it can be recovered", code);
+  }
+  if (code == BFS_OK && state.closed == BFS_OK) {
+    code = write(path, writing(calls ^ kExclusive) | BFS_OPEN_RECOVER, calls, state);
+    check(code == BFS_OK, "what was written once is written again", code);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static fuzz::ImageFile file;
   const fuzz::Image image = file.put({data, size});
   const unsigned calls = image.calls;
+  const char* path = file.path();
   State state;
-  read(file.path(), calls, state.present);
+  read(path, calls, state.present);
+  const auto sealed = fuzz::Sealed::read(path);
+  if (sealed) {
+    check_sealed(path, *sealed, calls);
+  } else if ((calls & kFacts) != 0) {
+    check(bfs_verify(path, nullptr, 0, nullptr) < 0, "what is not sealed is not verified");
+    check(fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_VERIFY).filter == nullptr,
+          "what is not sealed has no checksums");
+  }
+  if ((calls & kSealIt) != 0) seal(path, sealed);
   if (image.used_up) {
-    use_up(file.path(), calls, state.present);
-    return 0;
+    use_up(path, calls, state.present);
+  } else {
+    write_and_write_again(path, calls, state);
   }
-  std::int32_t code = write(file.path(), writing(calls), calls, state);
-  if (needs_recovery(code)) {
-    const std::uint32_t how = (calls & kAcceptLoss) != 0 ? BFS_OPEN_ACCEPT_LOSS : BFS_OPEN_RECOVER;
-    state.in_doubt = true;
-    code = write(file.path(), writing(calls) | how, calls, state);
-    check(!needs_recovery(code), "a file in need of it can be recovered", code);
-  }
-  if (code == BFS_OK && state.closed == BFS_OK) {
-    code = write(file.path(), writing(calls ^ kExclusive) | BFS_OPEN_RECOVER, calls, state);
-    check(code == BFS_OK, "what was written once is written again", code);
-  }
+  if ((calls & kSealIt) != 0 && !state.present.empty() && !state.in_doubt) seal(path, sealed);
+  if ((calls & kCutOff) != 0) cut_off(path, calls);
   return 0;
 }

@@ -35,7 +35,12 @@ Memory copy_of(Input bytes) {
 bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint32_t flags) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_wrap(memory, bytes, flags, &filter, &error);
+  std::int32_t code = bfs_wrap(memory, bytes, flags, &filter, &error);
+  fuzz::made(code, filter, error);
+  if (code != BFS_EKEY) return filter;
+  code = bfs_wrap_keyed(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
+  check(code == BFS_EKEY && filter == nullptr, "another key is refused", code);
+  code = bfs_wrap_keyed(memory, bytes, flags, fuzz::secret(), &filter, &error);
   return fuzz::made(code, filter, error).filter;
 }
 
@@ -88,7 +93,13 @@ void use_range(Input bytes, std::uint64_t offset) {
   const char* path = file.put(bytes, offset);
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_open_range(path, offset, offset % 128 == 0 ? 0 : bytes.size(), &filter, &error);
+  const std::uint64_t most = offset % 128 == 0 ? 0 : bytes.size();
+  std::int32_t code = bfs_open_range(path, offset, most, &filter, &error);
+  if (code == BFS_EKEY) {
+    code = bfs_open_range_keyed(path, offset, most, fuzz::other_secret(), &filter, &error);
+    check(code == BFS_EKEY, "another key is refused", code);
+    code = bfs_open_range_keyed(path, offset, most, fuzz::secret(), &filter, &error);
+  }
   filter = fuzz::made(code, filter, error).filter;
   const Memory memory = copy_of(bytes);
   bfs_filter* wrapped = wrap(memory.get(), bytes.size(), BFS_OPEN_READ);

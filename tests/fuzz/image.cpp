@@ -47,6 +47,19 @@ Image whole_file(Input input) {
   return image;
 }
 
+Damage damage_from(Bytes& bytes) {
+  const std::uint64_t low = bytes.u16();
+  const std::uint64_t offset = low | std::uint64_t{bytes.u8()} << 16;
+  return {offset, static_cast<std::byte>(bytes.u8())};
+}
+
+// The file is long enough for its checksums then.
+void put_seal_and_length(Image& image) {
+  image.checksums = put_seal(image.header, image.body);
+  const std::uint64_t end = image.checksums.offset + image.checksums.bytes.size();
+  image.length = std::min(std::max(image.length, end), kMostFileBytes);
+}
+
 bool used_up(std::span<const std::byte> header) {
   constexpr std::uint64_t kSlotsOfARun = 100;
   for (const std::size_t offset : {format::kSlotOffset, format::kSlotOffset + format::kPageBytes}) {
@@ -62,7 +75,7 @@ bool used_up(std::span<const std::byte> header) {
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
   const auto wanted = [what](std::uint8_t bit) { return (what & bit) != 0; };
   const auto hash = format::get<std::uint16_t>(header, format::kHashField);
-  if (wanted(kRightCanary) && (hash == BFS_HASH_XXH3 || hash == BFS_HASH_EXTERNAL)) {
+  if (wanted(kRightCanary) && bfstore::hash::is_known(hash)) {
     const auto seed = format::get<std::uint64_t>(header, format::kSeedField);
     format::put(header, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
   }
@@ -85,7 +98,8 @@ Image decode(Input input, const Here& here) {
   Bytes bytes(input);
   Image image;
   const std::uint8_t right = bytes.u8();
-  image.calls = bytes.u8();
+  image.calls = bytes.u16();
+  const std::uint8_t more = bytes.u8();
   image.length = bytes.u32() % kMostFileBytes;
   image.header.resize(format::kFileHeaderBytes);
   const std::span<std::byte> header(image.header);
@@ -99,12 +113,17 @@ Image decode(Input input, const Here& here) {
     const std::size_t offset = bytes.u16() % format::kFileHeaderBytes;
     header[offset] = static_cast<std::byte>(bytes.u8());
   }
+  for (unsigned left = (more & kDamages) / 4; left > 0; --left) image.damage.push_back(damage_from(bytes));
+  image.body = bytes.take(SIZE_MAX);
+  if ((more & kRightKeyCheck) != 0) put_key_check(header);
+  if ((more & kSealed) != 0) put_seal_and_length(image);
   make_right(header, right, here);
   image.header.resize(std::min<std::uint64_t>(image.header.size(), image.length));
   image.body_offset = format::get<std::uint64_t>(header, format::kBodyOffsetField);
-  image.body = bytes.take(SIZE_MAX);
   if (image.body_offset >= image.length) image.body = {};
   image.body = image.body.first(std::min<std::uint64_t>(image.body.size(), image.length - image.body_offset));
+  if (image.checksums.offset + image.checksums.bytes.size() > image.length) image.checksums = {};
+  for (Damage& damage : image.damage) damage.offset += image.body_offset;
   return image;
 }
 
@@ -124,6 +143,13 @@ void ImageFile::write(const std::byte* bytes, std::uint64_t length, std::uint64_
   check(written == static_cast<ssize_t>(length), "a file that can be written", written);
 }
 
+void ImageFile::damage(const Damage& damage) const {
+  std::byte byte{};
+  if (pread(descriptor_, &byte, 1, static_cast<off_t>(damage.offset)) != 1) return;  // behind the file's end
+  byte ^= damage.turned;
+  write(&byte, 1, damage.offset);
+}
+
 Image ImageFile::put(Input input) {
   Image image = decode(input, here_);
   image.used_up = used_up(image.header);
@@ -131,6 +157,8 @@ Image ImageFile::put(Input input) {
         "a file of that length");
   write(image.header.data(), image.header.size(), 0);
   write(reinterpret_cast<const std::byte*>(image.body.data()), image.body.size(), image.body_offset);
+  write(image.checksums.bytes.data(), image.checksums.bytes.size(), image.checksums.offset);
+  for (const Damage& one : image.damage) damage(one);
   return image;
 }
 

@@ -3,19 +3,22 @@
 // highest bit, as the magic's has, is the file itself.
 //
 //   u8       what is made right (kRight...), after everything else was put in place
-//   u8       which calls are made: the fuzzer's own
+//   u16      which calls are made: the fuzzer's own
+//   u8       what else is made of it (kSealed...)
 //   u32      the file's length
 //   128      the identity up to its parameter records
 //   2 x 96   each slot's first 64 bytes and its first two lanes
 //   16       the live page's first bytes
 //   u8, ...  how many bytes of parameter records there are, and those
 //   u8, ...  how many single bytes of the header are overwritten, and for each a u16 offset and the byte
+//   u24, u8  for each byte that is damaged when all is right: where it is behind the body's begin, and what is turned
 //   ...      the body
 #pragma once
 
 #include <vector>
 
 #include "format/state.hpp"
+#include "sealed.hpp"
 #include "support.hpp"
 
 namespace fuzz {
@@ -28,15 +31,26 @@ inline constexpr std::uint8_t kHereSlotB = 16;
 inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state bits as they are
 inline constexpr std::uint8_t kRightCanary = 64;
 inline constexpr std::uint8_t kWholeFile = 128;
+// Of the other byte; its highest bits are not used.
+inline constexpr std::uint8_t kSealed = 1;         // a seal, and the checksums of the body
+inline constexpr std::uint8_t kRightKeyCheck = 2;  // of a keyed file: as of the fuzzers' key
+inline constexpr std::uint8_t kDamages = 12;       // how many bytes are damaged, in units of 4
 inline constexpr std::uint8_t kRightChecksums = kRightIdentity | kRightSlotA | kRightSlotB;
 
+struct Damage {
+  std::uint64_t offset = 0;  // from the file's start
+  std::byte turned{};        // its bits
+};
+
 struct Image {
-  std::uint8_t calls = 0;
+  std::uint16_t calls = 0;
   bool used_up = false;  // hardly any state slot can be written after those that are there
   std::uint64_t length = 0;
   std::vector<std::byte> header;  // the file's first bytes
   std::uint64_t body_offset = 0;
   Input body;
+  Checksums checksums;  // of a sealed one
+  std::vector<Damage> damage;
 };
 
 // What a slot says of the file that became dirty here and now.
@@ -65,6 +79,7 @@ class ImageFile {
 
  private:
   void write(const std::byte* bytes, std::uint64_t length, std::uint64_t offset) const;
+  void damage(const Damage& damage) const;
   std::string path_;
   int descriptor_;
   Here here_;

@@ -1,5 +1,5 @@
-"""The first inputs of the fuzzers: the files of tests/data in the short form of image.hpp, and the states that a file can
-be in. tools/fuzz starts with them and with what was kept (corpus/).
+"""The first inputs of the fuzzers: the files of tests/data in the short form of image.hpp, and the states that a file
+can be in. tools/fuzz starts with them and with what was kept (corpus/).
 
 Arguments: the folder for the seeds, which gets a folder for each fuzzer.
 """
@@ -14,13 +14,18 @@ RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
 POISONED, SUPERSEDED, RECOVERING, SYNCING = (1 << bit for bit in range(32, 36))
 
 
-def image(data, right=0, calls=0):
+SEALED, KEY_CHECK, DAMAGE = 1, 2, 4
+COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
+
+
+def image(data, right=0, calls=0, more=0, damage=b""):
     """A file in the short form: what image.cpp decodes."""
     data = bytes(data).ljust(4 * PAGE, b"\0")
     slots = b"".join(data[start:start + 96] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
-    return (struct.pack("<BBI", right, calls, len(data)) + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] +
-            bytes([len(records)]) + records + b"\0" + data[4 * PAGE:])
+    begin = struct.pack("<BHBI", right, calls, more, len(data))
+    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
+            damage + data[4 * PAGE:])
 
 
 def states(good):
@@ -35,7 +40,51 @@ def states(good):
             yield f"state_{state}_live_{live >> 32}", data
 
 
+def empty(data, layout, body_bytes):
+    """A good file of another size, without a key in it."""
+    data = bytearray(data[:4 * PAGE])
+    struct.pack_into("<H", data, 32, layout)
+    struct.pack_into("<Q", data, 40, body_bytes * 8)
+    struct.pack_into("<Q", data, 80, body_bytes)
+    return data
+
+
+def turned(offset, bits):
+    """Bits of one byte, counted from the body's begin."""
+    return struct.pack("<HBB", offset % 65536, offset // 65536, bits)
+
+
+def sealed():
+    """(name, input) of files with a seal: whole, and damaged in the body, in its last chunk, and in the checksums."""
+    right = RIGHT_CHECKSUMS | LIVE | CANARY
+    chunk = 65536
+    for file in ("good_blocked", "good_classic", "good_siphash"):
+        good = (DATA / f"{file}.bf").read_bytes()
+        layout = struct.unpack_from("<H", good, 32)[0]
+        sizes = {body_bytes: empty(good, layout, body_bytes) for body_bytes in (64, 4096, chunk, 3 * chunk + 1024)}
+        for body_bytes, data in {**sizes, len(good) - 4 * PAGE: good}.items():
+            name = f"sealed_{file}_{body_bytes}"
+            calls = SEAL | body_bytes % 16
+            yield name, image(data, right, calls, SEALED | KEY_CHECK)
+            behind = -(-body_bytes // PAGE) * PAGE
+            for number, at in enumerate((0, body_bytes - 1, behind, behind + 7, chunk + 5)):
+                how = calls | COPY * (number % 2)
+                one = image(data, right, how, SEALED | KEY_CHECK | DAMAGE, turned(at, 1 + number))
+                yield f"{name}_damaged_{number}", one
+            ends = turned(0, 128) + turned(body_bytes - 1, 255)
+            yield f"{name}_damaged_twice", image(data, right, calls | GUARD, SEALED | KEY_CHECK | 2 * DAMAGE, ends)
+        for pages in range(8):
+            yield f"cut_{file}_{pages}", image(good, right, CUT_OFF | GUARD | pages * CUT_PAGES, KEY_CHECK)
+        yield f"copied_{file}", image(good, right, COPY)
+    good = (DATA / "good_sealed.bf").read_bytes()
+    yield "sealed_with_wrong_counters", image(good, right, SEAL)
+    yield "sealed_body_bit", image(good[:4 * PAGE] + bytes([good[4 * PAGE] ^ 1]) + good[4 * PAGE + 1:], right, SEAL)
+    for number, (name, data) in enumerate(states((DATA / "good_blocked.bf").read_bytes())):
+        yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, turned(3, 1))
+
+
 def files():
+    yield from sealed()
     for path in sorted(DATA.glob("*.bf")):
         yield path.stem, image(path.read_bytes())
     good = (DATA / "good_blocked.bf").read_bytes()
@@ -55,7 +104,7 @@ def files():
 
 
 def buffers():
-    for name, bits in (("good_embedded.record", 0), ("good_bare.trailer", 2)):
+    for name, bits in (("good_embedded.record", 0), ("good_siphash.record", 0), ("good_bare.trailer", 2)):
         data = (DATA / name).read_bytes()
         for how in (0, 1, 4, 0x14, 0x35):
             yield f"{name}_{how}", bytes([how | bits]) + data
@@ -63,8 +112,16 @@ def buffers():
                 yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
-def create(path, flags, bits=1024, probes=5, layout=0, external=False):
-    return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * (2 if external else 0))
+XXH3, EXTERNAL, SIPHASH = 0, 2, 3  # as calls.cpp numbers them
+
+
+def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
+    return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * hash)
+
+
+def like(path, other, flags=0):
+    """other: of the file, and 128 more to give the key."""
+    return bytes([0, path, 1, other]) + struct.pack("<HB", flags, 0)
 
 
 def opened(path, mode, flags=0):
@@ -79,8 +136,17 @@ def on(handle, call, *arguments):
 
 
 ADD, BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = 1, 3, 5, 6, 7, 8, 9, 10, 12
-REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT = 2, 4, 16, 256
+REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT, GUARDED = 2, 4, 16, 256, 512
 RECOVER, ACCEPT_LOSS = 64, 128
+OPEN_COPY, OPEN_GUARD, VERIFY, TOLERATE = 2048, 4096, 8192, 16384
+
+
+def seal(source, to, flags=0):
+    return bytes([20, source, to, flags])
+
+
+def damage(path, where, turned=255):
+    return bytes([21, path]) + struct.pack("<HB", where, turned)
 
 
 def batches(handle):
@@ -93,15 +159,16 @@ def sequences():
     replaced = create(0, REPLACE | UNPUBLISHED) + on(2, ADD, 5) + on(2, SUPERSEDE) + on(0, IS_CURRENT) + on(0, ADD, 6)
     pieces = {
         "life": made + on(0, ASK, 1) + on(0, CLOSE) + opened(0, 0) + opened(0, 2) + batches(1) + on(1, SYNC, 2, 3),
-        "external": create(1, 0, external=True, layout=2) + batches(0) + on(0, ASK, 1) + on(0, ADD, 4),
+        "external": create(1, 0, hash=EXTERNAL, layout=2) + batches(0) + on(0, ASK, 1) + on(0, ADD, 4),
         "superseded": made + opened(0, 0) + replaced + on(1, ASK, 0) + on(2, PUBLISH) + on(0, IS_CURRENT) +
                       on(0, SYNC, 1, 10) + on(1, IS_CURRENT) + on(2, IS_CURRENT) + opened(0, 1) + on(3, IS_CURRENT),
         "superseded_and_given_up": made + opened(0, 0) + replaced + on(2, CLOSE) + on(0, ADD, 7) + on(0, IS_CURRENT),
         "replaced": made + opened(0, 0) + create(0, REPLACE) + on(0, IS_CURRENT) + on(1, ASK, 0) + on(2, ADD, 1),
         "recovered": made + bytes([5, 0]) + opened(1, 1) + opened(1, 1, RECOVER) + on(1, ADD, 3) + on(1, ASK, 1) +
                      on(1, RECOVERED, 1) + on(1, ASK, 0) + on(1, CLOSE) + opened(1, 0),
-        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) + on(1, CLOSE) +
-                  opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) + on(1, CLOSE) + opened(1, 0),
+        "paused": made + on(0, SYNC, 2, 7) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, RECOVERED, 1) +
+                  on(1, CLOSE) + opened(1, 0) + opened(1, 2, RECOVER) + on(1, RECOVERED, 2) +
+                  on(1, CLOSE) + opened(1, 0),
         "loss_accepted": made + bytes([5, 0]) + opened(1, 1, ACCEPT_LOSS) + on(1, ASK, 1) + on(1, CLOSE) + opened(1, 0),
         "removed": made + bytes([6, 0]) + on(0, IS_CURRENT) + create(0, 0) + on(1, ADD, 1) + on(0, SYNC, 1, 11),
         "limited": create(2, LIMIT | EXCLUSIVE, bits=512) + b"".join(on(0, ADD, key) for key in range(24)) + batches(0),
@@ -109,6 +176,31 @@ def sequences():
         "buffers": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 0) + b"\0" + on(0, ADD, 1) + batches(0) +
                    bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1) + on(0, CLOSE) +
                    bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 640, 7, 8, 2) + b"\0" + batches(1) + bytes([4, 3]),
+        "sealed": made + seal(0, 1) + on(0, CLOSE) + seal(0, 1) + opened(1, 0) + opened(1, 1) +
+                  opened(1, 0, VERIFY) + opened(1, 0, TOLERATE | OPEN_COPY) + batches(0) + on(0, SYNC, 1, 12) +
+                  seal(1, 1, REPLACE) + on(0, IS_CURRENT) + seal(1, 2),
+        "sealed_in_its_place": made + on(0, CLOSE) + opened(0, 0) + seal(0, 0, REPLACE) + on(0, IS_CURRENT) +
+                               opened(0, 0),
+        "sealed_and_damaged": made + on(0, CLOSE) + seal(0, 1) + opened(1, 0, TOLERATE) + opened(1, 0, OPEN_COPY) +
+                              damage(1, 7) + opened(1, 0) + opened(1, 0, VERIFY) + opened(1, 0, TOLERATE) +
+                              opened(1, 0, TOLERATE | OPEN_COPY) + seal(1, 2) + bytes([5, 1]) +
+                              opened(2, 0, TOLERATE) + batches(0) + batches(2),
+        "copied": made + opened(0, 0, OPEN_COPY) + on(0, ADD, 6) + opened(0, 0, OPEN_COPY) + create(0, REPLACE) +
+                  on(1, ASK, 1) + on(1, ADD, 2) + on(1, IS_CURRENT) + bytes([6, 0]) + on(2, ASK, 1) +
+                  opened(0, 1, OPEN_COPY),
+        "guarded": create(0, GUARDED) + on(0, ADD, 2) + opened(0, 0, OPEN_GUARD) + opened(0, 1, OPEN_GUARD) +
+                   batches(0) + on(2, ADD, 9) + on(2, SYNC, 1, 2) + on(1, ASK, 1),
+        "keyed": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, SYNC, 1, 9) + opened(0, 0) +
+                 opened(0, 1) + on(2, ADD, 4) + on(0, CLOSE) + on(1, CLOSE) + seal(0, 1) + opened(1, 0, VERIFY) +
+                 opened(1, 0, OPEN_COPY) + batches(1) + damage(1, 9) + opened(1, 0, TOLERATE),
+        "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
+                        batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
+        "sealed_like": made + on(0, CLOSE) + seal(0, 1) + like(2, 1) + on(0, ADD, 3) + batches(0) + on(0, CLOSE) +
+                       opened(2, 1) + bytes([3, 1, 1]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) +
+                       bytes([4, 1]),
+        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
+                      like(2, 0) + on(0, CLOSE) + seal(0, 2) + like(0, 131, REPLACE) + on(1, ADD, 4) + on(1, CLOSE) +
+                      bytes([3, 1, 131]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 0]),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()

@@ -135,6 +135,9 @@ std::uint64_t digest(std::size_t number) noexcept {
   }
 }
 
+const void* secret() noexcept { return "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"; }
+const void* other_secret() noexcept { return "sixteen bytes...."; }
+
 bfs_error no_error() noexcept {
   bfs_error error{};
   error.struct_bytes = sizeof error;
@@ -144,17 +147,23 @@ bfs_error no_error() noexcept {
 Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error) {
   check_code(code, "a code of bfstore.h");
   check((code == BFS_OK) == (filter != nullptr), "a handle if and only if all is well", code);
-  if (code == BFS_OK) return {code, filter};
+  if (code == BFS_OK) return {code, filter, false};
   check(code < 0, "no positive code where a handle is made", code);
   check(error.code == code && error.message[0] != '\0', "an error with its code and a message", code);
-  return {code, nullptr};
+  return {code, nullptr, false};
 }
 
 Opened open_file(const char* path, std::uint32_t flags) {
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_open(path, flags, &filter, &error);
-  return made(code, filter, error);
+  const Opened opened = made(code, filter, error);
+  if (code != BFS_EKEY) return opened;
+  const std::int32_t other = bfs_open_keyed(path, other_secret(), flags, &filter, &error);
+  check(other == BFS_EKEY && filter == nullptr, "another key is refused", other);
+  error = no_error();
+  const std::int32_t keyed = bfs_open_keyed(path, secret(), flags, &filter, &error);
+  return {keyed, made(keyed, filter, error).filter, true};
 }
 
 std::int32_t add(bfs_filter* filter, std::size_t number) {

@@ -48,11 +48,17 @@ const std::string& key(std::size_t number) noexcept;
 // For filters with an external hash.
 std::uint64_t digest(std::size_t number) noexcept;
 
+// The 16 bytes of every keyed filter, those of tests/data as well; and other ones.
+const void* secret() noexcept;
+const void* other_secret() noexcept;
+
 // What bfs_open says; where it refuses there is no handle, and a message.
 struct Opened {
   std::int32_t code = BFS_OK;
   bfs_filter* filter = nullptr;
+  bool keyed = false;  // no key was not enough
 };
+// A keyed file with secret(), once it has refused no key and another one.
 Opened open_file(const char* path, std::uint32_t flags);
 // Checks what any function said that makes a handle.
 Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error);

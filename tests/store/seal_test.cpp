@@ -258,6 +258,37 @@ TEST_CASE("a sealed file goes on when who was to replace it was killed") {
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
 }
 
+TEST_CASE("a filter that is made like a sealed one is not sealed") {
+  TempDir dir;
+  Options keyed = three_chunks();
+  keyed.seed.reset();
+  keyed.hash = Hash::kSipHash;
+  keyed.key = Key{1, 2, 3};
+  for (const Options& options : {three_chunks(), keyed}) {
+    const std::string path = dir.file(options.key ? "keyed" : "plain");
+    CHECK(created(path, options).close().ok());
+    CHECK(seal(path, path, replacing()).ok());
+    Options like;
+    like.like = path;
+    like.key = options.key;
+    Filter filter = created(path + "_2", like);
+    add_keys(filter, 1, 0, kSome);
+    CHECK(filter.close().ok());
+    const auto report = inspect(path + "_2");
+    REQUIRE(report.ok());
+    CHECK((report->valid() && !report->identity->seal && report->identity->ro_compat == 0));
+    OpenOptions opening;
+    opening.key = options.key;
+    CHECK(maybes(opened(Filter::open(path + "_2", OpenMode::kWrite, opening)), 1, 0, kSome) == kSome);
+    const std::uint64_t bytes = Filter::required_bytes(like).value();
+    std::vector<std::byte> memory(bytes + 64);
+    const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+    const std::span<std::byte> buffer = std::span(memory).subspan(past == 0 ? 0 : 64 - past, bytes);
+    CHECK(Filter::format(buffer, like).ok());
+    CHECK(Filter::wrap(buffer, false, options.key).ok());
+  }
+}
+
 TEST_CASE("a damaged file is not sealed again as if it were whole") {
   TempDir dir;
   make_plain(dir.file());

@@ -1,0 +1,168 @@
+#include "sealed.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "format/state.hpp"
+#include "hash/hash.hpp"
+
+namespace fuzz {
+namespace {
+
+namespace format = bfstore::format;
+using Span = std::span<const std::byte>;
+
+constexpr std::uint64_t kChunk = 65536;
+constexpr std::uint64_t kMostBodyBytes = std::uint64_t{3} << 20;
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t up(std::uint64_t number, std::uint64_t unit) { return (number + unit - 1) / unit * unit; }
+
+std::uint64_t salt_of(Span header) { return format::get<std::uint64_t>(header, format::kFileIdField); }
+
+std::uint64_t counted(Span header) {
+  constexpr std::size_t kStripes = 32;
+  constexpr std::size_t kStripe = 64;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kStripes; ++i) {
+    sum += bfstore::base::load<std::uint64_t>(header.data() + format::kLivePageOffset + kStripe * (i + 1));
+  }
+  return sum;
+}
+
+// The value of the header's record of that type, which is made if it is not there.
+std::span<std::byte> record(std::span<std::byte> header, std::uint16_t type, std::uint16_t flags, std::uint32_t bytes) {
+  constexpr std::uint32_t kMostRecordsBytes = 1024;
+  const auto there = format::get<std::uint32_t>(header, format::kRecordsBytesField);
+  if (there > kMostRecordsBytes || there % 8 != 0) return {};
+  const std::span<std::byte> records = header.subspan(format::kRecordsOffset);
+  std::uint64_t at = 0;
+  while (at < there && format::get<std::uint16_t>(records.subspan(at), format::kRecordTypeField) != type) {
+    at += 8 + up(format::get<std::uint32_t>(records.subspan(at), format::kRecordValueBytesField), 8);
+  }
+  if (at >= there) {
+    at = there;
+    format::put(header, format::kRecordsBytesField, there + 8 + bytes);
+  }
+  format::put(records.subspan(at), format::kRecordTypeField, type);
+  format::put(records.subspan(at), format::kRecordFlagsField, flags);
+  format::put(records.subspan(at), format::kRecordValueBytesField, bytes);
+  return records.subspan(at + 8, bytes);
+}
+
+// Of every chunk of a body that goes on with zeros.
+std::vector<std::byte> checksums_of(Input body, std::uint64_t body_bytes, std::uint64_t salt) {
+  std::vector<std::byte> checksums(up(body_bytes, kChunk) / kChunk * 8);
+  std::vector<std::byte> chunk(kChunk);
+  for (std::uint64_t at = 0; at < body_bytes; at += kChunk) {
+    const std::uint64_t bytes = std::min(kChunk, body_bytes - at);
+    const std::uint64_t given = at < body.size() ? std::min<std::uint64_t>(bytes, body.size() - at) : 0;
+    std::fill(chunk.begin(), chunk.end(), std::byte{0});
+    if (given > 0) std::memcpy(chunk.data(), body.data() + at, given);
+    bfstore::base::store(checksums.data() + at / kChunk * 8,
+                         bfstore::hash::xxh3(chunk.data(), bytes, salt + at / kChunk));
+  }
+  return checksums;
+}
+
+}  // namespace
+
+Checksums put_seal(std::span<std::byte> header, Input body) {
+  const auto body_offset = format::get<std::uint64_t>(header, format::kBodyOffsetField);
+  const auto body_bytes = format::get<std::uint64_t>(header, format::kBodyBytesField);
+  if (body_offset > kMostBodyBytes || body_bytes > kMostBodyBytes) return {};
+  const std::span<std::byte> seal = record(header, format::kRecordSeal, 0, format::kSealBytes);
+  if (seal.empty()) return {};
+  const std::uint64_t salt = salt_of(header);
+  Checksums made{up(body_offset + body_bytes, format::kPageBytes), checksums_of(body, body_bytes, salt)};
+  std::fill(seal.begin(), seal.end(), std::byte{0});
+  format::put(seal, format::kSealChunkBytesField, static_cast<std::uint32_t>(kChunk));
+  format::put(seal, format::kSealNumChunksField, std::uint64_t{made.bytes.size() / 8});
+  format::put(seal, format::kSealOffsetField, made.offset);
+  format::put(seal, format::kSealChecksumField, bfstore::hash::xxh3(made.bytes.data(), made.bytes.size(), salt));
+  format::put(seal, format::kSealKeysAddedField, counted(header));
+  const auto ro_compat = format::get<std::uint32_t>(header, format::kRoCompatField);
+  format::put(header, format::kRoCompatField, ro_compat | format::kRoSealed);
+  return made;
+}
+
+void put_key_check(std::span<std::byte> header) {
+  if (format::get<std::uint16_t>(header, format::kHashField) != BFS_HASH_SIPHASH) return;
+  const std::span<std::byte> value =
+      record(header, format::kRecordKeyCheck, format::kRecordCritical, format::kKeyCheckBytes);
+  if (value.empty()) return;
+  bfstore::Key key{};
+  std::memcpy(key.data(), secret(), key.size());
+  const auto right = format::key_check_of(key, bfstore::base::load<std::uint64_t>(value.data()));
+  bfstore::base::store(value.data() + 8, right.tag);
+}
+
+std::optional<Sealed> Sealed::read(const char* path) {
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  std::vector<std::byte> file(static_cast<std::size_t>(stream.tellg()));
+  stream.seekg(0);
+  stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  check(stream.good(), "a file that can be read");
+  const Span header = Span(file).first(std::min(file.size(), format::kFileHeaderBytes));
+  auto checked = format::check_identity(header, format::Form::kFile, file.size(), false);
+  if (!checked.problems.empty() || !checked.identity->seal) return std::nullopt;
+  Sealed sealed(*checked.identity);
+  sealed.file_ = std::move(file);
+  sealed.compare();
+  return sealed;
+}
+
+void Sealed::compare() {
+  const auto& seal = *identity_.seal;
+  const std::uint64_t salt = salt_of(file_);
+  if (counted(file_) != seal.keys_added) add_damage(format::kLivePageOffset + 64, 2048);
+  const Span checksums = Span(file_).subspan(seal.checksums_offset, seal.num_chunks * 8);
+  for (std::uint64_t at = 0; at < identity_.body_bytes; at += kChunk) {
+    const Span chunk = Span(file_).subspan(identity_.body_offset + at, std::min(kChunk, identity_.body_bytes - at));
+    const std::uint64_t number = at / kChunk;
+    const bool whole = bfstore::hash::xxh3(chunk.data(), chunk.size(), salt + number) ==
+                       bfstore::base::load<std::uint64_t>(checksums.data() + number * 8);
+    chunk_is_damaged_.push_back(!whole);
+    if (!whole) add_damage(identity_.body_offset + at, chunk.size());
+  }
+  if (bfstore::hash::xxh3(checksums.data(), checksums.size(), salt) != seal.checksum) {
+    add_damage(seal.checksums_offset, checksums.size());
+  }
+}
+
+void Sealed::add_damage(std::uint64_t offset, std::uint64_t bytes) {
+  if (!damaged_.empty() && damaged_.back().offset + damaged_.back().bytes == offset) {
+    damaged_.back().bytes += bytes;
+  } else {
+    damaged_.push_back({offset, bytes});
+  }
+}
+
+bool Sealed::bit(std::uint64_t number, bool tolerated) const {
+  const std::uint64_t byte = number / 8;
+  if (tolerated && chunk_is_damaged_[byte / kChunk]) return true;
+  return (std::to_integer<unsigned>(file_[identity_.body_offset + byte]) >> number % 8 & 1U) != 0;
+}
+
+bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
+  const std::uint64_t m = identity_.num_bits;
+  bool all = true;
+  if (identity_.layout == BFS_LAYOUT_BLOCKED) {
+    const Wide product = Wide{digest} * (m / 512);
+    const auto line = static_cast<std::uint64_t>(product >> 64);
+    auto h = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
+    for (unsigned i = 0; i < identity_.num_probes; ++i, h *= 0x9e3779b9U) {
+      all = all && bit(512 * line + (h >> 23), tolerated);
+    }
+    return all;
+  }
+  std::uint64_t x = digest | 1;
+  for (unsigned i = 0; i < identity_.num_probes; ++i, x *= 0xf1357aea2e62a9c5U) {
+    all = all && bit(static_cast<std::uint64_t>(Wide{x} * m >> 64), tolerated);
+  }
+  return all;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,52 @@
+// Sealed files as FORMAT.md describes them, without the library's own reader: an image gets a seal, and a file is read
+// again to know what of it is damaged and what every digest must be answered.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "format/identity.hpp"
+#include "support.hpp"
+
+namespace fuzz {
+
+struct Checksums {
+  std::uint64_t offset = 0;
+  std::vector<std::byte> bytes;
+};
+
+// Seals what the header says of a body that begins with these bytes and goes on with zeros. Nothing if the body can not
+// be as large as that.
+Checksums put_seal(std::span<std::byte> header, Input body);
+
+// Has the header tell the fuzzers' key from others, if its hash has one.
+void put_key_check(std::span<std::byte> header);
+
+constexpr std::int32_t writing_code(std::uint32_t ro_compat) noexcept {
+  return (ro_compat & ~bfstore::format::kRoSealed) != 0 ? BFS_EFEATURE : BFS_ESEALED;
+}
+
+class Sealed {
+ public:
+  // Nothing of a file that is not sealed, or whose identity breaks a rule.
+  static std::optional<Sealed> read(const char* path);
+  // What who wants to write is told: that it is sealed, or that it has a feature of a later version before that.
+  [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
+  // As bfs_verify must tell them.
+  [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
+  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are.
+  [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
+
+ private:
+  explicit Sealed(bfstore::format::Identity identity) : identity_(std::move(identity)) {}
+  void compare();
+  void add_damage(std::uint64_t offset, std::uint64_t bytes);
+  [[nodiscard]] bool bit(std::uint64_t number, bool tolerated) const;
+
+  bfstore::format::Identity identity_;
+  std::vector<std::byte> file_;
+  std::vector<bool> chunk_is_damaged_;
+  std::vector<bfs_range> damaged_;
+};
+
+}  // namespace fuzz

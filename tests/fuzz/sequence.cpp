@@ -1,0 +1,331 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sequence.hpp"
+
+namespace fuzz {
+namespace {
+
+constexpr std::size_t kMostHandles = 6;
+constexpr std::size_t kMostSteps = 64;
+
+}  // namespace
+
+std::string path_of(unsigned number) {
+  constexpr std::array<const char*, kPaths> kNames{"one", "two", "three"};
+  return scratch(kNames[number % kPaths]);
+}
+
+Answers answers_of(const bfs_filter* filter) {
+  Answers answers{};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i] = bfs_contains_digest(filter, i < kKeys ? digest(i) : kNeverAdded * i);
+  }
+  return answers;
+}
+
+void Sequence::check_opened(std::size_t path, std::uint32_t flags, bool keyed) const {
+  check(files_[path] != nullptr, "what is opened was made");
+  const Content& content = *files_[path];
+  check(keyed == content.keyed, "a keyed file needs its key, and no other file does");
+  const bool writes = (flags & (BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE)) != 0;
+  check(!writes || !content.sealed, "a sealed file is never written to");
+  check(!writes || (flags & BFS_OPEN_COPY) == 0, "a copy is read");
+  const bool tolerates = (flags & BFS_OPEN_TOLERATE_DAMAGE) != 0;
+  const bool compares = tolerates || (flags & BFS_OPEN_VERIFY) != 0;
+  check(!compares || content.sealed, "what is not sealed has no checksums");
+  check(!compares || tolerates || !content.damaged, "what is damaged is not as it was sealed");
+}
+
+Sequence::~Sequence() {
+  for (const Handle& handle : handles_) bfs_close(handle.filter);
+  for (unsigned i = 0; i < kPaths; ++i) unlink(path_of(i).c_str());
+}
+
+void Sequence::run() {
+  for (std::size_t steps = 0; steps < kMostSteps && !input_.empty(); ++steps) {
+    step();
+    check_all();
+  }
+  while (!handles_.empty()) close(handles_.size() - 1);
+  for (unsigned i = 0; i < kPaths; ++i) {
+    const auto [code, filter, keyed] = open_file(path_of(i).c_str(), BFS_OPEN_READ);
+    check((code == BFS_ENOENT) == (files_[i] == nullptr), "files are where they were made", code);
+    check(filter != nullptr || files_[i] == nullptr || files_[i]->in_doubt, "what was closed is read again", code);
+    if (filter == nullptr) continue;
+    handles_.push_back({filter, files_[i], i});
+    if (files_[i]->sealed) check_seal(i);
+  }
+  check_all();
+}
+
+void Sequence::check_all() const {
+  for (const Handle& handle : handles_) {
+    const std::set<std::uint64_t> known = handle.must_have();
+    const std::vector<std::uint64_t> digests(known.begin(), known.end());
+    std::vector<std::uint8_t> answers(digests.size());
+    const std::int64_t maybes = bfs_contains_digests(handle.filter, digests.data(), digests.size(), answers.data());
+    check(maybes == static_cast<std::int64_t>(digests.size()), "a key that was added is never answered no", maybes);
+    if (handle.copied) {
+      check(answers_of(handle.filter) == handle.answers, "a copy is as old as its opening");
+      continue;
+    }
+    if (!handle.content->superseded) continue;
+    check(bfs_contains_digest(handle.filter, kNeverAdded) == 1, "a superseded file answers maybe");
+    check(bfs_add_digest(handle.filter, kNeverAdded) < 0, "a superseded file takes no more keys");
+  }
+}
+
+Handle& Sequence::keep(Handle handle) {
+  handles_.push_back(std::move(handle));
+  return handles_.back();
+}
+
+Handle* Sequence::any() {
+  const std::size_t number = input_.u8();
+  return handles_.empty() ? nullptr : &handles_[number % handles_.size()];
+}
+
+bool Sequence::held(std::size_t path) const {
+  return std::any_of(handles_.begin(), handles_.end(),
+                     [path](const Handle& handle) { return handle.path == path && handle.supersedes; });
+}
+
+void Sequence::supersede_file(std::size_t path, bool superseded) {
+  if (files_[path] != nullptr) files_[path]->superseded = superseded;
+}
+
+void Sequence::create() {
+  const std::size_t path = input_.u8() % kPaths;
+  GivenOptions given = options_from(input_, path_of);
+  given.point();
+  const bool replaces = (given.options.flags & BFS_OPTION_REPLACE) != 0;
+  if (handles_.size() >= kMostHandles || (replaces && held(path))) return;
+  bfs_error error = no_error();
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_create(path_of(static_cast<unsigned>(path)).c_str(), &given.options, &filter, &error);
+  const bool unpublished = (given.options.flags & BFS_OPTION_UNPUBLISHED) != 0;
+  if (made(code, filter, error).filter == nullptr) return;
+  check(replaces || files_[path] == nullptr, "what is there is not replaced unless that is asked for");
+  Handle& made = keep({filter, std::make_shared<Content>(), path, unpublished});
+  made.writes = true;
+  made.content->keyed = given.options.key != nullptr;
+  if (unpublished) return;
+  const Opened reader = open_file(path_of(static_cast<unsigned>(path)).c_str(), BFS_OPEN_READ);
+  check(reader.filter != nullptr, "what is made is read", reader.code);
+  bfs_close(reader.filter);
+  supersede_file(path, true);
+  files_[path] = made.content;
+}
+
+void Sequence::open() {
+  const std::size_t path = input_.u8() % kPaths;
+  std::uint32_t flags = input_.u16();
+  if (handles_.size() >= kMostHandles || held(path)) return;
+  // One of the three modes, mostly; else any flags, and one that nobody knows.
+  flags = flags < 0x8000 ? (flags & 0x7ff0U) | (1U << flags % 3) : (flags & 0x7fffU) | (flags & 1 ? 1U << 31 : 0);
+  const auto [code, filter, keyed] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
+  if (filter != nullptr) check_opened(path, flags, keyed);
+  if (filter == nullptr) return;
+  Handle& opened = keep({filter, files_[path], path});
+  opened.writes = (flags & BFS_OPEN_READ) == 0;
+  opened.checked = (flags & BFS_OPEN_TOLERATE_DAMAGE) != 0;
+  if ((flags & BFS_OPEN_COPY) == 0) return;
+  opened.copied = opened.must_have();
+  opened.answers = answers_of(filter);
+}
+
+void Sequence::format() {
+  GivenOptions given = options_from(input_, path_of);
+  given.point();
+  const unsigned wrong = input_.u8();
+  if (handles_.size() >= kMostHandles) return;
+  std::uint64_t needed = 0;
+  const std::int32_t size_code = bfs_required_bytes(&given.options, &needed, nullptr);
+  check_code(size_code, "the bytes that are needed");
+  auto buffer = std::make_shared<Buffer>();
+  const std::uint64_t room =
+      wrong == 1 && needed > 0 ? std::min<std::uint64_t>(needed - 1, kBufferBytes) : kBufferBytes;
+  bfs_error error = no_error();
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_format(buffer->bytes.data() + (wrong == 2 ? 8 : 0), room - (wrong == 2 ? 8 : 0),
+                                       &given.options, &filter, &error);
+  if (made(code, filter, error).filter == nullptr) return;
+  check(size_code == BFS_OK && needed <= room && wrong != 2, "a filter fits into its buffer");
+  buffer->used = needed;
+  buffer->bare = (given.options.flags & BFS_OPTION_BARE) != 0;
+  buffers_.push_back(buffer);
+  const Handle& made = keep({filter, std::make_shared<Content>(), kPaths, false, false, buffer});
+  made.content->keyed = given.options.key != nullptr;
+  in_buffers_[buffer.get()] = made.content;
+}
+
+void Sequence::wrap() {
+  const unsigned number = input_.u8();
+  if (buffers_.empty() || handles_.size() >= kMostHandles) return;
+  const std::shared_ptr<Buffer>& buffer = buffers_[number / 2 % buffers_.size()];
+  const std::uint32_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_WRAP_BARE : 0U);
+  bfs_error error = no_error();
+  bfs_filter* filter = nullptr;
+  std::int32_t code = bfs_wrap(buffer->bytes.data(), buffer->used, flags, &filter, &error);
+  const bool keyed = in_buffers_[buffer.get()]->keyed;
+  check((code == BFS_EKEY) == keyed, "a keyed filter needs its key, and no other filter does", code);
+  const void* const wrong = keyed ? other_secret() : secret();
+  bfs_filter* none = nullptr;
+  check(bfs_wrap_keyed(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_EKEY,
+        "another key is refused");
+  if (keyed) code = bfs_wrap_keyed(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
+  check(made(code, filter, error).filter != nullptr, "what was made in a buffer is found there", code);
+  keep({filter, in_buffers_[buffer.get()], kPaths, false, false, buffer});
+}
+
+void Sequence::add(Handle& handle) {
+  const std::uint8_t number = input_.u8();
+  const std::int32_t added = fuzz::add(handle.filter, number);
+  check_code(added, "adding a key");
+  if (added < 0) return;
+  std::uint64_t digest = fuzz::digest(number);
+  const std::string& key = fuzz::key(number);
+  bfs_digest(handle.filter, key.data(), key.size(), &digest);
+  handle.content->digests.insert(digest);
+}
+
+void Sequence::add_batch(Handle& handle) {
+  const Batch batch(input_, handle.filter);
+  const std::int64_t added = batch.add(handle.filter);
+  check_code(added, "adding a batch");
+  check(added <= static_cast<std::int64_t>(batch.digests().size()), "no more keys are new than were given", added);
+  if (added >= 0) handle.content->digests.insert(batch.digests().begin(), batch.digests().end());
+  batch.ask(handle.filter);
+}
+
+void Sequence::sync(Handle& handle) {
+  const std::uint64_t owner = input_.u8() % 20U;
+  const std::uint64_t mark = input_.u8();
+  const std::int32_t code = bfs_sync(handle.filter, owner, mark);
+  check_code(code, "a sync");
+  check(code <= BFS_OK, "a sync returns nothing but a code", code);
+  std::uint64_t& known = handle.content->marks[owner];
+  if (code == BFS_OK) known = std::max(known, mark);
+  if (code == BFS_EOWNERS) check(handle.content->marks.size() > 16, "there are lanes for 16 owners");
+  if (handle.path < kPaths && !handle.copied)
+    check(bfs_mark(handle.filter, owner) == known, "a mark is where it was put");
+}
+
+void Sequence::supersede(Handle& handle) {
+  if (handle.path == kPaths || held(handle.path)) return;
+  const std::int32_t code = bfs_supersede(handle.filter, nullptr);
+  check_code(code, "superseding");
+  check(code != BFS_OK || handle.unpublished, "only what is unpublished supersedes");
+  if (code != BFS_OK) return;
+  handle.supersedes = files_[handle.path] != nullptr;  // else there is nothing to hold yet
+  supersede_file(handle.path, true);
+}
+
+void Sequence::publish(Handle& handle) {
+  if (held(handle.path) && !handle.supersedes) return;
+  bfs_error error = no_error();
+  const std::int32_t code = bfs_publish(handle.filter, &error);
+  check_code(code, "publishing");
+  check(code <= BFS_OK && (code == BFS_OK || error.message[0] != '\0'), "publishing says why not", code);
+  check(code != BFS_OK || handle.unpublished, "only what is unpublished is published");
+  if (code != BFS_OK) return;
+  supersede_file(handle.path, true);
+  files_[handle.path] = handle.content;
+  handle.unpublished = handle.supersedes = handle.writes = false;
+  check(bfs_add(handle.filter, "x", 1) < 0, "what was published is read");
+}
+
+void Sequence::close(std::size_t index) {
+  const std::int32_t code = bfs_close(handles_[index].filter);
+  if (handles_[index].supersedes) supersede_file(handles_[index].path, false);  // it goes on
+  handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
+  check_code(code, "closing");
+  check(code <= BFS_OK && code != BFS_ELOST, "nobody damaged the file", code);
+}
+
+// As `cp` does it, to a name that nobody has.
+void Sequence::copy() {
+  const unsigned from = input_.u8() % kPaths;
+  const unsigned to = (from + 1) % kPaths;
+  if (files_[from] == nullptr || files_[to] != nullptr) return;
+  std::filesystem::copy_file(path_of(from), path_of(to));
+  files_[to] = std::make_shared<Content>(*files_[from]);
+  files_[to]->in_doubt = true;
+  files_[to]->superseded = false;  // who opens it finds that nobody replaces it
+}
+
+void Sequence::remove() {
+  const std::size_t path = input_.u8() % kPaths;
+  if (held(path)) return;
+  unlink(path_of(static_cast<unsigned>(path)).c_str());
+  files_[path] = nullptr;
+}
+
+void Sequence::is_current(const Handle& handle) {
+  const std::int32_t code = bfs_is_current(handle.filter);
+  check_code(code, "whether it is current");
+  if (handle.path == kPaths) check(code == BFS_EINVAL, "a buffer has no path", code);
+  if (handle.path == kPaths || handle.unpublished) return;
+  const bool expected = files_[handle.path] == handle.content && !held(handle.path);
+  check(code == (expected ? 1 : 0), "a file is current while its path names it", code);
+}
+
+void Sequence::step() {
+  switch (const unsigned what = input_.u8() % 22; what) {
+    case 0:
+      return create();
+    case 1:
+    case 2:
+      return open();
+    case 3:
+      return format();
+    case 4:
+      return wrap();
+    case 5:
+      return copy();
+    case 6:
+      return remove();
+    case 20:
+      return seal();
+    case 21:
+      return damage();
+    default:
+      break;
+  }
+  Handle* handle = any();
+  const unsigned what = input_.u8() % 13;
+  if (handle == nullptr || what == 0) return call_absurdly(input_, handle == nullptr ? nullptr : handle->filter);
+  switch (what) {
+    case 1:
+    case 2:
+      return add(*handle);
+    case 3:
+    case 4:
+      return add_batch(*handle);
+    case 5:
+      return sync(*handle);
+    case 6: {
+      const std::int32_t over = bfs_recovered(handle->filter, input_.u8() % 20U, nullptr);
+      check_code(over, "an owner recovered");
+      return check(over <= 1, "a recovery is over or not", over);
+    }
+    case 7:
+      if (input_.u8() % 16 == 1) facts(handle->filter);  // rarely: it reads /proc/self/smaps
+      return ask(handle->filter, {});
+    case 8:
+      return is_current(*handle);
+    case 9:
+      return supersede(*handle);
+    case 10:
+      return publish(*handle);
+    case 11:
+      return check_code(bfs_use_threads(handle->filter, input_.u8()), "threads");
+    default:
+      return close(static_cast<std::size_t>(handle - handles_.data()));
+  }
+}
+
+}  // namespace fuzz

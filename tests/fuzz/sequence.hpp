@@ -1,0 +1,102 @@
+// What fuzz_sequence knows while it calls: the files and buffers, the handles, and what every one of them must have.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "calls.hpp"
+
+namespace fuzz {
+
+constexpr std::size_t kPaths = 3;
+constexpr std::size_t kBufferBytes = 4096;
+constexpr std::uint64_t kNeverAdded = 0x0123456789abcdef;
+
+// What a file or a buffer has, whatever its name is.
+struct Content {
+  std::set<std::uint64_t> digests;
+  std::map<std::uint64_t, std::uint64_t> marks;
+  bool superseded = false;  // another file has its place, or is about to
+  bool in_doubt = false;    // copied while it may have been in use
+  bool keyed = false;
+  bool sealed = false;
+  bool damaged = false;  // since it was sealed
+};
+
+// What a handle in private memory answers, whatever happens to the file.
+using Answers = std::array<std::int32_t, 2 * kKeys>;
+Answers answers_of(const bfs_filter* filter);
+
+struct alignas(64) Buffer {
+  std::array<std::uint8_t, kBufferBytes> bytes{};
+  std::uint64_t used = 0;
+  bool bare = false;
+};
+
+struct Handle {
+  bfs_filter* filter = nullptr;
+  std::shared_ptr<Content> content{};
+  std::size_t path = kPaths;  // kPaths: a buffer
+  bool unpublished = false;   // has no name yet
+  bool supersedes = false;    // and holds the lock of the file that has it
+  std::shared_ptr<Buffer> buffer{};
+  bool writes = false;
+  bool checked = false;                             // damage is covered with ones
+  std::optional<std::set<std::uint64_t>> copied{};  // those that there were, for a handle in private memory,
+  Answers answers{};                                // which answers so
+
+  // Digests that it never says no to.
+  [[nodiscard]] std::set<std::uint64_t> must_have() const {
+    if (copied) return *copied;
+    return content->damaged && !checked ? std::set<std::uint64_t>{} : content->digests;
+  }
+};
+
+std::string path_of(unsigned number);
+
+class Sequence {
+ public:
+  explicit Sequence(Input input) : input_(input) {}
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+  ~Sequence();
+  void run();
+
+ private:
+  void step();
+  void create();
+  void open();
+  void check_opened(std::size_t path, std::uint32_t flags, bool keyed) const;
+  void seal();
+  void check_seal(std::size_t path) const;
+  void damage();
+  void format();
+  void wrap();
+  void add(Handle& handle);
+  void add_batch(Handle& handle);
+  void sync(Handle& handle);
+  void supersede(Handle& handle);
+  void publish(Handle& handle);
+  void close(std::size_t index);
+  void copy();
+  void remove();
+  void is_current(const Handle& handle);
+  void check_all() const;
+
+  Handle& keep(Handle handle);
+  Handle* any();
+  // Who would take its state lock would wait for a handle of this very sequence.
+  [[nodiscard]] bool held(std::size_t path) const;
+  [[nodiscard]] bool is_written(std::size_t path) const;
+  void supersede_file(std::size_t path, bool superseded);
+
+  Bytes input_;
+  std::vector<Handle> handles_;
+  std::array<std::shared_ptr<Content>, kPaths> files_;
+  std::vector<std::shared_ptr<Buffer>> buffers_;
+  std::map<const Buffer*, std::shared_ptr<Content>> in_buffers_;
+};
+
+}  // namespace fuzz
