@@ -103,7 +103,7 @@ typedef struct bfs_filter bfs_filter;
 /* ... and for reading, this one, ... */
 #define BFS_OPEN_COPY 2048u /* in private memory, out of reach of whoever damages the file: see below */
 /* ... and either of these: of a sealed file everything is read and compared with its checksums first; BFS_ENOTSEALED
- * if it has none. */
+ * if it has none.  What happens to it later is not noticed; add BFS_OPEN_COPY where that matters. */
 #define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
 #define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; the rest is as good as ever */
 /* ... and for writing, any of these, but not both of the first two. */

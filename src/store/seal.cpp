@@ -143,11 +143,14 @@ Error not_sealed(const std::string& path) {
               path + ": is not sealed, so that nothing tells what its bits were; seal a copy of it (bf seal)");
 }
 
-Error check_whole(const File& file, const format::Identity& identity, const std::byte* copy = nullptr) {
-  const Verification found = verify_sealed(file, identity, copy);
-  if (found.damaged.empty()) return {};
+Error damaged(const File& file, const Verification& found) {
   return fail(Code::kDamaged, file.path() + ": is damaged (" + in_words(found.damaged) +
                                   "); use a copy, build it again, or open it tolerating the damage");
+}
+
+Error check_whole(const File& file, const format::Identity& identity, const std::byte* copy = nullptr) {
+  const Verification found = verify_sealed(file, identity, copy);
+  return found.damaged.empty() ? Error{} : damaged(file, found);
 }
 
 }  // namespace
@@ -170,13 +173,14 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
   if (Error error = file_.allocate(at, checksums.size()); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
-  std::optional<Checksums> known;  // of a source that is sealed itself, and may have rotted since it was verified
+  std::optional<Checksums> known;  // of a source that is sealed itself: what rotted is not sealed again
   if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
   for (std::uint64_t number = 0; number < num_chunks; ++number) {
     const auto chunk = chunks.read(number);
     if (!chunk) return chunk.error();
-    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)))
-      return fail(Code::kDamaged, source.file_.path() + ": is damaged by now; bf verify tells where");
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)) &&
+        !mutant("seals_damage"))
+      return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
     if (Error error = file_.write_at(*chunk, identity_.body_offset + number * kChunkBytes); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number),
                 format::chunk_checksum(*chunk, number, identity_));
@@ -186,7 +190,8 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   const auto header = read_header(source.file_);
   if (!header) return header.error();
   const std::uint64_t keys =
-      format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+      known ? source.identity_.seal->keys_added
+            : format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
@@ -243,9 +248,6 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   const auto source = Session::open_reader(from, reading);
   if (!source) return source.error();
   const format::Identity& identity = (*source)->identity();
-  if (identity.seal && !mutant("seals_damage")) {
-    if (Error error = store::check_whole((*source)->file(), identity); !error.ok()) return error;
-  }
   const auto before = store::at_rest(**source);
   if (!before) return before.error();
   const auto copy = store::identity_of_copy(identity);
