@@ -1,7 +1,6 @@
 // Opening and joining a file. The order of the steps is the protocol.
 #include "store/session.hpp"
 
-
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "store/key.hpp"
