@@ -285,8 +285,9 @@ BFS_API int32_t bfs_close(bfs_filter* filter);
 /* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum of
  * each 64 KiB, and never written to again (BFS_ESEALED).  The complete, durable file appears under its name or nothing
  * does.  `from` stays as it is; it may have no writer meanwhile (BFS_EBUSY), and need only be readable.  flags:
- * BFS_OPTION_REPLACE (`to` may be `from` then), BFS_OPTION_ANY_FILESYSTEM.  mode: permission bits, less the umask; 0
- * means 0600. */
+ * BFS_OPTION_REPLACE (`to` may be `from` then; handles of the file that had the name answer "maybe" from then on),
+ * BFS_OPTION_ANY_FILESYSTEM.  A crash leaves the old file or the new one.  A filter's secret key is not needed.  mode:
+ * permission bits, less the umask; 0 means 0600. */
 BFS_API int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
 
 /* Bytes of a file. */

@@ -18,7 +18,9 @@ struct SealOptions {
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,
 // durable file appears under its name or nothing does. `from` stays as it is; it has no writer while it is read (kBusy
-// else), and need only be readable. A sealed file is copied only if it is whole (kDamaged else).
+// else), and need only be readable. A sealed file is copied only if it is whole (kDamaged else). With `replace`,
+// handles of the file that had the name answer "maybe" from then on (kSuperseded). A crash leaves the old file or the
+// new one, and at most a temporary name beside it. Any thread may call it; a key of the filter is not needed.
 Error seal(const std::string& from, const std::string& to, const SealOptions& options = {});
 
 struct DamagedRange {
@@ -34,8 +36,9 @@ struct Verification {
   std::vector<DamagedRange> damaged;
 };
 
-// Reads a sealed file from end to end, from the disk as far as no process has it in memory. kNotSealed if it has no
-// checksums. What is wrong with the header is an error, as when it is opened.
+// Reads a sealed file from end to end, from the disk as far as no process has it in memory, and writes nothing. Any
+// thread may call it; a key of the filter is not needed. kNotSealed if it has no checksums. What is wrong with the
+// header is an error, as when it is opened.
 Result<Verification> verify(const std::string& path);
 
 }  // namespace bfstore
