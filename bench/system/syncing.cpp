@@ -29,7 +29,17 @@ bfstore::Filter open_resident(const std::string& path, const Scale& scale, const
   return filter;
 }
 
+// Removed at the end, whatever it is: a filesystem that is memory has no files that could be dropped from memory.
+struct Temporary {
+  const std::string& path;
+  ~Temporary() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
 Measured measure_syncs(const std::string& path, const Scale& scale, const MapOption& option, Pages pages) {
+  const Temporary file{path};
   bfstore::Filter filter = open_resident(path, scale, option, pages);
   const Watched watched(path);
   const std::uint64_t resident = watched.pages_in_memory();
@@ -48,7 +58,6 @@ Measured measure_syncs(const std::string& path, const Scale& scale, const MapOpt
     check_present(filter, digests);
   }
   check(filter.close());
-  std::filesystem::remove(path);
   Measured measured{median(seconds),
                     {{"num_keys", static_cast<double>(kKeys)},
                      {"file_bytes", static_cast<double>(watched.bytes())},

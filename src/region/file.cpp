@@ -260,7 +260,20 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
   return {};
 }
 
+// A filesystem may find out that there is not enough only when it has given away all that there was: for that moment
+// nobody else could write anything.
+Error File::check_room_for(std::uint64_t bytes) const {
+  struct statfs facts {};
+  if (fstatfs(descriptor_, &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
+  const std::uint64_t free_bytes = facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize);
+  if (bytes <= free_bytes) return {};
+  return fail_errno(
+      ENOSPC, path_,
+      "allocating " + std::to_string(bytes) + " bytes on disk (" + std::to_string(free_bytes) + " are free)");
+}
+
 Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
+  if (Error error = check_room_for(bytes); !error.ok()) return error;
   int failed = 0;
   do {
     failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));

@@ -97,6 +97,7 @@ class File {
   File(int descriptor, std::string path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
   // The descriptor, open for writing, of this process alone.
   static Result<File> of_this_process(int descriptor, const std::string& path);
+  Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 

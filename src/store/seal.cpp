@@ -185,13 +185,15 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
     base::store(checksums.data() + format::checksums_bytes_of(number),
                 format::chunk_checksum(*chunk, number, identity_));
   }
+  const bool all_as_sealed = !known || (counters_as_sealed(source.file_, *source.identity_.seal) &&
+                                        checksums_as_sealed(source.file_, source.identity_));
+  if (!all_as_sealed) return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
   if (Error error = file_.write_at(checksums, at); !error.ok()) return error;
   std::array<std::byte, 8> keys_added{};
   const auto header = read_header(source.file_);
   if (!header) return header.error();
   const std::uint64_t keys =
-      known ? source.identity_.seal->keys_added
-            : format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+      format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
