@@ -126,18 +126,15 @@ Result<Identity> plan(const Options& options, Form form) {
       static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
   identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
   identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
-  identity.compat = identity.ro_compat = 0;  // of `like`, as its seal: what is made is to be written to
-  identity.seal.reset();
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;
-  if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
   identity.key_check.reset();
   if (options.key) {
     std::uint64_t salt = 0;
     if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
     identity.key_check = format::key_check_of(*options.key, salt);
   }
-  return planned;
+  return store::as_new(std::move(identity));
 }
 
 std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
@@ -178,6 +175,13 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
 }
 
 }  // namespace
+
+Result<Identity> store::as_new(Identity identity) {
+  identity.compat = identity.ro_compat = 0;
+  identity.seal.reset();
+  if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
+  return identity;
+}
 
 Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty");

@@ -2,7 +2,6 @@
 // not be read is damaged, and no signal.
 #include "format/seal.hpp"
 
-#include <sys/random.h>
 #include <bfstore/seal.hpp>
 
 #include <algorithm>
@@ -224,18 +223,6 @@ Result<Evidence> at_rest(const Session& source) {
   return fail(Code::kBusy, source.file().path() + ": is open for writing; seal it when its writers have closed it");
 }
 
-// The same filter in a file of its own.
-Result<format::Identity> identity_of_copy(const format::Identity& source) {
-  format::Identity copy = source;
-  copy.compat = copy.ro_compat = 0;
-  copy.seal.reset();
-  copy.body_offset = format::body_offset_in_file(copy.body_bytes);
-  const auto length = static_cast<ssize_t>(copy.file_id.size());
-  if (getrandom(copy.file_id.data(), copy.file_id.size(), 0) != length)
-    return base::fail_errno(errno, "getrandom", "calling");
-  return copy;
-}
-
 }  // namespace
 }  // namespace store
 
@@ -252,8 +239,9 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   const format::Identity& identity = (*source)->identity();
   const auto before = store::at_rest(**source);
   if (!before) return before.error();
-  const auto copy = store::identity_of_copy(identity);
+  auto copy = store::as_new(identity);
   if (!copy) return copy.error();
+  copy->body_offset = format::body_offset_in_file(copy->body_bytes);
   if ((options.mode & ~0777U) != 0) return base::fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
   Options making;
   making.mode = options.mode;

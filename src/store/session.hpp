@@ -80,6 +80,10 @@ Result<region::Mapping> mapping_of(const region::File& file, region::File::Acces
 // Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
 
+// The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's
+// own, its seal and features. Where the body begins is the caller's to say.
+Result<format::Identity> as_new(format::Identity identity);
+
 // How a session opens a file.
 struct Opening : OpenOptions {
   bool without_key = false;  // for who copies or checks bits, and hashes no keys

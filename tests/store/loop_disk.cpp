@@ -1,5 +1,6 @@
 #include "loop_disk.hpp"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <sys/ioctl.h>
@@ -10,11 +11,15 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
+
+#include "mounts.hpp"
+#include "support.hpp"
 
 namespace store_test {
 namespace {
@@ -184,6 +189,18 @@ bool new_boot(const std::string& folder) {
   const bool first = access(ours.c_str(), F_OK) != 0;
   std::ofstream(ours) << random_uuid() << "\n";
   return !first || ::mount(ours.c_str(), kBootId, nullptr, MS_BIND, nullptr) == 0;
+}
+
+int run_in_workshop(int count, char** values, std::string& workshop) {
+  take_options(count, values);
+  const TempDir dir(memory_folder());
+  if (!own_mounts()) {
+    std::printf("SKIP: nothing can be mounted here: %s\n", std::strerror(errno));
+    return 77;
+  }
+  workshop = dir.path();
+  doctest::Context context(count, values);
+  return context.run();
 }
 
 }  // namespace store_test

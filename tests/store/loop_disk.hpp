@@ -52,4 +52,8 @@ class LoopDisk {
 // Another boot id, which this process and its children see. `folder` keeps it, and is not on the disk.
 bool new_boot(const std::string& folder);
 
+// The main of a program of such disks: `workshop` is a folder in memory where filesystems can be mounted, and 77 where
+// that is not allowed.
+int run_in_workshop(int count, char** values, std::string& workshop);
+
 }  // namespace store_test

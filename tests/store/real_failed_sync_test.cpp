@@ -17,7 +17,6 @@
 #include <optional>
 
 #include "loop_disk.hpp"
-#include "mounts.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -250,14 +249,4 @@ TEST_CASE("what was lost of a killed writer's keys is not adopted when its files
   }
 }
 
-int main(int count, char** values) {
-  take_options(count, values);
-  const TempDir dir(memory_folder());
-  if (!own_mounts()) {
-    std::printf("SKIP: nothing can be mounted here: %s\n", std::strerror(errno));
-    return 77;
-  }
-  workshop = dir.path();
-  doctest::Context context(count, values);
-  return context.run();
-}
+int main(int count, char** values) { return run_in_workshop(count, values, workshop); }

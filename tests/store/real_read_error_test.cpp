@@ -11,7 +11,6 @@
 
 #include "forms.hpp"
 #include "loop_disk.hpp"
-#include "mounts.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -100,14 +99,4 @@ TEST_CASE("without a guard a page that the device can not read ends the process"
         }) == 1000 + SIGBUS);
 }
 
-int main(int count, char** values) {
-  take_options(count, values);
-  const TempDir dir(memory_folder());
-  if (!own_mounts()) {
-    std::printf("SKIP: nothing can be mounted here: %s\n", std::strerror(errno));
-    return 77;
-  }
-  workshop = dir.path();
-  doctest::Context context(count, values);
-  return context.run();
-}
+int main(int count, char** values) { return run_in_workshop(count, values, workshop); }
