@@ -54,6 +54,10 @@ struct MapOptions {
   bool copy = false;
 };
 
+inline constexpr std::uint32_t kWaitForEver = UINT32_MAX;
+inline constexpr std::uint32_t kLockTimeoutMs = 5000;
+inline constexpr std::uint32_t kWritebackCheckMs = 100;
+
 // How a file is opened, besides for what.
 struct OpenOptions {
   MapOptions map{};
@@ -79,6 +83,13 @@ struct OpenOptions {
   // Adding is refused (kFull) while the keys added are as many as the capacity. Looked at once for each call that adds
   // one key, else once for 64 keys: writers that add at the same moment may exceed it by as many each.
   bool hard_limit = false;
+
+  // Milliseconds that opening, syncing and closing wait for a lock that another process holds, then kBusy. 0: they do
+  // not wait; kWaitForEver: they wait as long as it takes.
+  std::uint32_t lock_timeout_ms = kLockTimeoutMs;
+  // For writing. Milliseconds after which an add that changed a bit asks the kernel whether it failed to write any page
+  // of the file (that asks for no I/O); 0: each such add asks. A failure poisons the file.
+  std::uint32_t writeback_check_ms = kWritebackCheckMs;
 
   // Of a file with Hash::kSipHash, the one that it was made with; none for any other file (else kKey). The handle keeps
   // a copy and wipes it when it ends; this one is the caller's to wipe.
@@ -120,6 +131,8 @@ struct Options {
   MapOptions map;
   bool any_filesystem = false;  // OpenOptions
   bool hard_limit = false;      // OpenOptions
+  std::uint32_t lock_timeout_ms = kLockTimeoutMs;        // OpenOptions
+  std::uint32_t writeback_check_ms = kWritebackCheckMs;  // OpenOptions
 
   // Buffers only.
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash

@@ -119,7 +119,7 @@ bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) no
 }
 
 Result<HeaderBytes> read_header(const region::File& file) {
-  HeaderBytes header{};
+  HeaderBytes header(format::kFileHeaderBytes);
   if (const auto got = file.read_at(header, 0); !got) return got.error();
   return header;
 }

@@ -5,12 +5,12 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "format/state.hpp"
 #include "region/file.hpp"
@@ -20,7 +20,8 @@
 
 namespace bfstore::store {
 
-using HeaderBytes = std::array<std::byte, format::kFileHeaderBytes>;
+// On the heap: threads and fibers with small stacks open filters, too.
+using HeaderBytes = std::vector<std::byte>;
 
 // What decides whether a file may be used.
 struct Evidence {
