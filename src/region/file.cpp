@@ -236,7 +236,9 @@ Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offse
   return done;
 }
 
+// Never into what has the number by now: that may be any file of the program's.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
+  if (Error error = check_descriptor(); !error.ok()) return error;
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put =

@@ -15,6 +15,7 @@ from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECO
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
+STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 1, 2**62 + 4096
 
 
 @contextlib.contextmanager
@@ -165,10 +166,10 @@ class States(InspectorCase):
     def test_no_lock_of_the_file_makes_it_wait_or_fail(self):
         clean = self.make(name="clean")
         with open(clean, "r+b") as file:
-            for byte in (0, 1, 2):
+            for byte in (STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK):
                 self.lock(file, byte)
             self.assertEqual(self.json(clean)["state"], "clean")
-        for byte, state in ((0, "adoptable"), (1, "in use"), (2, "adoptable")):
+        for byte, state in ((STATE_LOCK, "adoptable"), (FIRST_WRITER_LOCK, "in use"), (SYNC_LOCK, "adoptable")):
             dirty = self.dirty(name=f"dirty{byte}").seal().write()
             with open(dirty, "r+b") as file:
                 self.lock(file, byte)

@@ -10,9 +10,7 @@
 
 using namespace rooms;
 using region::File;
-using region::Lock;
 using region::Mapping;
-using region::ScopedLock;
 
 namespace {
 
@@ -118,43 +116,6 @@ TEST_CASE("writing through a descriptor that only reads is an error that names t
   CHECK(error.code == Code::kSystem);
   CHECK(error.os_errno == EBADF);
   CHECK(error.message.find(directory.file("x")) == 0);
-}
-
-TEST_CASE("shared locks of a byte live together, an exclusive one alone, and other bytes are free") {
-  const TemporaryDirectory directory;
-  make_file(directory.file("x"), bytes_of(10));
-  const File one = reopened(directory.file("x"));
-  const File two = reopened(directory.file("x"));
-  CHECK(must(one.try_lock(5, Lock::kShared)));
-  CHECK(must(two.try_lock(5, Lock::kShared)));
-  CHECK_FALSE(must(one.try_lock(5, Lock::kExclusive)));
-  CHECK(must(one.locked_by_other(5)));
-  CHECK_FALSE(must(one.locked_by_other(4)));
-  CHECK(must(one.try_lock(4, Lock::kExclusive)));
-  CHECK_FALSE(must(one.locked_by_other(4)));  // one's own is not another's
-  CHECK(must(two.locked_by_other(4)));
-  CHECK_FALSE(must(two.try_lock(4, Lock::kShared)));
-  must(two.unlock(5));
-  CHECK(must(one.try_lock(5, Lock::kExclusive)));
-  CHECK_FALSE(must(two.try_lock(5, Lock::kShared)));
-}
-
-TEST_CASE("who only reads may ask for locks; a closed descriptor's locks are gone") {
-  const TemporaryDirectory directory;
-  make_file(directory.file("x"), bytes_of(10));
-  const File asking = must(File::open(directory.file("x"), File::Access::kRead));
-  {
-    const File holder = reopened(directory.file("x"));
-    CHECK(must(holder.try_lock(1, Lock::kShared)));
-    CHECK(must(asking.locked_by_other(1)));
-  }
-  CHECK_FALSE(must(asking.locked_by_other(1)));
-  const File holder = reopened(directory.file("x"));
-  {
-    const ScopedLock lock = must(ScopedLock::take(holder, 0));
-    CHECK(must(asking.locked_by_other(0)));
-  }
-  CHECK_FALSE(must(asking.locked_by_other(0)));
 }
 
 TEST_CASE("a mapping is the file's bytes, shared with every other mapping of it") {

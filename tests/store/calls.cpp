@@ -69,7 +69,6 @@ std::vector<int> failures_of(const std::string& name) {
   if (name == "open") return {EMFILE, EIO, EINTR, ENOMEM};
   if (name == "fopen") return {EMFILE};
   if (name == "fcntl") return {ENOLCK, ENOMEM};
-  if (name == "fcntl, waiting") return {ENOLCK, EINTR};
   if (name == "fdatasync" || name == "fsync") return {EIO, ENOSPC, EINTR};
   if (name == "posix_fallocate") return {ENOSPC, EIO, EINTR};
   if (name == "mmap") return {ENOMEM};
@@ -77,6 +76,7 @@ std::vector<int> failures_of(const std::string& name) {
   if (name == "getrandom") return {EINTR, ENOSYS};
   if (name == "fstat" || name == "lstat" || name == "fstatfs" || name == "statx") return {EIO, ENOMEM};
   if (name == "link" || name == "linkat" || name == "rename" || name == "renameat2") return {EIO, ENOSPC, ENOMEM};
+  if (name == "sync_file_range") return {EIO, ENOSPC};
   if (name == "posix_fadvise" || name == "close") return {EIO};
   return {};
 }
@@ -96,7 +96,7 @@ extern "C" int fcntl(int descriptor, int command, ...) {
   va_start(arguments, command);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  if (calls::fails(calls::next(command == F_OFD_SETLKW ? "fcntl, waiting" : "fcntl"))) return -1;
+  if (calls::fails(calls::next("fcntl"))) return -1;
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
 }
 
@@ -204,6 +204,11 @@ extern "C" int rename(const char* from, const char* to) noexcept {
 extern "C" int statx(int folder, const char* path, int flags, unsigned mask, struct statx* facts) noexcept {
   if (calls::fails(calls::next("statx"))) return -1;
   return static_cast<int>(syscall(SYS_statx, folder, path, flags, mask, facts));
+}
+
+extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned flags) {
+  if (calls::fails(calls::next("sync_file_range"))) return -1;
+  return static_cast<int>(syscall(SYS_sync_file_range, descriptor, offset, bytes, flags));
 }
 
 extern "C" int unlink(const char* path) noexcept {

@@ -99,7 +99,7 @@ extern "C" int fcntl(int descriptor, int command, ...) {
   va_start(arguments, command);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  const bool locking = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+  const bool locking = command == F_OFD_SETLK || command == F_OFD_GETLK;
   if (!locking) return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
   const auto* lock = static_cast<const struct flock*>(argument);
   const faults::LockCall made{command, lock->l_type, static_cast<long>(lock->l_start)};

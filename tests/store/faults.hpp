@@ -24,8 +24,8 @@ extern std::function<void()> after_read;
 // is left out where on_sync is set.
 extern std::function<int()> on_folder_sync;
 
-// Called before and after every lock command that works, with the command (F_OFD_SETLK, F_OFD_SETLKW or F_OFD_GETLK),
-// the kind of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.
+// Called before and after every lock command that works, with the command (F_OFD_SETLK or F_OFD_GETLK), the kind
+// of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.
 struct LockCall {
   int command;
   short kind;
