@@ -85,8 +85,10 @@ Error unlock(const File& file, std::uint64_t byte) {
 Patience::Patience(std::uint32_t timeout_ms) noexcept
     : for_ever_(timeout_ms == kWaitForEver), until_(Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
 
+// Short pauses: the kernel keeps no queue for those that ask again and again, so a process that asks seldom would wait
+// longest where others come and go without a rest.
 bool Patience::wait() {
-  constexpr std::chrono::nanoseconds kLongestPause = std::chrono::milliseconds(5);
+  constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
   const auto left = until_ - Clock::now();
   if (!for_ever_ && left <= Clock::duration::zero()) return false;
   std::this_thread::sleep_for(for_ever_ ? pause_ : std::min<Clock::duration>(pause_, left));

@@ -45,7 +45,7 @@ class Patience {
   using Clock = std::chrono::steady_clock;
   bool for_ever_;
   Clock::time_point until_;
-  std::chrono::nanoseconds pause_ = std::chrono::microseconds(50);
+  std::chrono::nanoseconds pause_ = std::chrono::microseconds(20);
 };
 
 // A lock of one byte, held for a scope. Other threads of this handle's owner have the same lock.

@@ -32,7 +32,7 @@ const std::vector<Damage>& damages() {
       {"the number of slices is another",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word + (std::uint64_t{1} << 48)); }},
       {"an unknown state bit is set",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 36); }},
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 37); }},
       {"it is superseded",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveSuperseded); },
        Code::kSuperseded},

@@ -165,9 +165,11 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   TempDir dir;
   std::optional<Filter> writer = created(dir.file());
   std::optional<Filter> next;
-  faults::before_lock = once_at(kAskingForWriters, [&] { writer.reset(); });
-  faults::after_lock =
-      once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  faults::before_lock = once_at(kAskingForWriters, [&] {
+    writer.reset();
+    faults::after_lock =
+        once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(next.has_value());
 }
