@@ -100,16 +100,16 @@ void in_child() {
 
 }  // namespace
 
-int open_high(const char* path, int flags, unsigned mode) noexcept {
+int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   const Fillers fillers;
-  return open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
+  return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
-int open_own(const char* path, int flags, unsigned mode) {
+int open_own(const char* path, int flags, unsigned mode, int folder) {
   const std::lock_guard<std::mutex> lock(all().mutex);
   std::vector<Own>& own = all().own;
   own.reserve(own.size() + 1);  // before there is something to close
-  const int descriptor = open_high(path, flags, mode);
+  const int descriptor = open_high(path, flags, mode, folder);
   struct stat facts {};
   if (descriptor >= 0 && fstat(descriptor, &facts) == 0) own.push_back({descriptor, facts.st_dev, facts.st_ino});
   return descriptor;

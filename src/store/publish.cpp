@@ -84,7 +84,7 @@ Error Session::give_name() {
 
 Error Session::begin_replacing() {
   if (replaced_ != nullptr) return {};
-  auto begun = Replaced::begin(file_.path());
+  auto begun = Replaced::begin(file_);
   if (!begun) return begun.error();
   replaced_ = std::move(*begun);
   return {};

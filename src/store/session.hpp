@@ -139,13 +139,14 @@ class Session {
  private:
   Session(region::File file, region::Mapping mapping, format::Identity identity);
 
-  static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
+  static Result<std::unique_ptr<Session>> open_checked(Result<region::File> file, region::File::Access access,
                                                        const Opening& options, region::Pages pages);
   Error check_seal(const Opening& options) const;
   Result<bool> read_on(const Opening& options);
   Result<bool> join(region::Lock kind, const Opening& options);
   Error enter(const Evidence& evidence, region::Lock kind, const Opening& options);
   Error check_no_dead_sync();
+  Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
   Error recover(const Evidence& evidence, const Opening& options, region::Lock kind);
   Error begin_recovery(const Evidence& evidence);

@@ -156,7 +156,8 @@ Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
   if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy
-  return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path();
+  return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path() &&
+         !file_.path_names_another();
 }
 
 std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
