@@ -126,17 +126,17 @@ void in_child() {
 
 }  // namespace
 
-int open_high(const char* path, int flags, unsigned mode) noexcept {
+int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   const Fillers fillers;
-  return open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
+  return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
-Descriptor Descriptor::open(const char* path, int flags, unsigned mode, Children children) {
+Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
   const std::lock_guard<std::mutex> lock(all().mutex);
   Descriptor made;
   std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
   auto entry = one.extract(-1);  // memory before there is something to close
-  made.number_ = open_high(path, flags, mode);
+  made.number_ = open_high(path, flags, mode, folder);
   if (!made.is_open()) return made;
   struct stat facts {};
   if (fstat(made.number_, &facts) != 0) {

@@ -71,7 +71,10 @@ TEST_CASE("a network filesystem is refused unless the caller insists") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  for (const long magic : {0x6969L, 0x65735546L, 0x01021997L, 0xfe534d42L}) {  // NFS, FUSE and virtiofs, 9p, SMB
+  constexpr long kMagics[] = {0x6969,     0x65735546, 0x01021997, 0xfe534d42,   // NFS, FUSE and virtiofs, 9p, SMB
+                              0xbacbacbc, 0x7c7c6673, 0xaad7aaea, 0xbeefdead,   // VMHGFS, PRL_FS, PANFS, SNFS
+                              0x61636673, 0xa501fcf5, 0x20030528, 0x013111a8};  // ACFS, VXFS, ORANGEFS, IBRIX
+  for (const long magic : kMagics) {
     CAPTURE(magic);
     faults::filesystem_magic = magic;
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
