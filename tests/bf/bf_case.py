@@ -121,4 +121,4 @@ class BfCase(unittest.TestCase):
 
 def main():
     sys.stderr.flush()
-    unittest.main(verbosity=1)
+    unittest.main(verbosity=2)

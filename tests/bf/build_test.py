@@ -51,7 +51,7 @@ class Large(BfCase):
         self.check_again(b"\n" * (33 << 20), 33 << 20)
 
 
-class Add(BfCase):
+class AddAlone(BfCase):
     """bf add is the only writer while it reads a file, if it can be."""
 
     def setUp(self):

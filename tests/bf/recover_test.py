@@ -113,4 +113,4 @@ class Recover(BfCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

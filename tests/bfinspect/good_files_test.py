@@ -182,4 +182,4 @@ class GoodFiles(InspectorCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -299,4 +299,4 @@ class OpenBy(InspectorCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -122,4 +122,4 @@ if __name__ == "__main__":
     if SANITIZE != "none":
         print("SKIP: a library with sanitizers needs a program with the same ones")
         sys.exit(77)
-    unittest.main()
+    unittest.main(verbosity=2)
