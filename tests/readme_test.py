@@ -1,5 +1,6 @@
 """README's first screen, as a newcomer would type it: the C program is compiled and run, the shell lines too."""
 
+import json
 import os
 import pathlib
 import re
@@ -44,6 +45,17 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("maybe\talice\nabsent\tzoe\n3\n", ran.stdout)
         self.assertIn("names.bf", ran.stdout)
+
+    def test_the_table_of_layouts_has_the_sizes_and_rates_of_filters(self) -> None:
+        rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([0-9.]+) \| ([0-9.]+) % \|$", README.read_text("utf-8"), re.MULTILINE)
+        self.assertEqual([name for name, _, _ in rows], ["blocked", "classic"])
+        for name, bits_per_key, rate in rows:
+            for options, field, digits in ((["--fpr", "0.01"], "bits_per_key", bits_per_key),
+                                           (["--bits-per-key", "10"], "p", rate)):
+                made = self.run_in_folder([BF, "create", "f", "--force", "--capacity", "1M", "--layout", name, *options])
+                self.assertEqual(made.returncode, 0, made.stderr)
+                found = json.loads(self.run_in_folder([BFINSPECT, "--json", "f"]).stdout)[field] * (100 if field == "p" else 1)
+                self.assertEqual(f"{found:.{len(digits.partition('.')[2])}f}", digits, (name, field))
 
     def test_the_first_screen_is_short(self) -> None:
         self.assertLessEqual(len(block("sh").splitlines()), 6)

@@ -79,7 +79,7 @@ class Sum(unittest.TestCase):
         self.write_tests()
         all_of = ["--all-of", self.tests]
         python = ["python3", "-B", "/somewhere/y_test.py", "/an/argument"]
-        cases = ["PASSED: one edge\n", "SKIPPED: another edge (no disk)\n", "test_a (__main__.A.test_a) ... ok\n",
+        cases = ["PASSED: one edge\n", "SKIPPED: another edge (no disk)\n", "test_a (__main__.A.test_a) ... a child's words\nok\n",
                  "test_b (__main__.A.test_b)\nIts words. ... skipped 'no disk'\n"]
         missing = ["x_test.cpp: one edge", "x_test.cpp: another edge", "y_test.py: A.test_a", "y_test.py: A.test_b"]
 

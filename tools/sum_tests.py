@@ -33,8 +33,8 @@ UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(
 SKIP_LINE = re.compile(r"^SKIP: *(.*)$", re.M)
 DOCTEST_PASSED = re.compile(r"^PASSED: (.*)$", re.M)
 DOCTEST_SKIPPED = re.compile(r"^SKIPPED: (.*?) \((.*)\)$", re.M)
-# The name, perhaps its first line of documentation, and the end.
-UNITTEST_CASE = re.compile(r"^test_\w+ \(\w+\.(\w+\.\w+)\)(?:\n.*)? \.\.\. (ok$|skipped )", re.M)
+# The name, perhaps words of its own and of programs that it started, and the end, before another name comes.
+UNITTEST_CASE = re.compile(r"^test_\w+ \(\w+\.(\w+\.\w+)\)(?:(?!^test_\w+ \()[\s\S])*?(?:\.\.\. |^)(?:ok$|skipped ['\"])", re.M)
 UNITTEST_SKIP = re.compile(r"\.\.\. skipped (['\"])(.*)\1$", re.M)
 # Cases that a filter on the command line left out are run elsewhere: doctest calls them skipped too.
 DOCTEST_FILTER = re.compile(r"^--?(dt-)?(ts|tc|sf|tse|tce|sfe|test-suite|test-case|source-file)(-exclude)?=")
@@ -98,7 +98,7 @@ def cases_seen(test, output):
     """(file, case) of those that passed or were skipped. No two doctest cases have one name, so that of these the name
     is enough: no file."""
     files = [pathlib.Path(word).name for word in test["command"] if word.endswith(".py")]
-    seen = {(file, name) for file in files for name, _ in UNITTEST_CASE.findall(output)}
+    seen = {(file, name) for file in files for name in UNITTEST_CASE.findall(output)}
     skipped = [name for name, _ in DOCTEST_SKIPPED.findall(output)]
     return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped}
 

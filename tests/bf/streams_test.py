@@ -252,30 +252,46 @@ class Interrupts(BfCase):
 
     def test_build_interrupted_at_any_moment_leaves_nothing_or_everything(self):
         keys = self.write("keys", b"".join(b"key-%d\n" % i for i in range(200000)))
-        published = 0
-        for attempt in range(40):
+        met = set()
+        for attempt in range(400):
+            if attempt >= 40 and len(met) == 2:
+                break
             building = self.spawn("build", "f", "--from", keys)
             time.sleep(attempt * 0.003)
-            building.send_signal(self.SIGNALS[attempt % 3])
-            self.assertIn(building.wait(timeout=60), (0, -self.SIGNALS[attempt % 3]))
-            if os.path.exists(self.path("f")):
-                published += 1
+            number = self.SIGNALS[attempt % 3]
+            building.send_signal(number)
+            code = building.wait(timeout=60)
+            self.assertIn(code, (0, -number))
+            made = os.path.exists(self.path("f"))
+            self.assertTrue(made or code != 0)
+            met.add(made)
+            if made:
                 self.assertEqual(header(self.path("f"))["state"], CLEAN)
                 self.assertEqual(self.good("contains", "f", "--count", "--from", keys), b"maybe\t200000\nabsent\t0\n")
                 os.unlink(self.path("f"))
             self.assertEqual(self.files(), ["keys"])
-        self.assertLess(published, 40)
+        self.assertEqual(met, {False, True})
 
     def test_create_interrupted_at_any_moment_leaves_nothing_or_everything(self):
-        for attempt in range(40):
+        met = set()
+        for attempt in range(400):
+            if attempt >= 40 and len(met) == 2:
+                break
             creating = self.spawn("create", "f", "--max-bytes", "256MiB", "--capacity", "100M")
             time.sleep(attempt * 0.001)
-            creating.send_signal(self.SIGNALS[attempt % 3])
-            creating.wait(timeout=60)
-            if os.path.exists(self.path("f")):
+            number = self.SIGNALS[attempt % 3]
+            creating.send_signal(number)
+            code = creating.wait(timeout=60)
+            self.assertIn(code, (0, -number))
+            made = os.path.exists(self.path("f"))
+            self.assertTrue(made or code != 0)
+            met.add(made)
+            if made:
+                self.assertEqual(header(self.path("f"))["state"], CLEAN)
                 self.good("contains", "f", "x", code=1)
                 os.unlink(self.path("f"))
             self.assertEqual(self.files(), [])
+        self.assertEqual(met, {False, True})
 
     def test_add_interrupted_keeps_its_keys_in_a_clean_file(self):
         for number in self.SIGNALS:

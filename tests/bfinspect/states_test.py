@@ -137,6 +137,18 @@ class States(InspectorCase):
             self.assertIn("bf build", page)
             self.assertIn("bf recover", page)
 
+    def test_while_it_recovers_the_owners_whose_keys_are_missing_are_named(self):
+        path = self.dirty(boot=b"another boot....", marks=[(7, 100), (8, 200), (9, 300)]).seal().write()
+        recovered = {"7": False, "8": False, "9": False}
+        for owner, awaited in (("8", "until owners 7 and 9 have added again"), ("7", "until owner 9 has added again")):
+            self.bf("recover", path, "--owner", owner, "a key")
+            recovered[owner] = True
+            found = self.json(path, code=1)
+            self.assertEqual((found["state"], {one["owner"]: one["recovered"] for one in found["marks"]}), ("recovering", recovered))
+            self.assertIn(awaited, " ".join(self.text(path, code=1).split()))
+        self.bf("recover", path, "--owner", "9", "a key")
+        self.assertEqual([one["recovered"] for one in self.json(path)["marks"]], [None] * 3)
+
     def test_a_file_whose_replacer_was_killed_says_that_opening_it_to_write_is_enough(self):
         path = Bytes(self.make()).live(SUPERSEDED).seal().write()
         self.assertEqual(self.json(path, code=1)["state"], "superseded")
