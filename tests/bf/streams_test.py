@@ -3,11 +3,12 @@ import fcntl
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import time
 
-from bf_case import BF, CLEAN, SURE, BfCase, header, main
+from bf_case import BF, CLEAN, SURE, BfCase, header, main, unread_bytes
 
 
 def read_for(fd, seconds, until=None):
@@ -305,6 +306,44 @@ class Interrupts(BfCase):
             self.assert_complaint(adding.stderr.read(), says=["1 key added", "interrupted"])
             self.assertEqual(header(self.path("f"))["state"], CLEAN)
             self.assertEqual(self.good("contains", "f", "first", "hal"), b"maybe\tfirst\nabsent\thal\n")
+
+    def test_a_recovery_that_is_interrupted_is_not_over(self):
+        # Answering "absent" again, with half of the keys, would be a wrong no.
+        self.good("create", "f", "-q", *SURE)
+        adding = self.spawn("add", "f")
+        os.write(adding.stdin.fileno(), b"lost\n")
+        self.wait_until(lambda: header(self.path("f"))["keys_added"] == 1)
+        shutil.copyfile(self.path("f"), self.path("unclean"))  # as a crash would leave it
+        adding.communicate(timeout=60)
+        self.refused("contains", "unclean", "lost", says="bf recover")
+        for number in self.SIGNALS:
+            recovering = self.spawn("recover", "unclean")
+            os.write(recovering.stdin.fileno(), b"first\n")
+            self.wait_until(lambda: unread_bytes(recovering.stdin.fileno()) == 0)
+            recovering.send_signal(number)
+            stdout, stderr = recovering.communicate(timeout=60)
+            self.assertEqual((recovering.returncode, stdout), (-number, b""))
+            self.assert_complaint(stderr, says=["unclean: interrupted", "begin again with all of the keys"])
+            self.refused("contains", "unclean", "first", "lost", says="recovery")
+        self.good("recover", "unclean", "-q", "first", "lost")
+        self.assertEqual(self.good("contains", "unclean", "lost", "x"), b"maybe\tlost\nabsent\tx\n")
+
+    def test_a_second_signal_of_the_same_kind_kills_at_once(self):
+        # Of the long work after the last key the end of the input is no end: here it waits for standard output.
+        self.good("create", "f", "-q", *SURE)
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(writer, b"x" * 4096)
+        adding = self.spawn("add", "f", "a key", stdout=writer)
+        os.close(writer)
+        self.wait_until(lambda: header(self.path("f"))["keys_added"] == 1 and header(self.path("f"))["state"] == CLEAN)
+        time.sleep(0.1)
+        adding.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        self.assertIsNone(adding.poll())
+        adding.send_signal(signal.SIGTERM)
+        self.assertEqual(adding.wait(timeout=20), -signal.SIGTERM)
 
     def test_an_ignored_signal_stays_ignored(self):
         self.good("create", "f", "-q", *SURE)

@@ -109,7 +109,8 @@ class States(InspectorCase):
 
     def test_a_file_whose_writer_died_while_syncing_is_unclean(self):
         path = self.dirty().live(SYNCING).seal().write()
-        self.assertEqual(self.json(path, code=1)["state"], "unclean")
+        found = self.json(path, code=1)
+        self.assertEqual((found["state"], found["syncing"]), ("unclean", False))
         self.assertIn("middle of a sync", " ".join(self.text(path, code=1).split()))
 
     def test_one_torn_slot_is_unclean_and_shown_as_invalid(self):
@@ -153,6 +154,14 @@ class States(InspectorCase):
         path = Bytes(self.make()).live(SUPERSEDED).seal().write()
         self.assertEqual(self.json(path, code=1)["state"], "superseded")
         self.assertIn("opens it for writing", " ".join(self.text(path, code=1).split()))
+
+    def test_a_file_whose_replacer_is_alive_is_being_replaced(self):
+        path = Bytes(self.make()).live(SUPERSEDED).seal().write()
+        with open(path, "r+b") as file:
+            self.lock(file, 0)  # the state lock
+            page = " ".join(self.text(path, code=1).split())
+        self.assertIn("is being put in its place", page)
+        self.assertNotIn("opens it for writing", page)
 
     def test_a_poisoned_file_with_a_live_writer_still_needs_attention(self):
         path = self.make()

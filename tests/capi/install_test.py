@@ -1,6 +1,6 @@
 """`meson install` into an empty directory, and then what a user does: cc x.c $(pkg-config --cflags --libs bfstore).
 
-Arguments: the build directory, the repository's root, the C compiler, the C++ compiler, the value of b_sanitize.
+Arguments: the build directory, the repository's root, the C compiler, the C++ compiler.
 """
 import glob
 import os
