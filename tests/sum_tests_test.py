@@ -61,6 +61,12 @@ class Sum(unittest.TestCase):
         self.assertEqual(self.sum(program("SKIP: no disk\n", result="SKIP"), program())[:2],
                          (0, "1 passed, 0 failed, 1 skipped"))
 
+    def test_cases_that_doctest_leaves_out_are_skipped_unless_a_filter_runs_them_elsewhere(self):
+        end = DOCTEST_END.format(5, 5, 0, 2)
+        self.assertEqual(self.sum(program(end))[:2], (0, "5 passed, 0 failed, 2 skipped"))
+        self.assertEqual(self.sum(program(end), options=["--no-skips"])[0], 1)
+        self.assertEqual(self.sum(program(end, command=["./program", "--test-case=some*"])), (0, "5 passed, 0 failed, 0 skipped", ""))
+
     def test_with_no_skips_only_the_processor_excuses(self):
         lacks = "SKIP: needs instruction set avx512 which this CPU lacks\n"
         self.assertEqual(self.sum(program(lacks, result="SKIP"), options=["--no-skips"])[0], 0)

@@ -356,6 +356,17 @@ class Add(BfCase):
         self.assert_complaint(done.stderr, says=["small: ", "(10)", "0.01", "bf build"])
         self.assert_complaint(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
 
+    def test_too_many_keys_of_several_are_warned_about_too(self):
+        self.good("create", "small", "--capacity", "10", "-q")
+        adder = self.spawn("add", "small", "-q")
+        adder.stdin.write(b"one\n")
+        adder.stdin.flush()
+        self.wait_until(lambda: header(self.path("small"))["keys_added"] == 1)
+        self.good("add", "small", "-q", *"012345678")
+        stdout, stderr = adder.communicate(b"two\n", timeout=60)
+        self.assertEqual((adder.returncode, stdout), (0, b""))
+        self.assert_complaint(stderr, says=["small: ", "(10)"])
+
 
 if __name__ == "__main__":
     main()
