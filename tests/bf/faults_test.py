@@ -6,19 +6,13 @@ import signal
 import time
 import unittest
 
-from bf_case import BF, CLEAN, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, SURE, BfCase, header, main, unread_bytes
 
 LIVE_WORD_AT = 12288
-with open(BF, "rb") as program:
-    SANITIZED = b"__asan_init" in program.read()
 
 
 def limit_files_to_a_mebibyte():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-
-
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
 
 
 class Faults(BfCase):
@@ -100,21 +94,6 @@ class Faults(BfCase):
         os.truncate(self.path("f"), 0)
         stdout, stderr = asking.communicate(b"two\none\n", timeout=60)
         self.assertEqual((asking.returncode, stdout, stderr), (0, b"absent\ttwo\nmaybe\tone\n", b""))
-
-    @unittest.skipIf(SANITIZED, "a sanitizer needs more address space than the limit")
-    def test_out_of_memory_is_an_error_and_no_answer(self):
-        # Exit code 1 would say that every key is absent.
-        self.write("keys", b"one\n" + b"x" * (80 << 20))
-        self.good("add", "f", "-q", "one")
-        for command in (["contains", "f", "--absent"], ["contains", "f", "--count"], ["add", "f"], ["recover", "f"],
-                        ["build", "g", "--capacity", "9"]):
-            with self.subTest(command):
-                done = self.run_bf(*command, "--from", "keys", preexec_fn=limit_memory)
-                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, b"", b"bf: out of memory\n"))
-        self.good("create", "large", "-q", "--capacity", "9", "--max-bytes", "100MiB")
-        for command in (["contains", "large", "--copy", "one"], ["contains", "large", "one"], ["add", "large", "one"]):
-            self.refused(*command, preexec_fn=limit_memory, says="large: ")
-        self.assertEqual((self.files(), header(self.path("f"))["state"]), (["f", "keys", "large"], CLEAN))
 
     def test_a_killed_add_loses_nothing(self):
         adding = self.spawn("add", "f")
