@@ -1,23 +1,14 @@
 """bf and files that are in use, killed, copied, overwritten, too large, or on a poor filesystem."""
-import array
-import fcntl
 import os
 import resource
 import shutil
 import signal
-import termios
 import time
 import unittest
 
-from bf_case import CLEAN, SURE, BfCase, header, main
+from bf_case import CLEAN, SURE, BfCase, header, main, unread_bytes
 
 LIVE_WORD_AT = 12288
-
-
-def unread_bytes(pipe):
-    count = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, count)
-    return count[0]
 
 
 def limit_files_to_a_mebibyte():

@@ -357,4 +357,4 @@ class Hostile(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
