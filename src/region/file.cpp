@@ -71,17 +71,11 @@ bool is_symlink(const std::string& path) noexcept {
   return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
-int lock_command(int descriptor, int command, std::uint64_t byte, short type) noexcept {
-  struct flock request {};
-  request.l_type = type;
-  request.l_whence = SEEK_SET;
-  request.l_start = static_cast<off_t>(byte);
-  request.l_len = 1;
-  int outcome = 0;
-  do {
-    outcome = fcntl(descriptor, command, &request);
-  } while (outcome != 0 && errno == EINTR && command == F_OFD_SETLKW);
-  return outcome;
+bool same_inode(int one, int other) noexcept {
+  struct stat first {};
+  struct stat second {};
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 // An inode's number is given again, often to the next file; the time of its making is not.
@@ -111,15 +105,15 @@ constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
                                                 0x786f4256 /* vboxsf */,
                                                 0x19830326 /* BeeGFS */};
 
-short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
-
 }  // namespace
 
 Result<File> File::open(const std::string& path, Access access) {
   constexpr int kCareful = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
-  const int descriptor = access == Access::kRead ? open_high(path.c_str(), O_RDONLY | kCareful)
-                                                 : open_own(path.c_str(), O_RDWR | kCareful);
-  if (descriptor >= 0) return access == Access::kRead ? File(descriptor, path) : of_this_process(descriptor, path);
+  const bool reading = access == Access::kRead;
+  Descriptor descriptor = Descriptor::open(path.c_str(), (reading ? O_RDONLY : O_RDWR) | kCareful, 0,
+                                           reading ? Children::kInherit : Children::kDoNot);
+  if (descriptor.is_open())
+    return reading ? File(std::move(descriptor), path) : of_this_process(std::move(descriptor), path);
   const int failed = errno;
   if (failed == ELOOP && is_symlink(path)) {
     return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
@@ -133,13 +127,13 @@ Result<File> File::open(const std::string& path, Access access) {
 
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   const std::string directory = directory_of(path);
-  int descriptor = open_own(directory.c_str(), O_TMPFILE | O_RDWR, mode);
-  if (descriptor >= 0) return of_this_process(descriptor, path);
+  Descriptor descriptor = Descriptor::open(directory.c_str(), O_TMPFILE | O_RDWR, mode, Children::kDoNot);
+  if (descriptor.is_open()) return of_this_process(std::move(descriptor), path);
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
   std::string temporary = temporary_name_for(path);
-  descriptor = open_own(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode);
-  if (descriptor < 0) return fail_errno(errno, path, "creating");
-  auto file = of_this_process(descriptor, path);
+  descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode, Children::kDoNot);
+  if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
+  auto file = of_this_process(std::move(descriptor), path);
   if (file) {
     file->temporary_ = std::move(temporary);
   } else {
@@ -148,8 +142,8 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   return file;
 }
 
-Result<File> File::of_this_process(int descriptor, const std::string& path) {
-  File file(descriptor, path);
+Result<File> File::of_this_process(Descriptor descriptor, const std::string& path) {
+  File file(std::move(descriptor), path);
   file.writable_ = true;
   const auto born = ForkMark::make();
   if (!born) return born.error();
@@ -158,7 +152,7 @@ Result<File> File::of_this_process(int descriptor, const std::string& path) {
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
+    : descriptor_(std::move(other.descriptor_)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, std::string())),
       writable_(other.writable_),
@@ -175,29 +169,41 @@ File& File::operator=(File&& other) noexcept {
 
 File::~File() {
   if (!temporary_.empty() && born_.here()) unlink(temporary_.c_str());
-  if (descriptor_ < 0) return;
-  if (writable_) {
-    close_own(descriptor_);
-  } else {
-    close(descriptor_);
+}
+
+// What fails for want of numbers or memory must not look as if there were no way.
+Result<std::optional<Descriptor>> File::another_description() const {
+  constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
+  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(path_, kAgain)}) {
+    Descriptor another = Descriptor::open(way.c_str(), flags, 0, Children::kDoNot);
+    if (another.is_open() && same_inode(another.number(), descriptor())) return std::optional(std::move(another));
+    if (!another.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR))
+      return fail_errno(errno, path_, "opening it once more");
   }
+  return std::optional<Descriptor>();
+}
+
+Error File::check_descriptor() const {
+  if (descriptor_.is_there()) return {};
+  return base::fail(Code::kLost, path_ + ": other code of this process closed the descriptor of this filter");
 }
 
 Result<FileFacts> File::facts() const {
   struct stat facts {};
-  if (fstat(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its size");
+  if (fstat(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its size");
   return FileFacts{S_ISREG(facts.st_mode),
                    static_cast<std::uint64_t>(facts.st_size),
                    static_cast<std::uint64_t>(facts.st_blocks) * 512,
                    static_cast<std::uint64_t>(facts.st_dev),
                    static_cast<std::uint64_t>(facts.st_ino),
                    static_cast<std::uint64_t>(facts.st_nlink),
-                   birth_of(descriptor_)};
+                   birth_of(descriptor())};
 }
 
 Result<Sharing> File::sharing() const {
   struct statfs facts {};
-  if (fstatfs(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its filesystem");
+  if (fstatfs(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its filesystem");
   const auto magic = static_cast<std::uint32_t>(facts.f_type);
   if (magic == OVERLAYFS_SUPER_MAGIC) return Sharing::kOverlay;
   return std::find(kRemote.begin(), kRemote.end(), magic) != kRemote.end() ? Sharing::kRemote : Sharing::kLocal;
@@ -206,27 +212,22 @@ Result<Sharing> File::sharing() const {
 bool File::has_its_path() const noexcept {
   struct stat here {};
   struct stat there {};
-  return fstat(descriptor_, &here) == 0 && lstat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+  return fstat(descriptor(), &here) == 0 && lstat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
          here.st_ino == there.st_ino;
 }
 
-bool File::same_file(const File& other) const noexcept {
-  struct stat one {};
-  struct stat two {};
-  return fstat(descriptor_, &one) == 0 && fstat(other.descriptor_, &two) == 0 && one.st_dev == two.st_dev &&
-         one.st_ino == two.st_ino;
-}
+bool File::same_file(const File& other) const noexcept { return same_inode(descriptor(), other.descriptor()); }
 
 void File::read_nothing_ahead() const noexcept {
-  static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM));
+  static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 
-void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED)); }
+void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_DONTNEED)); }
 
 Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got = pread(descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, path_, "reading");
     if (got == 0) break;
@@ -239,7 +240,7 @@ Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) con
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put =
-        pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+        pwrite(descriptor(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return fail_errno(errno, path_, "writing");
     done += static_cast<std::size_t>(put);
@@ -264,7 +265,7 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
 // nobody else could write anything.
 Error File::check_room_for(std::uint64_t bytes) const {
   struct statfs facts {};
-  if (fstatfs(descriptor_, &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
+  if (fstatfs(descriptor(), &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
   const std::uint64_t free_bytes = facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize);
   if (bytes <= free_bytes) return {};
   return fail_errno(
@@ -276,22 +277,30 @@ Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
   if (Error error = check_room_for(bytes); !error.ok()) return error;
   int failed = 0;
   do {
-    failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    failed = posix_fallocate(descriptor(), static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (failed == EINTR);
   if (failed == 0) return {};
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
 }
 
 Error File::sync() const {
-  if (fdatasync(descriptor_) == 0) return {};
+  if (fdatasync(descriptor()) == 0) return {};
   return fail_errno(errno, path_, "syncing to disk");
+}
+
+// Of the whole inode, whatever range is asked for: the error is the inode's (Linux, mm/filemap.c,
+// file_check_and_advance_wb_err). Another errno than these says that the question can not be asked here.
+Error File::failed_writeback() const {
+  if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return {};
+  if (errno != EIO && errno != ENOSPC && errno != EDQUOT) return {};
+  return fail_errno(errno, path_, "writing to disk in the background");
 }
 
 Error File::link_unnamed(const std::string& name) const {
   // AT_EMPTY_PATH needs a capability on older kernels; the way through /proc needs /proc.
-  if (linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
+  if (linkat(descriptor(), "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
   if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   return fail_errno(errno, path_, "giving the new file its name");
@@ -328,46 +337,9 @@ Error File::publish(bool replace) {
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
   if (base::mutant("name_is_not_synced")) return {};
-  Error error = folder.sync(path_, descriptor_);
+  Error error = folder.sync(path_, descriptor());
   if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
   return error;
-}
-
-Error File::lock(std::uint64_t byte, Lock kind) const {
-  if (lock_command(descriptor_, F_OFD_SETLKW, byte, type_of(kind)) == 0) return {};
-  return fail_errno(errno, path_, "locking");
-}
-
-Result<bool> File::try_lock(std::uint64_t byte, Lock kind) const {
-  if (lock_command(descriptor_, F_OFD_SETLK, byte, type_of(kind)) == 0) return true;
-  if (errno == EAGAIN || errno == EACCES) return false;
-  return fail_errno(errno, path_, "locking");
-}
-
-Error File::unlock(std::uint64_t byte) const {
-  if (lock_command(descriptor_, F_OFD_SETLK, byte, F_UNLCK) == 0) return {};
-  return fail_errno(errno, path_, "unlocking");
-}
-
-Result<bool> File::locked_by_other(std::uint64_t byte) const {
-  struct flock question {};
-  question.l_type = F_WRLCK;
-  question.l_whence = SEEK_SET;
-  question.l_start = static_cast<off_t>(byte);
-  question.l_len = 1;
-  if (fcntl(descriptor_, F_OFD_GETLK, &question) != 0) return fail_errno(errno, path_, "asking for locks");
-  return question.l_type != F_UNLCK;
-}
-
-Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte) {
-  if (Error error = file.lock(byte, Lock::kExclusive); !error.ok()) return error;
-  return ScopedLock(file, byte);
-}
-
-ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
-
-ScopedLock::~ScopedLock() {
-  if (file_ != nullptr) static_cast<void>(file_->unlock(byte_));  // closing the descriptor would release it too
 }
 
 }  // namespace bfstore::region

@@ -1,4 +1,4 @@
-// One open file: descriptor, reads and writes at an offset, allocation, durability, byte locks, and a file that gets
+// One open file: descriptor, reads and writes at an offset, allocation, durability, and a file that gets
 // its name only when it is complete. Never sees filters.
 #pragma once
 
@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "region/descriptor.hpp"
 #include "region/fork.hpp"
 
 namespace bfstore::region {
@@ -30,9 +32,6 @@ struct FileFacts {
   std::uint64_t birth = 0;  // nanoseconds since 1970 at which this inode was made; 0 where nobody knows
 };
 
-// How a lock is wanted: shared locks of one byte live together, an exclusive one lives alone.
-enum class Lock { kShared, kExclusive };
-
 class File {
  public:
   // What is open for writing is not its owner's children's: they have no descriptor of it, and hold none of its locks.
@@ -45,12 +44,21 @@ class File {
   // filesystem has no unnamed files it has a temporary name, which the destructor removes.
   static Result<File> create_unnamed(const std::string& path, std::uint32_t mode);
 
+  // The same file, readable and writable, by an open file description of its own: through /proc, else by its path.
+  // Nothing if neither way leads to it.
+  [[nodiscard]] Result<std::optional<Descriptor>> another_description() const;
+
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
   ~File();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
+  // kLost if other code of this process closed the descriptor.
+  [[nodiscard]] Error check_descriptor() const;
+  // Locks of this file are held for long: the rest of this process is not to wait for them.
+  void hold_for_long() const noexcept { descriptor_.hold_for_long(); }
+  [[nodiscard]] bool held_for_long() const noexcept { return descriptor_.held_for_long(); }
   [[nodiscard]] bool writable() const noexcept { return writable_; }
   // Of the process that opened it for writing.
   [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
@@ -82,44 +90,28 @@ class File {
   // success proves nothing.
   Error sync() const;
 
+  // Whether the system failed to write a page of the file since it was last asked through this descriptor (or wrote
+  // nothing yet of what it failed to write before that). Asks for no I/O. The system may drop such a page, and read the
+  // old one again.
+  [[nodiscard]] Error failed_writeback() const;
+
   // Gives a file made by create_unnamed its name, durably, all at once. Without `replace`, kExists if the name is
   // taken.
   Error publish(bool replace);
 
-  // Open-file-description locks on one byte: between descriptors, not processes; released by close or death.
-  Error lock(std::uint64_t byte, Lock kind) const;                           // waits
-  [[nodiscard]] Result<bool> try_lock(std::uint64_t byte, Lock kind) const;  // false: another holds it
-  Error unlock(std::uint64_t byte) const;
-  // Whether a descriptor other than this one holds a lock on the byte.
-  [[nodiscard]] Result<bool> locked_by_other(std::uint64_t byte) const;
-
  private:
-  File(int descriptor, std::string path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
+  File(Descriptor descriptor, std::string path) noexcept : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
   // The descriptor, open for writing, of this process alone.
-  static Result<File> of_this_process(int descriptor, const std::string& path);
+  static Result<File> of_this_process(Descriptor descriptor, const std::string& path);
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::string path_;
   std::string temporary_;  // not empty: the file has this name, until it is published
   bool writable_ = false;
   ForkMark born_;
-};
-
-// A lock held for a scope.
-class ScopedLock {
- public:
-  static Result<ScopedLock> take(const File& file, std::uint64_t byte);  // exclusive; waits
-  ScopedLock(ScopedLock&& other) noexcept;
-  ScopedLock& operator=(ScopedLock&&) = delete;
-  ~ScopedLock();
-
- private:
-  ScopedLock(const File& file, std::uint64_t byte) noexcept : file_(&file), byte_(byte) {}
-  const File* file_;
-  std::uint64_t byte_;
 };
 
 }  // namespace bfstore::region

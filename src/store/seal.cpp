@@ -213,9 +213,9 @@ namespace {
 Result<Evidence> at_rest(const Session& source) {
   auto evidence = source.look();
   if (!evidence) return evidence;
-  const auto writer = source.file().locked_by_other(kWriterLock);
+  const auto writer = region::locked_by_other(source.file(), kWriterLocks);
   if (!writer) return writer.error();
-  const auto changing = source.file().locked_by_other(kStateLock);
+  const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
   if (!changing) return changing.error();
   const FileState state = judge(*evidence);
   const bool free = (!*writer && !*changing) || mutant("seals_beside_its_maker");
