@@ -53,9 +53,9 @@ struct Board {
 
 // What strangers do to the file and to the processes; each can be left out (--links=0).
 struct Mischief {
-  bool links = false;              // the file has a second name, which some open; not yet: ends in wrong noes
+  bool links = true;               // the file has a second name, which some open
   bool foreign_locks = true;       // read locks on the whole file by a process that may only read
-  bool foreign_closes = false;     // all descriptors of a writer are closed under the library; not yet, as well
+  bool foreign_closes = true;      // all descriptors of a writer are closed under the library
   bool closes_in_rebuilds = true;  // the same between superseding and publishing
 };
 

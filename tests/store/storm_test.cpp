@@ -149,7 +149,7 @@ void check_refusals(const Tally& tally, const Mischief& mischief) {
   std::set<Code> legal{Code::kBusy,       Code::kUnclean, Code::kPoisoned, Code::kRecovering,
                        Code::kSuperseded, Code::kSealed,  Code::kNotSealed};
   if (mischief.links) legal.insert(Code::kNotFound);
-  if (mischief.foreign_closes || mischief.closes_in_rebuilds) legal.insert({Code::kSystem, Code::kLost});
+  if (mischief.foreign_closes || mischief.closes_in_rebuilds) legal.insert(Code::kLost);
   for (const auto& entry : tally.refusals) {
     CAPTURE(std::string(code_name(entry.first)));
     CHECK(legal.count(entry.first) == 1);
