@@ -323,6 +323,27 @@ TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, f
   }
 }
 
+TEST_CASE("up to three damaged ranges are named, and of more it is said that there are others") {
+  TempDir dir;
+  Options options = three_chunks();
+  options.num_bits = 9 * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  OpenOptions verifying;
+  verifying.verify = true;
+  for (std::uint64_t ranges = 1; ranges <= 5; ++ranges) {
+    CAPTURE(ranges);
+    const std::uint64_t chunk = format::kFileHeaderBytes + 2 * (ranges - 1) * format::kChunkBytes;
+    write_bytes(dir.file(), chunk + 5, "damage");
+    CHECK(damage(dir.file()).size() == ranges);
+    const auto refused = Filter::open(dir.file(), OpenMode::kRead, verifying);
+    REQUIRE(code_of(refused) == Code::kDamaged);
+    const std::string& words = refused.error().message;
+    CHECK((words.find(std::to_string(chunk) + " to ") != std::string::npos) == (ranges <= 3));
+    CHECK((words.find("and others") != std::string::npos) == (ranges > 3));
+  }
+}
+
 TEST_CASE("what is copied is what is compared with the checksums") {
   const faults::Scope scope;
   TempDir dir;
