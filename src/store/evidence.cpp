@@ -101,7 +101,7 @@ FileState judge(const Evidence& evidence) noexcept {
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
 
-format::BootId current_boot_id() noexcept {
+format::BootId current_boot_id() {
   format::BootId boot_id{};
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::size_t digits = 0;

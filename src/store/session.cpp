@@ -79,10 +79,14 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
 Session::Session(File file, region::Mapping mapping, format::Identity identity)
     : file_(std::move(file)), mapping_(std::move(mapping)), identity_(std::move(identity)) {}
 
-// What was superseded and not replaced goes on first: somebody may wait for its state lock.
+// What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
+// the file is left as by a process that was killed.
 Session::~Session() {
   replaced_.reset();
-  static_cast<void>(close());
+  try {
+    static_cast<void>(close());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::atomic_ref<std::uint64_t> Session::live_word() const noexcept {

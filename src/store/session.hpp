@@ -48,7 +48,7 @@ bool recovering_here(const Evidence& evidence) noexcept;
 format::Slot dirty_now(const Evidence& evidence) noexcept;
 
 // The boot id of this system; all zero if it can not be read.
-format::BootId current_boot_id() noexcept;
+format::BootId current_boot_id();
 
 // Whether the live word, its state bits aside, is that of the file with this id.
 bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept;

@@ -159,11 +159,13 @@ Result<bool> Session::is_current() const {
   return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path();
 }
 
-std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
+std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
   const auto header = read_header(file_);
   if (!header) return 0;
   const SlotPair slots = slots_of(*header, identity_.file_id);
   return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner);
+} catch (const std::bad_alloc&) {
+  return 0;  // it can not be read now
 }
 
 Error Session::close() {
