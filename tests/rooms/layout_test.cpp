@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <set>
 
+#include "../skip.hpp"
 #include "golden.hpp"
 #include "layout/roll.hpp"
 #include "model.hpp"
@@ -135,7 +135,7 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
 TEST_CASE("at 2^48 bits the golden bits are where they must be") {
   const Sparse sparse(kMaxBits);
   if (!sparse.ok()) {
-    std::puts("SKIP: no 32 TiB of address space here");
+    tests::skip_case("no 32 TiB of address space here");
     return;
   }
   for (const GoldenProbes& golden : kGoldenProbes) {

@@ -11,9 +11,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <optional>
 
+#include "../skip.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -76,7 +76,7 @@ std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
 
 bool skipped(const TempDir& dir, std::uint64_t bytes) {
   const auto why = no_disk(dir, bytes);
-  if (why) std::cout << "SKIP: " << *why << std::endl;
+  if (why) tests::skip_case(*why);
   return why.has_value();
 }
 
