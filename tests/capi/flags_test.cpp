@@ -277,8 +277,12 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     std::ofstream(dir.file("smaps")) << [&] {
       std::istringstream lines(mappings_of(dir.file()));
       std::string all;
-      for (std::string line; std::getline(lines, line);)
-        all += (line.rfind("FilePmdMapped:", 0) == 0 ? "FilePmdMapped:      4096 kB" : line) + "\n";
+      for (std::string line; std::getline(lines, line);) {
+        const bool of_a_disk = line.rfind("FilePmdMapped:", 0) == 0;
+        const bool of_memory = line.rfind("ShmemPmdMapped:", 0) == 0;
+        all += of_a_disk ? "FilePmdMapped: 4096 kB" : of_memory ? "ShmemPmdMapped: 2048 kB" : line;
+        all += '\n';
+      }
       return all;
     }();
     smaps_of_a_test = dir.file("smaps");
@@ -299,8 +303,8 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     CHECK(got.seed == 12345);
     CHECK(got.body_bytes == expected.body_bytes);
     CHECK(got.keys_added == expected.keys_added);
-    CHECK(got.huge_page_bytes == 4096 * 1024);
-    CHECK(expected.huge_page_bytes == 4096 * 1024);
+    CHECK(got.huge_page_bytes == 6144 * 1024);
+    CHECK(expected.huge_page_bytes == 6144 * 1024);
     CHECK(got.health == BFS_OK);
     CHECK(got.has_fill == 1);
     CHECK(got.set_bits == expected.fill->set_bits);
@@ -329,6 +333,36 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
   CHECK((statistics.huge_page_bytes == 0 && statistics.keys_added == 0 && statistics.saturated == 0));
   CHECK(bfs_close(filter) == BFS_OK);
   std::free(buffer);
+}
+
+TEST_CASE("sealing takes the mode, and verifying fills in as many ranges as there is room for, and counts them all") {
+  TempDir dir(memory_folder());
+  bfs_options options = options_of(0);
+  options.num_bits = std::uint64_t{8} << 20;  // 16 chunks
+  options.num_probes = 4;
+  CHECK(create_and_close(dir.file(), options) == BFS_OK);
+  const std::string from = dir.file();
+  const std::string to = dir.file("sealed");
+  const mode_t mask = umask(0);
+  for (const auto& [mode, expected] : {std::pair(0U, 0600U), std::pair(0644U, 0644U), std::pair(0440U, 0440U)}) {
+    CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, mode, nullptr) == BFS_OK);
+    struct stat facts {};
+    CHECK(stat(to.c_str(), &facts) == 0);
+    CHECK((facts.st_mode & 07777) == expected);
+  }
+  umask(mask);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 01000, nullptr) == BFS_EINVAL);
+  constexpr std::uint64_t kChunk = 65536;
+  for (const std::uint64_t chunk : {1U, 2U, 5U, 9U}) write_bytes(to, 16384 + chunk * kChunk, "damage");
+  for (std::size_t room = 0; room <= 4; ++room) {
+    CAPTURE(room);
+    bfs_range ranges[4];
+    std::memset(ranges, 0xff, sizeof ranges);
+    CHECK(bfs_verify(to.c_str(), ranges, room, nullptr) == 3);
+    CHECK((room < 1 || (ranges[0].offset == 16384 + kChunk && ranges[0].bytes == 2 * kChunk)));  // chunks 1 and 2
+    CHECK((room < 3 || (ranges[2].offset == 16384 + 9 * kChunk && ranges[2].bytes == kChunk)));
+    for (std::size_t i = std::min<std::size_t>(room, 3); i < 4; ++i) CHECK(ranges[i].offset == UINT64_MAX);
+  }
 }
 
 namespace {

@@ -224,6 +224,21 @@ TEST_CASE("a large mapping's addresses agree with the file's offsets modulo 2 Mi
   }
 }
 
+TEST_CASE("a large mapping that is gone leaves no addresses taken") {
+  const TemporaryDirectory directory;
+  File file = new_file(directory.file("x"));
+  must(file.allocate(0, 2 * kHugePage));
+  const auto pages_taken = [] {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages;
+  };
+  static_cast<void>(must(Mapping::map(file, File::Access::kRead, 0, 2 * kHugePage)));
+  const std::uint64_t before = pages_taken();
+  for (int i = 0; i < 50; ++i) static_cast<void>(must(Mapping::map(file, File::Access::kRead, 0, kHugePage + 4096)));
+  CHECK(pages_taken() < before + 10 * kHugePage / 4096);
+}
+
 TEST_CASE("mapping for writing what was opened for reading is an error that names the path") {
   const TemporaryDirectory directory;
   make_file(directory.file("x"), bytes_of(4096));

@@ -323,6 +323,24 @@ TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, f
   }
 }
 
+TEST_CASE("a sealed file of more chunks than there are checksums in a piece is verified to its end") {
+  constexpr std::uint64_t kChunks = format::kChunkBytes / 8 + 3;  // 513 MiB
+  if (KEY_SCALE > 1) return;                                      // sanitizers are slow, and it is one rule everywhere
+  TempDir dir(memory_folder());
+  Options options = three_chunks();
+  options.num_bits = kChunks * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  CHECK(damage(dir.file()).empty());
+  const auto identity = inspect(dir.file(), false)->identity;
+  const std::uint64_t last = identity->body_offset + (kChunks - 1) * format::kChunkBytes;
+  write_bytes(dir.file(), last + 7, "damage");
+  const auto found = damage(dir.file());
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().offset == last);
+  CHECK(found.front().bytes == format::kChunkBytes);
+}
+
 TEST_CASE("up to three damaged ranges are named, and of more it is said that there are others") {
   TempDir dir;
   Options options = three_chunks();
