@@ -85,10 +85,14 @@ Session::Session(File file, region::Mapping mapping, format::Identity identity, 
       identity_(std::move(identity)),
       lock_timeout_ms_(lock_timeout_ms) {}
 
-// What was superseded and not replaced goes on first: somebody may wait for its state lock.
+// What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
+// the file is left as by a process that was killed.
 Session::~Session() {
   replaced_.reset();
-  static_cast<void>(close());
+  try {
+    static_cast<void>(close());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }

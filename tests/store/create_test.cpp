@@ -66,6 +66,23 @@ void create_and_kill(const std::string& path, const std::string& how, std::mt199
 
 }  // namespace
 
+TEST_CASE("a filter is made in a folder that can be written to and not read") {
+  TempDir dir(memory_folder());
+  const std::string folder = dir.file("drop box");
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  REQUIRE(chmod(dir.path().c_str(), 0755) == 0);
+  REQUIRE(chmod(folder.c_str(), geteuid() == 0 ? 0733 : 0300) ==
+          0);  // root's child is another user, in no group of ours
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 20;
+          if (access(folder.c_str(), R_OK) == 0) return 21;
+          auto filter = Filter::create(folder + "/filter.bf", small_options());
+          if (!filter || !filter->add("a key").ok()) return 22;
+          return filter->close().ok() ? 0 : 23;
+        }) == 0);
+  CHECK(state_of(folder + "/filter.bf") == FileState::kClean);
+}
+
 TEST_CASE("a process that is killed while it creates a file leaves nothing, or a file that opens") {
   std::mt19937_64 random(option("seed", 1));
   for (std::uint64_t i = 0; i < option("creations", 40); ++i) {

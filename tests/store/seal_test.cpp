@@ -396,6 +396,46 @@ TEST_CASE("damage at more places than are covered one by one is an error") {
   }
 }
 
+#if KEY_SCALE == 1  // sanitizers are slow, and it is one rule everywhere
+TEST_CASE("a sealed file of more chunks than there are checksums in a piece is verified to its end") {
+  constexpr std::uint64_t kChunks = format::kChunkBytes / 8 + 3;  // 513 MiB
+  TempDir dir(memory_folder());
+  Options options = three_chunks();
+  options.num_bits = kChunks * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  CHECK(damage(dir.file()).empty());
+  const auto identity = inspect(dir.file(), false)->identity;
+  const std::uint64_t last = identity->body_offset + (kChunks - 1) * format::kChunkBytes;
+  write_bytes(dir.file(), last + 7, "damage");
+  const auto found = damage(dir.file());
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().offset == last);
+  CHECK(found.front().bytes == format::kChunkBytes);
+}
+#endif
+
+TEST_CASE("up to three damaged ranges are named, and of more it is said that there are others") {
+  TempDir dir;
+  Options options = three_chunks();
+  options.num_bits = 9 * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  OpenOptions verifying;
+  verifying.verify = true;
+  for (std::uint64_t ranges = 1; ranges <= 5; ++ranges) {
+    CAPTURE(ranges);
+    const std::uint64_t chunk = format::kFileHeaderBytes + 2 * (ranges - 1) * format::kChunkBytes;
+    write_bytes(dir.file(), chunk + 5, "damage");
+    CHECK(damage(dir.file()).size() == ranges);
+    const auto refused = Filter::open(dir.file(), OpenMode::kRead, verifying);
+    REQUIRE(code_of(refused) == Code::kDamaged);
+    const std::string& words = refused.error().message;
+    CHECK((words.find(std::to_string(chunk) + " to ") != std::string::npos) == (ranges <= 3));
+    CHECK((words.find("and others") != std::string::npos) == (ranges > 3));
+  }
+}
+
 TEST_CASE("what is copied is what is compared with the checksums") {
   const faults::Scope scope;
   TempDir dir;
