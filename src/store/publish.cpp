@@ -87,7 +87,8 @@ Error Session::give_name() {
   return replaced_again_and_again(file_.path());
 }
 
-// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added here.
+// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
+// here.
 Error Session::begin_replacing() {
   if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
     replaced_.reset();

@@ -123,8 +123,9 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kSuperseded:
       if ((evidence.live_word & format::kLiveReplaced) != 0) {
         return fail(Code::kSuperseded,
-                    path + ": another file has replaced this one, of which this path is another name (a hard link, or a "
-                           "bind mount of the single file); open the path that was replaced");
+                    path +
+                        ": another file has replaced this one, of which this path is another name (a hard link, or a "
+                        "bind mount of the single file); open the path that was replaced");
       }
       return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
     default:
@@ -159,7 +160,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::
   if (!identity) return identity.error();
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+  return std::unique_ptr<Session>(
+      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {

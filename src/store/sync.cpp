@@ -149,7 +149,8 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   return stored.ok() && faulted() ? unreadable() : stored;
 }
 
-// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look knows.
+// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look
+// knows.
 Error Session::not_stored(const Error& body_synced, const Error& no_lock) const {
   if (body_synced.ok()) {
     live_word().fetch_and(~format::kLiveSyncing);
@@ -229,8 +230,8 @@ Error Session::close() {
   return outcome;
 }
 
-// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone, and
-// if it is not replaced after all, it is as if this process had been killed.
+// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone,
+// and if it is not replaced after all, it is as if this process had been killed.
 Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if ((live_word().load() & kOut) != 0) return {};

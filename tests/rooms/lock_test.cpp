@@ -123,7 +123,8 @@ TEST_CASE("locks of one byte live together, one of the whole range lives alone")
   const File alone = file.opened();
   const MappedLock all = must(MappedLock::take_all(alone, kRange, 0));
   CHECK_FALSE(must(all.others(alone)));
-  CHECK(MappedLock::take_one(file.opened(), kRange, kWaitForEver).error().code == Code::kBusy);
+  for (int i = 0; i < 50; ++i)  // whichever byte is tried
+    CHECK(MappedLock::take_one(file.opened(), kRange, kWaitForEver).error().code == Code::kBusy);
 }
 
 TEST_CASE("a range has as many locks as bytes") {
