@@ -119,8 +119,9 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kSuperseded:
       if ((evidence.live_word & format::kLiveReplaced) != 0) {
         return fail(Code::kSuperseded,
-                    path + ": another file has replaced this one, of which this path is another name (a hard link, or a "
-                           "bind mount of the single file); open the path that was replaced");
+                    path +
+                        ": another file has replaced this one, of which this path is another name (a hard link, or a "
+                        "bind mount of the single file); open the path that was replaced");
       }
       return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
     default:
@@ -155,7 +156,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   if (!identity) return identity.error();
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+  return std::unique_ptr<Session>(
+      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
@@ -369,18 +371,18 @@ Error Session::check_beside_live_writers() {
     const auto idle = try_lock(file_, kSyncLock);
     if (!idle) return idle.error();
     if (*idle) {
-      const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
-      if (Error error = unlock(file_, kSyncLock); !error.ok()) return error;
-      if (flagged) return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
-      break;
+      const bool died = (live_word().load() & format::kLiveSyncing) != 0;
+      const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
+      const Error poisoned = failed.ok() ? Error{} : poison(failed);
+      const Error unlocked = unlock(file_, kSyncLock);
+      return poisoned.ok() ? unlocked : poisoned;
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
-    if (*syncer) break;  // it lives; and if not, a stranger is in the way
+    if (*syncer) return {};  // it lives, and learns of a failure; and if not, a stranger is in the way
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
-  Error failed = mutant("writer_joins_without_asking_the_kernel") ? Error{} : file_.failed_writeback();
-  return failed.ok() ? failed : poison(failed);
+  return {};
 }
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
