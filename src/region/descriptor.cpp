@@ -74,11 +74,14 @@ bool same_file(const Opened& one, const Opened& other) noexcept {
   return one.device == other.device && one.inode == other.inode;
 }
 
-// A program that closes descriptors that are not its own may have another one at that number by now.
+// A program that closes descriptors that are not its own may have another one at that number by now. Where the system
+// cannot tell, it is there: what is not closed would keep its locks.
 bool is_there(int number, const Opened& opened) noexcept {
   struct stat now {};
-  return fstat(number, &now) == 0 && now.st_dev == opened.device && now.st_ino == opened.inode &&
-         (fcntl(number, F_GETFL) & O_ACCMODE) == opened.access;
+  if (fstat(number, &now) != 0) return errno != EBADF;
+  const int flags = fcntl(number, F_GETFL);
+  return now.st_dev == opened.device && now.st_ino == opened.inode &&
+         (flags < 0 || (flags & O_ACCMODE) == opened.access);
 }
 
 // nullptr if other code closed it, and another one was opened here at its number. The mutex is held.
@@ -126,17 +129,17 @@ void in_child() {
 
 }  // namespace
 
-int open_high(const char* path, int flags, unsigned mode) noexcept {
+int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   const Fillers fillers;
-  return open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
+  return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
-Descriptor Descriptor::open(const char* path, int flags, unsigned mode, Children children) {
+Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
   const std::lock_guard<std::mutex> lock(all().mutex);
   Descriptor made;
   std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
   auto entry = one.extract(-1);  // memory before there is something to close
-  made.number_ = open_high(path, flags, mode);
+  made.number_ = open_high(path, flags, mode, folder);
   if (!made.is_open()) return made;
   struct stat facts {};
   if (fstat(made.number_, &facts) != 0) {

@@ -2,13 +2,15 @@
 // process's own. Never sees filters.
 #pragma once
 
+#include <fcntl.h>
+
 #include <cstdint>
 
 namespace bfstore::region {
 
-// As open(2), close-on-exec, but never at the number of a standard stream that happens to be closed: what a program
+// As openat(2), close-on-exec, but never at the number of a standard stream that happens to be closed: what a program
 // prints must not go into a filter. -1, with errno.
-int open_high(const char* path, int flags, unsigned mode = 0) noexcept;
+int open_high(const char* path, int flags, unsigned mode = 0, int folder = AT_FDCWD) noexcept;
 
 // Whether a forked child gets a descriptor. An open-file-description lock ends with the last descriptor of it, so a
 // child that had its parent's would hold the parent's locks after the parent's death. Such a child has a descriptor of
@@ -21,7 +23,7 @@ enum class Children { kInherit, kDoNot };
 class Descriptor {
  public:
   // As open_high(). is_open() is false where that fails, with errno.
-  static Descriptor open(const char* path, int flags, unsigned mode, Children children);
+  static Descriptor open(const char* path, int flags, Children children, unsigned mode = 0, int folder = AT_FDCWD);
 
   Descriptor() noexcept = default;
   Descriptor(Descriptor&& other) noexcept;

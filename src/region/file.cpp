@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "region/blocks.hpp"
 #include "region/descriptor.hpp"
 
 namespace bfstore::region {
@@ -23,52 +24,9 @@ namespace {
 
 using base::fail_errno;
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string temporary_name_for(const std::string& path) {
-  std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
-  std::array<char, 24> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(random));
-  return path + "." + digits.data() + ".tmp";
-}
-
-// The folder that a file is in, opened before anything in it changes: what can fail then does no harm.
-class Folder {
- public:
-  explicit Folder(const std::string& path)
-      : path_(directory_of(path)),
-        descriptor_(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-        failed_(descriptor_ < 0 ? errno : 0) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-
-  // It may be that it can be written to, and not read.
-  [[nodiscard]] Error opened() const {
-    return failed_ == 0 || failed_ == EACCES ? Error{} : fail_errno(failed_, path_, "opening the directory");
-  }
-  // A new file's sync writes its name, too.
-  [[nodiscard]] Error sync(const std::string& path, int file) const {
-    if (descriptor_ < 0) return fsync(file) == 0 ? Error{} : fail_errno(errno, path, "syncing the new name");
-    return fsync(descriptor_) == 0 ? Error{} : fail_errno(errno, path_, "syncing the directory");
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-  int failed_;
-};
-
-bool is_symlink(const std::string& path) noexcept {
+bool is_symlink(int folder, const std::string& name) noexcept {
   struct stat facts {};
-  return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+  return fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
 }
 
 bool same_inode(int one, int other) noexcept {
@@ -85,9 +43,10 @@ std::uint64_t birth_of(int descriptor) noexcept {
   return static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * 1'000'000'000 + facts.stx_btime.tv_nsec;
 }
 
-// The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c and statfs(2)). FUSE's is
-// virtiofs's, too.
-constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
+// The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c, fs/orangefs/protocol.h
+// and statfs(2)), or, of filesystems that are not in the kernel, those of src/stat.c of GNU coreutils, which calls them
+// remote. FUSE's is virtiofs's, too.
+constexpr std::array<std::uint32_t, 25> kRemote{NFS_SUPER_MAGIC,
                                                 SMB_SUPER_MAGIC,
                                                 CIFS_SUPER_MAGIC,
                                                 SMB2_SUPER_MAGIC,
@@ -103,19 +62,39 @@ constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
                                                 0x01161970 /* GFS2 */,
                                                 OCFS2_SUPER_MAGIC,
                                                 0x786f4256 /* vboxsf */,
-                                                0x19830326 /* BeeGFS */};
+                                                0x19830326 /* BeeGFS */,
+                                                0x20030528 /* OrangeFS */,
+                                                0xbacbacbc /* vmhgfs */,
+                                                0x7c7c6673 /* prl_fs */,
+                                                0xaad7aaea /* PanFS */,
+                                                0xbeefdead /* SNFS */,
+                                                0x61636673 /* ACFS */,
+                                                0xa501fcf5 /* VxFS, which may be clustered */,
+                                                0x013111a8 /* IBRIX */};
 
 }  // namespace
 
 Result<File> File::open(const std::string& path, Access access) {
+  auto folder = Folder::of(path);
+  if (!folder) return folder.error();
+  return open_in(std::move(*folder), path, access);
+}
+
+Result<File> File::open_again(Access access) const { return open_in(folder_, path_, access); }
+
+Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access) {
   constexpr int kCareful = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   const bool reading = access == Access::kRead;
-  Descriptor descriptor = Descriptor::open(path.c_str(), (reading ? O_RDONLY : O_RDWR) | kCareful, 0,
-                                           reading ? Children::kInherit : Children::kDoNot);
-  if (descriptor.is_open())
-    return reading ? File(std::move(descriptor), path) : of_this_process(std::move(descriptor), path);
+  const std::string name = name_in_folder(path);
+  const int in_folder = folder->descriptor();
+  Descriptor descriptor = Descriptor::open(name.c_str(), (reading ? O_RDONLY : O_RDWR) | kCareful,
+                                           reading ? Children::kInherit : Children::kDoNot, 0, in_folder);
+  if (descriptor.is_open()) {
+    return reading ? File(std::move(descriptor), path, std::move(folder))
+                   : of_this_process(std::move(descriptor), path, std::move(folder));
+  }
   const int failed = errno;
-  if (failed == ELOOP && is_symlink(path)) {
+  if (failed == ELOOP && is_symlink(in_folder, name)) {
     return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
   }
   if (failed == EISDIR) return base::fail(Code::kNotRegular, path + ": a directory, not a filter file");
@@ -125,25 +104,47 @@ Result<File> File::open(const std::string& path, Access access) {
   return fail_errno(failed, path, "opening");
 }
 
+// The right to write is taken back before anything is written: what matters is the descriptor. A process that is killed
+// in between leaves a file that its owner may write to.
+Result<File> File::open_again_as_owner() const {
+  auto file = open_again(Access::kReadWrite);
+  if (file || file.error().code != Code::kAccess) return file;
+  const auto readable = open_again(Access::kRead);
+  struct stat facts {};
+  const bool owned = readable && fstat(readable->descriptor(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+                     facts.st_uid == geteuid() && (facts.st_mode & S_IWUSR) == 0;
+  if (!owned || fchmod(readable->descriptor(), (facts.st_mode & 07777U) | S_IWUSR) != 0) return file;
+  auto writable = open_again(Access::kReadWrite);
+  if (fchmod(readable->descriptor(), facts.st_mode & 07777U) != 0) return fail_errno(errno, path_, "changing its mode");
+  return writable;
+}
+
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
-  const std::string directory = directory_of(path);
-  Descriptor descriptor = Descriptor::open(directory.c_str(), O_TMPFILE | O_RDWR, mode, Children::kDoNot);
-  if (descriptor.is_open()) return of_this_process(std::move(descriptor), path);
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
-  std::string temporary = temporary_name_for(path);
-  descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode, Children::kDoNot);
-  if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
-  auto file = of_this_process(std::move(descriptor), path);
+  auto opened = Folder::of(path);
+  if (!opened) return opened.error();
+  std::shared_ptr<const Folder> folder = std::move(*opened);
+  Descriptor descriptor = Descriptor::open(".", O_TMPFILE | O_RDWR, Children::kDoNot, mode, folder->descriptor());
+  std::string temporary;
+  if (!descriptor.is_open()) {
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
+    temporary = temporary_name();
+    descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, Children::kDoNot, mode,
+                                  folder->descriptor());
+    if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
+  }
+  ask_to_keep_blocks(descriptor.number());
+  auto file = of_this_process(std::move(descriptor), path, folder);
   if (file) {
     file->temporary_ = std::move(temporary);
-  } else {
-    unlink(temporary.c_str());
+  } else if (!temporary.empty()) {
+    unlinkat(folder->descriptor(), temporary.c_str(), 0);
   }
   return file;
 }
 
-Result<File> File::of_this_process(Descriptor descriptor, const std::string& path) {
-  File file(std::move(descriptor), path);
+Result<File> File::of_this_process(Descriptor descriptor, const std::string& path,
+                                   std::shared_ptr<const Folder> folder) {
+  File file(std::move(descriptor), path, std::move(folder));
   file.writable_ = true;
   const auto born = ForkMark::make();
   if (!born) return born.error();
@@ -154,6 +155,8 @@ Result<File> File::of_this_process(Descriptor descriptor, const std::string& pat
 File::File(File&& other) noexcept
     : descriptor_(std::move(other.descriptor_)),
       path_(std::move(other.path_)),
+      name_(std::move(other.name_)),
+      folder_(std::move(other.folder_)),
       temporary_(std::exchange(other.temporary_, std::string())),
       writable_(other.writable_),
       born_(other.born_) {}
@@ -161,6 +164,8 @@ File::File(File&& other) noexcept
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
+  std::swap(name_, other.name_);
+  std::swap(folder_, other.folder_);
   std::swap(temporary_, other.temporary_);
   std::swap(writable_, other.writable_);
   std::swap(born_, other.born_);
@@ -168,15 +173,16 @@ File& File::operator=(File&& other) noexcept {
 }
 
 File::~File() {
-  if (!temporary_.empty() && born_.here()) unlink(temporary_.c_str());
+  if (!temporary_.empty() && born_.here()) unlinkat(folder_->descriptor(), temporary_.c_str(), 0);
 }
 
 // What fails for want of numbers or memory must not look as if there were no way.
 Result<std::optional<Descriptor>> File::another_description() const {
   constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
-  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(path_, kAgain)}) {
-    Descriptor another = Descriptor::open(way.c_str(), flags, 0, Children::kDoNot);
+  const std::string& name = temporary_.empty() ? name_ : temporary_;
+  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(name, kAgain)}) {
+    Descriptor another = Descriptor::open(way.c_str(), flags, Children::kDoNot, 0, folder_->descriptor());
     if (another.is_open() && same_inode(another.number(), descriptor())) return std::optional(std::move(another));
     if (!another.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR))
       return fail_errno(errno, path_, "opening it once more");
@@ -212,8 +218,16 @@ Result<Sharing> File::sharing() const {
 bool File::has_its_path() const noexcept {
   struct stat here {};
   struct stat there {};
-  return fstat(descriptor(), &here) == 0 && lstat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino;
+  return fstat(descriptor(), &here) == 0 &&
+         fstatat(folder_->descriptor(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+bool File::path_names_another() const noexcept {
+  struct stat here {};
+  struct stat there {};
+  if (path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0 || lstat(path_.c_str(), &there) != 0) return false;
+  return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
 bool File::same_file(const File& other) const noexcept { return same_inode(descriptor(), other.descriptor()); }
@@ -236,9 +250,17 @@ Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offse
   return done;
 }
 
-// Never into what has the number by now: that may be any file of the program's.
+Error File::may_write_up_to(std::uint64_t end) const {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur) return {};
+  return fail_errno(EFBIG, path_,
+                    "writing past the process's file size limit of " + std::to_string(limit.rlim_cur) + " bytes");
+}
+
+// Never into a file that has the number by now: that may be any file of the program.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
   if (Error error = check_descriptor(); !error.ok()) return error;
+  if (Error error = may_write_up_to(offset + bytes.size()); !error.ok()) return error;
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put =
@@ -276,13 +298,34 @@ Error File::check_room_for(std::uint64_t bytes) const {
 }
 
 Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
+  if (Error error = may_write_up_to(offset + bytes); !error.ok()) return error;
   if (Error error = check_room_for(bytes); !error.ok()) return error;
-  int failed = 0;
-  do {
-    failed = posix_fallocate(descriptor(), static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (failed == EINTR);
+  const int failed = allocate_blocks(descriptor(), {offset, bytes});
   if (failed == 0) return {};
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
+}
+
+// Where the filesystem does not tell which blocks there are, their number does: a copy has blocks for the hole after
+// the header only if it has them everywhere.
+Error File::own_blocks(const std::vector<Extent>& parts) const {
+  auto unowned = unowned_in(descriptor(), parts);
+  if (!unowned) {
+    const auto facts = this->facts();
+    if (!facts) return facts.error();
+    std::uint64_t wanted = 0;
+    for (const Extent& part : parts) wanted += part.bytes;
+    unowned.emplace();
+    if (wanted > facts->allocated_bytes) unowned->holes = parts;
+    unowned->bytes = wanted - std::min(wanted, facts->allocated_bytes);
+  }
+  if (Error error = check_room_for(unowned->bytes); !error.ok()) return error;
+  int failed = 0;
+  for (const Extent& hole : unowned->holes) failed = failed != 0 ? failed : fill_hole(descriptor(), hole);
+  for (const Extent& part : unowned->shared) failed = failed != 0 ? failed : unshare(descriptor(), part);
+  if (failed == 0) return {};
+  return fail_errno(
+      failed, path_,
+      "allocating " + std::to_string(unowned->bytes) + " bytes of which it has no blocks, or shares them with a copy");
 }
 
 Error File::sync() const {
@@ -302,23 +345,26 @@ Error File::failed_writeback() const {
 
 Error File::link_unnamed(const std::string& name) const {
   // AT_EMPTY_PATH needs a capability on older kernels; the way through /proc needs /proc.
-  if (linkat(descriptor(), "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
+  const int folder = folder_->descriptor();
+  if (linkat(descriptor(), "", folder, name.c_str(), AT_EMPTY_PATH) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
-  if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  if (linkat(AT_FDCWD, self.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   return fail_errno(errno, path_, "giving the new file its name");
 }
 
 Error File::rename_temporary(bool replace) {
+  const int folder = folder_->descriptor();
+  const char* const temporary = temporary_.c_str();
   int outcome = 0;
   if (replace) {
-    outcome = rename(temporary_.c_str(), path_.c_str());
+    outcome = renameat(folder, temporary, folder, name_.c_str());
   } else {
-    outcome = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+    outcome = renameat2(folder, temporary, folder, name_.c_str(), RENAME_NOREPLACE);
     if (outcome != 0 && errno != EEXIST) {  // no such flag here: a hard link refuses to replace, too
-      outcome = link(temporary_.c_str(), path_.c_str());
-      if (outcome == 0) unlink(temporary_.c_str());
+      outcome = linkat(folder, temporary, folder, name_.c_str(), 0);
+      if (outcome == 0) unlinkat(folder, temporary, 0);
     }
   }
   if (outcome != 0 && errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
@@ -328,13 +374,13 @@ Error File::rename_temporary(bool replace) {
 }
 
 Error File::publish(bool replace) {
-  const Folder folder(path_);
+  const Folder::Syncer folder(*folder_);
   if (Error error = folder.opened(); !error.ok()) return error;
   if (temporary_.empty() && !replace) {
-    if (Error error = link_unnamed(path_); !error.ok()) return error;
+    if (Error error = link_unnamed(name_); !error.ok()) return error;
   } else {
     if (temporary_.empty()) {
-      std::string temporary = temporary_name_for(path_);
+      std::string temporary = temporary_name();
       if (Error error = link_unnamed(temporary); !error.ok()) return error;
       temporary_ = std::move(temporary);
     }
@@ -342,7 +388,7 @@ Error File::publish(bool replace) {
   }
   if (base::mutant("name_is_not_synced")) return {};
   Error error = folder.sync(path_, descriptor());
-  if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
+  if (!error.ok() && !replace && has_its_path()) unlinkat(folder_->descriptor(), name_.c_str(), 0);
   return error;
 }
 

@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "region/descriptor.hpp"
+#include "region/folder.hpp"
 #include "region/fork.hpp"
 
 namespace bfstore::region {
@@ -32,6 +35,12 @@ struct FileFacts {
   std::uint64_t birth = 0;  // nanoseconds since 1970 at which this inode was made; 0 where nobody knows
 };
 
+// A part of a file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 class File {
  public:
   // What is open for writing is not its owner's children's: they have no descriptor of it, and hold none of its locks.
@@ -39,6 +48,12 @@ class File {
 
   // Never follows a symbolic link as the last part of the path (kSymlink), never blocks on a FIFO.
   static Result<File> open(const std::string& path, Access access);
+
+  // The file that has this file's name now, in the folder that its path led to: this one, or one that took its place.
+  [[nodiscard]] Result<File> open_again(Access access) const;
+  // The same, for writing into its header what its handles must learn. An owner who has taken the right to write away
+  // from itself (mode 0444) has it for this moment.
+  [[nodiscard]] Result<File> open_again_as_owner() const;
 
   // A new file, readable and writable, in the directory of `path` but without that name until publish(). Where the
   // filesystem has no unnamed files it has a temporary name, which the destructor removes.
@@ -65,8 +80,10 @@ class File {
 
   [[nodiscard]] Result<FileFacts> facts() const;
   [[nodiscard]] Result<Sharing> sharing() const;
-  // Whether this file is still the one that its path names.
+  // Whether this file still has its name, in the folder that its path led to.
   [[nodiscard]] bool has_its_path() const noexcept;
+  // Whether its path, an absolute one, leads to another file by now: a symbolic link to a folder was switched.
+  [[nodiscard]] bool path_names_another() const noexcept;
   [[nodiscard]] bool same_file(const File& other) const noexcept;
 
   // From now on read_at() brings no more into memory than it reads.
@@ -78,6 +95,8 @@ class File {
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;
+  // EFBIG past the process's limit of file sizes, where the kernel would send SIGXFSZ.
+  [[nodiscard]] Error may_write_up_to(std::uint64_t end) const;
 
   // Reads the bytes and writes them again, so that a sync writes them, even where the system takes them for written
   // because it failed to write them before. Nobody may write to the file meanwhile.
@@ -85,6 +104,10 @@ class File {
 
   // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
+
+  // Blocks for the holes of these parts, and of its own for those that it shares with a copy, where the filesystem can
+  // tell (FALLOC_FL_UNSHARE_RANGE): of an existing file, which is not longer afterwards, and has the same bytes.
+  Error own_blocks(const std::vector<Extent>& parts) const;
 
   // Everything written so far, through the descriptor or a mapping, is durable (fdatasync). After a failure a later
   // success proves nothing.
@@ -100,16 +123,24 @@ class File {
   Error publish(bool replace);
 
  private:
-  File(Descriptor descriptor, std::string path) noexcept : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+  File(Descriptor descriptor, std::string path, std::shared_ptr<const Folder> folder)
+      : descriptor_(std::move(descriptor)),
+        path_(std::move(path)),
+        name_(name_in_folder(path_)),
+        folder_(std::move(folder)) {}
+  static Result<File> open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access);
   // The descriptor, open for writing, of this process alone.
-  static Result<File> of_this_process(Descriptor descriptor, const std::string& path);
+  static Result<File> of_this_process(Descriptor descriptor, const std::string& path,
+                                      std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 
   Descriptor descriptor_;
   std::string path_;
-  std::string temporary_;  // not empty: the file has this name, until it is published
+  std::string name_;  // in the folder
+  std::shared_ptr<const Folder> folder_;
+  std::string temporary_;  // not empty: the file has this name in the folder, until it is published
   bool writable_ = false;
   ForkMark born_;
 };

@@ -87,7 +87,7 @@ Patience::Patience(std::uint32_t timeout_ms) noexcept
     : for_ever_(timeout_ms == kWaitForEver), until_(Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
 
 bool Patience::wait() {
-  constexpr std::chrono::nanoseconds kLongestPause = std::chrono::milliseconds(5);
+  constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
   const auto left = until_ - Clock::now();
   if (!for_ever_ && left <= Clock::duration::zero()) return false;
   std::this_thread::sleep_for(for_ever_ ? pause_ : std::min<Clock::duration>(pause_, left));
@@ -99,6 +99,13 @@ bool Patience::wait() {
 
 Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::uint32_t timeout_ms) {
   Patience patience(timeout_ms);
+  const auto next_in_turn = wait_for(file, byte + kAnteroom, patience, timeout_ms);
+  if (!next_in_turn) return next_in_turn.error();
+  return wait_for(file, byte, patience, timeout_ms);
+}
+
+Result<ScopedLock> ScopedLock::wait_for(const File& file, std::uint64_t byte, Patience& patience,
+                                        std::uint32_t timeout_ms) {
   for (;;) {
     const auto got = try_lock(file, byte);
     if (!got) return got.error();

@@ -30,6 +30,7 @@ namespace {
 namespace bip = boost::interprocess;
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMostCovers = 16'384;  // of 2 MiB of damage at most
 
 // What Boost asks of a thing that can be mapped.
 struct Mappable {
@@ -106,8 +107,8 @@ std::uint64_t available_bytes() {
 class Memory {
  public:
   Memory() noexcept = default;
-  explicit Memory(std::uint64_t bytes) noexcept
-      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  explicit Memory(std::uint64_t bytes, int sharing = MAP_PRIVATE) noexcept
+      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0)) {}
   Memory(Memory&& other) noexcept : bytes_(other.bytes_), base_(std::exchange(other.base_, MAP_FAILED)) {}
   Memory& operator=(Memory&& other) noexcept {
     std::swap(bytes_, other.bytes_);
@@ -133,6 +134,8 @@ struct Mapping::Held {
   std::string path;
   bool residence_is_told = false;
   Memory copy;  // instead of a region of the file
+  Memory ones;  // what damage is covered with, once there is any
+  std::uint64_t covers = 0;
   Guard guard;  // gone before what it guards
 };
 
@@ -237,11 +240,27 @@ Error Mapping::populate(std::uint64_t first_bytes) const {
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 
+// The same memory again and again: remapping shared pages with an old length of 0 maps them once more. Each time takes
+// one of the mappings that a process may have (vm.max_map_count, 65530 as a rule), and the file's on both sides
+// another.
 Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const {
-  void* const ones =
-      mmap(data() + offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (ones == MAP_FAILED) return base::fail_errno(errno, held_->path, "covering what is damaged of");
-  std::memset(ones, 0xff, bytes);
+  if (held_->copy.ok()) {
+    std::memset(data() + offset, 0xff, bytes);
+    return {};
+  }
+  if (!held_->ones.ok()) {
+    held_->ones = Memory(kHugePage, MAP_SHARED);
+    if (!held_->ones.ok()) return base::fail_errno(errno, held_->path, "covering what is damaged of");
+    std::memset(held_->ones.all().data(), 0xff, kHugePage);
+  }
+  for (std::uint64_t done = 0; done < bytes; done += kHugePage) {
+    if (++held_->covers > kMostCovers)
+      return base::fail(Code::kDamaged, held_->path + ": is damaged at too many places; use a copy, or build it again");
+    const std::uint64_t piece = std::min(kHugePage, bytes - done);
+    void* const ones = held_->ones.all().data();
+    if (mremap(ones, 0, piece, MREMAP_MAYMOVE | MREMAP_FIXED, data() + offset + done) == MAP_FAILED)
+      return base::fail_errno(errno, held_->path, "covering what is damaged of");
+  }
   return {};
 }
 

@@ -52,7 +52,8 @@ class Mapping {
   [[nodiscard]] Error populate(std::uint64_t first_bytes) const;
 
   // Every bit there is 1 from now on, for who has this mapping alone. `offset` is a multiple of the page size, and
-  // where the range ends in the middle of a page, so does the mapping.
+  // where the range ends in the middle of a page, so does the mapping. Takes 2 MiB of memory, however much is covered;
+  // kDamaged after 16,384 pieces of up to 2 MiB.
   [[nodiscard]] Error cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const;
 
   // For this mapping alone, the page of `offset` is what it was, but for these bytes, from now on: what happens in the

@@ -98,7 +98,7 @@ Error Session::begin_replacing() {
     }
   }
   if (replaced_ != nullptr) return {};
-  auto begun = Replaced::begin(file_.path(), lock_timeout_ms_);
+  auto begun = Replaced::begin(file_, lock_timeout_ms_);
   if (!begun) return begun.error();
   replaced_ = std::move(*begun);
   return {};

@@ -34,6 +34,7 @@ Error Session::recover(const Evidence& evidence, const Opening& options) {
   if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
     return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if (Error error = own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(evidence); !error.ok()) return error;
   recovering_ = true;
   if (!options.accept_loss) return {};

@@ -22,9 +22,9 @@ Error replaced_again_and_again(const std::string& path) {
   return base::fail(Code::kBusy, path + ": is being replaced again and again; try later");
 }
 
-Result<std::unique_ptr<Replaced>> Replaced::begin(const std::string& path, std::uint32_t lock_timeout_ms) {
+Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor, std::uint32_t lock_timeout_ms) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto file = region::File::open(path, region::File::Access::kReadWrite);
+    auto file = successor.open_again_as_owner();
     if (!file && file.error().code == Code::kNotFound) return std::unique_ptr<Replaced>();
     if (!file) return file.error();
     std::unique_ptr<Replaced> replaced(new Replaced(std::move(*file)));
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Replaced>> Replaced::begin(const std::string& path, std::
     if (!superseded) return superseded.error();
     if (*superseded) return replaced;
   }
-  return replaced_again_and_again(path);
+  return replaced_again_and_again(successor.path());
 }
 
 // False if the path names another file by now.

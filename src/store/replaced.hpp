@@ -18,8 +18,9 @@ namespace bfstore::store {
 // destructor, no other file took its place, and it goes on as before.
 class Replaced {
  public:
-  // nullptr if no file has the name. A file that is no filter is not touched.
-  static Result<std::unique_ptr<Replaced>> begin(const std::string& path, std::uint32_t lock_timeout_ms);
+  // The file that has the name which `successor` is to get; nullptr if no file has. What is no filter is not written
+  // to.
+  static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, std::uint32_t lock_timeout_ms);
 
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;

@@ -42,12 +42,12 @@ Error check_sharing(File& file, File::Access access) {
                                        "be seen; copy it to a local disk, or insist on it (any filesystem)");
   }
   if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
-  if (const auto writer = File::open(file.path(), File::Access::kReadWrite); !writer) {
+  if (const auto writer = file.open_again(File::Access::kReadWrite); !writer) {
     return fail(Code::kFilesystem, file.path() +
                                        ": is on an overlay filesystem and may not be written to, so that later writes "
                                        "of others would not be seen; if there are none, insist on it (any filesystem)");
   }
-  auto again = File::open(file.path(), access);
+  auto again = file.open_again(access);
   if (!again) return again.error();
   file = std::move(*again);
   return {};
@@ -85,10 +85,14 @@ Session::Session(File file, region::Mapping mapping, format::Identity identity, 
       identity_(std::move(identity)),
       lock_timeout_ms_(lock_timeout_ms) {}
 
-// What was superseded and not replaced goes on first: somebody may wait for its state lock.
+// What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
+// the file is left as by a process that was killed.
 Session::~Session() {
   replaced_.reset();
-  static_cast<void>(close());
+  try {
+    static_cast<void>(close());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
@@ -134,10 +138,10 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
 // --- Opening
 // -----------------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
-                                                       const Opening& options, region::Pages pages) {
-  auto file = File::open(path, access);
+Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::Access access, const Opening& options,
+                                                       region::Pages pages) {
   if (!file) return file.error();
+  const std::string path = file->path();
   if (const auto facts = file->facts(); !facts || !facts->regular)
     return facts ? fail(Code::kNotRegular, path + ": not a regular file") : facts.error();
   if (!options.any_filesystem) {
@@ -162,7 +166,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = open_checked(path, File::Access::kRead, options, pages_for(options.map, true));
+    auto opened =
+        open_checked(File::open(path, File::Access::kRead), File::Access::kRead, options, pages_for(options.map, true));
     if (!opened) return opened;
     const auto usable = (*opened)->read_on(options);
     if (!usable) return usable.error();
@@ -254,7 +259,7 @@ Error Session::let_it_go_on(const Opening& options) const {
 
 // Under the state lock, by a writer that no other process sees.
 Error Session::as_writer(const std::function<Error(Session&)>& what, const Opening& options) const {
-  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, options, region::Pages::kAny);
+  const auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
   if (!writer) return writer.error();
   if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
     return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
@@ -279,8 +284,8 @@ void Session::go_on(Evidence& evidence) const {
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Writers kind, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened =
-        open_checked(path, File::Access::kReadWrite, options, pages_for(options.map, kind == Writers::kAlone));
+    auto opened = open_checked(File::open(path, File::Access::kReadWrite), File::Access::kReadWrite, options,
+                               pages_for(options.map, kind == Writers::kAlone));
     if (!opened) return opened;
     if ((*opened)->identity_.seal && !mutant("sealed_file_is_written_to")) {
       return fail(Code::kSealed,
@@ -343,8 +348,10 @@ Result<Evidence> Session::evidence_under_lock() const {
 Error Session::enter(const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
   if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
+  if (Error error = file_.may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:
+      if (Error error = own_blocks(); !error.ok()) return error;
       return begin_dirty(evidence);
     case FileState::kInUse:
       return check_beside_live_writers();
@@ -385,6 +392,15 @@ Error Session::check_beside_live_writers() {
   return {};
 }
 
+// Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with
+// another file, would be SIGBUS on a full disk. Those who join other writers find it done.
+Error Session::own_blocks() const {
+  if (mutant("copy_is_not_given_its_blocks")) return {};
+  const region::Extent header{0, format::kFileHeaderBytes};
+  const region::Extent body{identity_.body_offset, identity_.body_bytes};
+  return file_.own_blocks({header, body});
+}
+
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
 Error Session::begin_dirty(const Evidence& evidence) const {
   if (!mutant("opened_clean_file_keeps_the_flag_of_a_sync")) live_word().fetch_and(~format::kLiveSyncing);
@@ -395,6 +411,7 @@ Error Session::begin_dirty(const Evidence& evidence) const {
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
 // again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
+  if (Error error = own_blocks(); !error.ok()) return error;
   const auto sync_lock = take(mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
   if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);

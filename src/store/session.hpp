@@ -149,7 +149,7 @@ class Session {
  private:
   Session(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms);
 
-  static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
+  static Result<std::unique_ptr<Session>> open_checked(Result<region::File> file, region::File::Access access,
                                                        const Opening& options, region::Pages pages);
   Error check_seal(const Opening& options) const;
   Result<bool> read_on(const Opening& options);
@@ -161,6 +161,7 @@ class Session {
   Error hold_writers_lock(Writers kind);
   Error enter(const Evidence& evidence, const Opening& options);
   Error check_beside_live_writers();
+  Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
   Error recover(const Evidence& evidence, const Opening& options);
   Error begin_recovery(const Evidence& evidence);

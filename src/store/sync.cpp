@@ -183,7 +183,7 @@ Result<bool> Session::is_current() const {
   check_writeback();
   if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy
-  return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path();
+  return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path() && !file_.path_names_another();
 }
 
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to.
