@@ -334,10 +334,12 @@ Error File::sync() const {
 }
 
 // Of the whole inode, whatever range is asked for: the error is the inode's (Linux, mm/filemap.c,
-// file_check_and_advance_wb_err). Another errno than these says that the question can not be asked here.
+// file_check_and_advance_wb_err), and its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT,
+// ENOLINK and more. These alone say that the question can not be asked here.
 Error File::failed_writeback() const {
   if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return {};
-  if (errno != EIO && errno != ENOSPC && errno != EDQUOT) return {};
+  if (errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL || errno == EBADF || errno == ESPIPE)
+    return {};
   return fail_errno(errno, path_, "writing to disk in the background");
 }
 

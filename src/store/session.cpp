@@ -378,18 +378,18 @@ Error Session::check_beside_live_writers() {
     const auto idle = try_lock(file_, kSyncLock);
     if (!idle) return idle.error();
     if (*idle) {
-      const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
-      if (Error error = unlock(file_, kSyncLock); !error.ok()) return error;
-      if (flagged) return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
-      break;
+      const bool died = (live_word().load() & format::kLiveSyncing) != 0;
+      const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
+      const Error poisoned = failed.ok() ? Error{} : poison(failed);
+      const Error unlocked = unlock(file_, kSyncLock);
+      return poisoned.ok() ? unlocked : poisoned;
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
-    if (*syncer) break;  // it lives; and if not, a stranger is in the way
+    if (*syncer) return {};  // it lives, and learns of a failure; and if not, a stranger is in the way
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
-  Error failed = mutant("writer_joins_without_asking_the_kernel") ? Error{} : file_.failed_writeback();
-  return failed.ok() ? failed : poison(failed);
+  return {};
 }
 
 // Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with

@@ -176,6 +176,9 @@ class Session {
   [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;
   [[nodiscard]] bool replaced() const;
   Error leave();
+  Error leave_last();
+  void check_writeback_as_writer() const;
+  [[nodiscard]] Error ask_the_kernel() const;
   Error store_slot(const Error& body_synced, const SlotUpdate& update);
   Error sync_and_store(const SlotUpdate& update);
   Error sync_and_mark_clean();
