@@ -66,6 +66,10 @@ class Folder {
   int failed_;
 };
 
+constexpr mode_t kPermissions = 07777;
+
+std::string link_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
 bool is_symlink(const std::string& path) noexcept {
   struct stat facts {};
   return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
@@ -125,20 +129,37 @@ Result<File> File::open(const std::string& path, Access access) {
   return fail_errno(failed, path, "opening");
 }
 
+// A file without a name is opened once more through /proc alone.
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   const std::string directory = directory_of(path);
   Descriptor descriptor = Descriptor::open(directory.c_str(), O_TMPFILE | O_RDWR, mode, Children::kDoNot);
-  if (descriptor.is_open()) return of_this_process(std::move(descriptor), path);
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
+  if (descriptor.is_open() && access(link_in_proc(descriptor.number()).c_str(), F_OK) == 0)
+    return new_file(std::move(descriptor), path);
+  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+    return fail_errno(errno, path, "creating");
   std::string temporary = temporary_name_for(path);
   descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode, Children::kDoNot);
   if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
-  auto file = of_this_process(std::move(descriptor), path);
+  auto file = new_file(std::move(descriptor), path);
   if (file) {
     file->temporary_ = std::move(temporary);
   } else {
     unlink(temporary.c_str());
   }
+  return file;
+}
+
+// Until it is published its owner may read and write it, whatever mode was asked for: it is opened once more.
+Result<File> File::new_file(Descriptor descriptor, const std::string& path) {
+  constexpr mode_t kOwners = S_IRUSR | S_IWUSR;
+  auto file = of_this_process(std::move(descriptor), path);
+  if (!file) return file;
+  struct stat facts {};
+  if (fstat(file->descriptor(), &facts) != 0) return fail_errno(errno, path, "asking for its mode");
+  const mode_t mode = facts.st_mode & kPermissions;
+  if ((mode & kOwners) == kOwners) return file;
+  if (fchmod(file->descriptor(), mode | kOwners) != 0) return fail_errno(errno, path, "setting its mode");
+  file->published_mode_ = mode;
   return file;
 }
 
@@ -155,6 +176,7 @@ File::File(File&& other) noexcept
     : descriptor_(std::move(other.descriptor_)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, std::string())),
+      published_mode_(other.published_mode_),
       writable_(other.writable_),
       born_(other.born_) {}
 
@@ -162,6 +184,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
+  std::swap(published_mode_, other.published_mode_);
   std::swap(writable_, other.writable_);
   std::swap(born_, other.born_);
   return *this;
@@ -174,8 +197,8 @@ File::~File() {
 // What fails for want of numbers or memory must not look as if there were no way.
 Result<std::optional<Descriptor>> File::another_description() const {
   constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
-  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(path_, kAgain)}) {
+  const std::string& name = temporary_.empty() ? path_ : temporary_;
+  for (const auto& [way, flags] : {std::pair(link_in_proc(descriptor()), O_RDWR), std::pair(name, kAgain)}) {
     Descriptor another = Descriptor::open(way.c_str(), flags, 0, Children::kDoNot);
     if (another.is_open() && same_inode(another.number(), descriptor())) return std::optional(std::move(another));
     if (!another.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR))
@@ -302,8 +325,7 @@ Error File::link_unnamed(const std::string& name) const {
   // AT_EMPTY_PATH needs a capability on older kernels; the way through /proc needs /proc.
   if (linkat(descriptor(), "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
-  if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  if (linkat(AT_FDCWD, link_in_proc(descriptor()).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   return fail_errno(errno, path_, "giving the new file its name");
 }
@@ -328,6 +350,8 @@ Error File::rename_temporary(bool replace) {
 Error File::publish(bool replace) {
   const Folder folder(path_);
   if (Error error = folder.opened(); !error.ok()) return error;
+  if (published_mode_ && fchmod(descriptor(), *published_mode_) != 0)
+    return fail_errno(errno, path_, "setting its mode");
   if (temporary_.empty() && !replace) {
     if (Error error = link_unnamed(path_); !error.ok()) return error;
   } else {

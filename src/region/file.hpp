@@ -103,13 +103,15 @@ class File {
   File(Descriptor descriptor, std::string path) noexcept : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
   // The descriptor, open for writing, of this process alone.
   static Result<File> of_this_process(Descriptor descriptor, const std::string& path);
+  static Result<File> new_file(Descriptor descriptor, const std::string& path);
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 
   Descriptor descriptor_;
   std::string path_;
-  std::string temporary_;  // not empty: the file has this name, until it is published
+  std::string temporary_;                        // not empty: the file has this name, until it is published
+  std::optional<std::uint32_t> published_mode_;  // where it has another one until then
   bool writable_ = false;
   ForkMark born_;
 };

@@ -41,15 +41,16 @@ Result<bool> set_lock(const File& file, int descriptor, short type, const ByteRa
 }
 
 // The first exclusive lock in the range that is of another description, and of this kind: a shared one does not
-// conflict with the lock that is asked about. One that begins before the range, or that belongs to a process, is a
-// stranger's.
-Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& range) {
+// conflict with the lock that is asked about. One that begins before all the bytes of such locks, or that belongs to a
+// process, is a stranger's.
+Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& range,
+                                                   const ByteRange& all) {
   if (range.count == 0) return std::optional<ByteRange>();
   struct flock question = request_of(mutant("shared_lock_is_a_writer") ? F_WRLCK : F_RDLCK, range);
   if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
   const ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
   if (question.l_type == F_UNLCK) return std::optional<ByteRange>();
-  const bool strange = question.l_pid != kNoProcess || found.first < range.first;
+  const bool strange = question.l_pid != kNoProcess || found.first < all.first;
   if (strange && !mutant("strangers_lock_is_a_writer") && !mutant("shared_lock_is_a_writer"))
     return std::optional<ByteRange>();
   return std::optional(found);
@@ -72,7 +73,7 @@ Result<bool> try_lock(const File& file, std::uint64_t byte) {
 }
 
 Result<bool> locked_by_other(const File& file, const ByteRange& range) {
-  const auto found = exclusive_lock_in(file, file.descriptor(), range);
+  const auto found = exclusive_lock_in(file, file.descriptor(), range, range);
   if (!found) return found.error();
   return found->has_value();
 }
@@ -149,7 +150,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
       Error error = lock.hold(file, descriptor);
       return error.ok() ? Result<MappedLock>(std::move(lock)) : Result<MappedLock>(std::move(error));
     }
-    const auto other = exclusive_lock_in(file, descriptor, wanted);
+    const auto other = exclusive_lock_in(file, descriptor, wanted, range);
     if (!other) return other.error();
     if (all && other->has_value())
       return busy(file, range, "another writer has it open; close that one, or open it shared");

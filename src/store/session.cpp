@@ -119,8 +119,9 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kSuperseded:
       if ((evidence.live_word & format::kLiveReplaced) != 0) {
         return fail(Code::kSuperseded,
-                    path + ": another file has replaced this one, of which this path is another name (a hard link, or a "
-                           "bind mount of the single file); open the path that was replaced");
+                    path +
+                        ": another file has replaced this one, of which this path is another name (a hard link, or a "
+                        "bind mount of the single file); open the path that was replaced");
       }
       return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
     default:
@@ -155,7 +156,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   if (!identity) return identity.error();
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+  return std::unique_ptr<Session>(
+      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
@@ -268,7 +270,10 @@ void Session::go_on(Evidence& evidence) const {
     return;
   const auto facts = file_.facts();
   const bool named = facts && facts->links != 0;
-  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) return;
+  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
+    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+    return;
+  }
   if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
   std::uint64_t over = format::kLiveSuperseded;
   if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
@@ -357,8 +362,9 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
     default:
       break;
   }
-  const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
-  return recoverable ? recover(evidence, options) : refuse(state, evidence);
+  const bool lost =
+      state == FileState::kUnknown || (state == FileState::kSuperseded && !mutant("recovers_a_replaced_file"));
+  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
