@@ -275,7 +275,10 @@ void Session::go_on(Evidence& evidence) const {
     return;
   const auto facts = file_.facts();
   const bool named = facts && facts->links != 0;
-  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) return;
+  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
+    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+    return;
+  }
   if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
   std::uint64_t over = format::kLiveSuperseded;
   if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
@@ -366,8 +369,9 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
     default:
       break;
   }
-  const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
-  return recoverable ? recover(evidence, options) : refuse(state, evidence);
+  const bool lost =
+      state == FileState::kUnknown || (state == FileState::kSuperseded && !mutant("recovers_a_replaced_file"));
+  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
