@@ -50,7 +50,7 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
   if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
   const ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
   if (question.l_type == F_UNLCK) return std::optional<ByteRange>();
-  const bool strange = question.l_pid != kNoProcess || found.first < all.first;
+  const bool strange = question.l_pid != kNoProcess || found.first < range.first;
   if (strange && !mutant("strangers_lock_is_a_writer") && !mutant("shared_lock_is_a_writer"))
     return std::optional<ByteRange>();
   return std::optional(found);

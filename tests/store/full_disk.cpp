@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "../skip.hpp"
+
 namespace store_test {
 
 using namespace bfstore;
