@@ -170,7 +170,7 @@ class Session {
   [[nodiscard]] Error superseded() const;
   [[nodiscard]] Error forked() const;
   [[nodiscard]] Error unreadable() const;
-  Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
+  [[nodiscard]] Result<std::unique_ptr<Session>> as_writer(const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
   [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;

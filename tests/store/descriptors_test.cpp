@@ -75,7 +75,8 @@ int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
 // The system's boot id could not be opened, and the slot said so of a file that no other process then believed.
 TEST_CASE("whatever number of descriptors is left, a file is opened for all to use, or not touched") {
   for (const Way& way : ways()) {
-    CAPTURE(way.name);
+    const std::string how = way.name;
+    CAPTURE(how);
     TempDir dir;
     std::optional<rlim_t> enough;
     for (rlim_t left = 0; left <= kMostNeeded; ++left) {

@@ -20,7 +20,7 @@ namespace {
 void check_another_mount_alone(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
-  const format::Slot& then = look_at(path).newest();
+  const format::Slot then = look_at(path).newest();
   CHECK(then.boot_id == boot_id_here());
   CHECK(then.device == facts.st_dev);
   CHECK(then.inode == facts.st_ino);

@@ -1,7 +1,9 @@
 // Other names of a file that was replaced, a hard link or a mount of the single file: whoever comes by one of them is
 // refused, and brings nobody back who was told that the file is gone.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -166,6 +168,22 @@ TEST_CASE("a replacer that is killed right after it renamed the new file leaves 
   old.check_out();
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kWrite))));
+  old.check_out();
+}
+
+TEST_CASE("a file that gets another name at the last moment before it is replaced is refused by that name") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Old old(dir.file());
+  const faults::Scope scope;
+  bool linked = false;
+  faults::before_naming = [&] {
+    if (linked) return;
+    linked = true;
+    REQUIRE(syscall(SYS_linkat, AT_FDCWD, dir.file().c_str(), AT_FDCWD, dir.file("late").c_str(), 0) == 0);
+  };
+  CHECK(created(dir.file(), replacing()).close().ok());
+  check_refused(dir.file("late"), "another name");
   old.check_out();
 }
 

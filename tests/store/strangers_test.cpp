@@ -82,7 +82,8 @@ class UnknownBoot {
 // disk.
 TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not where one is strict") {
   for (const Lock& lock : kStrangers) {
-    CAPTURE(lock.name);
+    const std::string who = lock.name;
+    CAPTURE(who);
     const faults::Scope scope;
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
@@ -101,7 +102,8 @@ TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, 
 
 TEST_CASE("a killed writer's file that a stranger locks, and that can not be synced, is refused") {
   for (const Lock& lock : kStrangers) {
-    CAPTURE(lock.name);
+    const std::string who = lock.name;
+    CAPTURE(who);
     const faults::Scope scope;
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
@@ -131,7 +133,8 @@ TEST_CASE("a stranger's shared lock does not keep the last close from syncing an
 TEST_CASE("a stranger's lock is waited for no longer than was asked for, and the words name its process") {
   for (const Lock& lock : kStrangers) {
     if (lock.count != 0) continue;
-    CAPTURE(lock.name);
+    const std::string who = lock.name;
+    CAPTURE(who);
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
     const Stopped stranger(locks(dir.file(), lock));

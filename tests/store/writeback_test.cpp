@@ -17,31 +17,40 @@ namespace {
 
 // Who asks the kernel, while a writer and a reader have the file open.
 struct Finder {
-  const char* name;
+  std::string name;
+  bool opens_to_tell;  // it has to open the file for writing, so that the others are told
   std::function<void(Filter& writer, const Filter& reader, const std::string& path)> ask;
 };
 
-void ask_is_current(const Filter& filter) { static_cast<void>(filter.is_current()); }
+void check_told(const Filter& filter) {
+  CHECK(maybes(filter, 1, 0, kAll) == kAll);
+  CHECK(maybes(filter, kNobody, 0, 100) == 100);
+}
+
+void ask_is_current(const Filter& filter) {
+  static_cast<void>(filter.is_current());
+  check_told(filter);
+}
 
 std::vector<Finder> finders() {
   return {
-      {"the writer's is_current", [](Filter& writer, const Filter&, const std::string&) { ask_is_current(writer); }},
-      {"the writer's health",
+      {"the writer's is_current", false,
+       [](Filter& writer, const Filter&, const std::string&) { ask_is_current(writer); }},
+      {"the writer's health", false,
        [](Filter& writer, const Filter&, const std::string&) { CHECK(writer.health() == Code::kPoisoned); }},
-      {"a later add that changes a bit",
+      {"a later add that changes a bit", false,
        [](Filter& writer, const Filter&, const std::string&) {
          bool refused = false;
          for (std::uint64_t i = 0; i < 100 && !refused; ++i) refused = !writer.add(key_of(2, i)).ok();
          CHECK(refused);
        }},
-      {"the reader's is_current", [](Filter&, const Filter& reader, const std::string&) { ask_is_current(reader); }},
-      {"the reader's health",
+      {"the reader's is_current", true,
+       [](Filter&, const Filter& reader, const std::string&) { ask_is_current(reader); }},
+      {"the reader's health", true,
        [](Filter&, const Filter& reader, const std::string&) { CHECK(reader.health() == Code::kPoisoned); }},
-      {"a reader that comes later",
-       [](Filter&, const Filter&, const std::string& path) {
-         CHECK(open_code(path, OpenMode::kRead) == Code::kPoisoned);
-       }},
-      {"a writer that comes later",
+      {"a reader that comes later", true,
+       [](Filter&, const Filter&, const std::string& path) { CHECK(open_code(path, OpenMode::kRead) != Code::kOk); }},
+      {"a writer that comes later", true,
        [](Filter&, const Filter&, const std::string& path) { CHECK(open_code(path, OpenMode::kWrite) != Code::kOk); }},
   };
 }
@@ -57,11 +66,6 @@ void add_and_lose(const FullDisk& full) {
     reclaim(path);
     CHECK(lost_in(path) > 0);  // else nothing has been tested
   }
-}
-
-void check_told(const Filter& filter) {
-  CHECK(maybes(filter, 1, 0, kAll) == kAll);
-  CHECK(maybes(filter, kNobody, 0, 100) == 100);
 }
 
 void fail_while_a_writer_lives(const std::string& type) {
@@ -80,6 +84,9 @@ void fail_while_a_writer_lives(const std::string& type) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(all[i].name);
     all[i].ask(writers[i], readers[i], full.paths[i]);
+    if (all[i].opens_to_tell && type == "ext4") {  // read-only by now: the writer finds out by itself
+      CHECK(writers[i].health() == Code::kPoisoned);
+    }
     check_told(writers[i]);
     check_told(readers[i]);
     CHECK(writers[i].add("more").code() == Code::kPoisoned);
