@@ -178,6 +178,7 @@ class Life {
   // sync can not warn those who have the file open, a dying reader writes nothing, and where poisoning itself can not
   // be written, its page may be dropped like any other.
   void arm() {
+    if (untold_) return;
     const bool alone = handles_.size() <= 1 && (handles_.empty() || handles_[0].writing);
     std::vector<Fault> faults{Fault::kDiesBefore, Fault::kDiesAfter};
     if (!died_in_sync_) faults.push_back(Fault::kFails);
@@ -194,7 +195,9 @@ class Life {
     if (!untold_ || handles_.empty() || doubted) disk_->reclaim();
   }
 
+  // What nobody can save is left out here, too: that the poisoning fails as well.
   void fail_to_write_back() {
+    fault_ = Fault::kNone;
     disk_->write_back_failed(random_);
     untold_ = true;
   }
