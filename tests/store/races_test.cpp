@@ -396,3 +396,15 @@ TEST_CASE("a refused or failed opening leaves no lock") {
   CHECK(open_code(dir.file("other.bf"), OpenMode::kWrite) != Code::kOk);
   CHECK(held(dir.file("other.bf")) == "");
 }
+
+TEST_CASE("of two that close at once the last one says clean") {
+  TempDir dir;
+  Filter one = created(dir.file());
+  Filter two = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(one, 1, 0, kSome);
+  const faults::Scope scope;
+  faults::after_lock =
+      once_at({F_OFD_SETLK, F_UNLCK, static_cast<long>(format::kStateLock)}, [&] { CHECK(two.close().ok()); });
+  CHECK(one.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
