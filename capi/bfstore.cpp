@@ -108,11 +108,11 @@ static_assert(sizeof(bfs_statistics) == 144);
 
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
-// How long each struct was in the first version of this header; of an error as much as has room for a few words.
+// How long each struct was in the first version of this header; of an error as much as has room for a word.
 constexpr std::uint32_t kFirstOptions = offsetof(bfs_options, key);
 constexpr std::uint32_t kFirstOpenOptions = sizeof(bfs_open_options);
 constexpr std::uint32_t kFirstStatistics = offsetof(bfs_statistics, resident_bytes);
-constexpr std::uint32_t kFirstError = 64;
+constexpr std::uint32_t kFirstError = offsetof(bfs_error, message) + 8;
 
 // Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be; and
 // no field is cut in two, since all structs are multiples of 8.

@@ -107,7 +107,7 @@ typedef struct bfs_filter bfs_filter;
 /* ... and either of these: of a sealed file everything is read and compared with its checksums first; BFS_ENOTSEALED
  * if it has none.  What happens to it later is not noticed; add BFS_OPEN_COPY where that matters. */
 #define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
-#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; the rest is as good as ever */
+#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; BFS_EDAMAGED at 16,384 places */
 /* ... and for reading, this one, which goes with POPULATE, RANDOM, GUARD and COPY and no other, ... */
 #define BFS_OPEN_RANGE 32768u /* an embedded filter in a range of the file: bfs_open_options.offset and max_bytes */
 /* ... and for writing, any of these, but not both of the first two. */
@@ -254,16 +254,20 @@ BFS_API const char* bfs_strerror(int32_t code);
 /* --- Making, opening, closing ------------------------------------------------------------------------------------- */
 
 /* Makes a new, empty filter file, open for writing.  The complete file appears under its name or nothing does; its
- * blocks are allocated, so adding can not run out of disk; durable when this returns.
+ * blocks are allocated, so adding can not run out of disk (but where the file is reflinked or a snapshot is taken while
+ * it is open, and on filesystems that write every change to another place, and thinly provisioned devices: there it is
+ * SIGBUS, see BFS_OPEN_GUARD); durable when this returns.  The path is followed once, here and in bfs_open(): what
+ * happens to the current folder, the root, or a symbolic link on the way changes nothing for the handle.
  * *out is NULL on error.  BFS_EEXIST if the path is taken (see BFS_OPTION_REPLACE), BFS_ENOSPC, BFS_ESIZING, ... */
 BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
 
 /* Opens a file: see BFS_OPEN_* for the flags.  Reading costs four header pages whatever the size.  For writing, the
- * file is marked dirty, durably, before this returns, so that a crash is noticed later.  A dirty file without a live
- * writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN: open
- * it with BFS_OPEN_RECOVER then, or make it again.  The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512,
- * neon) chooses the kernel of whatever is opened or made while it is set; one that this CPU can not run is BFS_EINVAL.
- * Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK.
+ * file is marked dirty, durably, before this returns, so that a crash is noticed later; before that a copy that has
+ * holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty file without a
+ * live writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN:
+ * open it with BFS_OPEN_RECOVER then, or make it again.  The environment variable BFSTORE_FORCE_ISA (scalar, avx2,
+ * avx512, neon) chooses the kernel of whatever is opened or made while it is set; one that this CPU can not run is
+ * BFS_EINVAL.  Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK.
  *
  * Never put a copy of a file back with cp over the file that it was made from: that one would be taken for the
  * original, without the keys that were added after the copy.  Remove the file first, or mv the copy over it. */
@@ -301,7 +305,9 @@ BFS_API int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t fla
 
 /* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file; after
  * that the handle only reads.  On an error nothing has appeared, and the handle is as before.  With BFS_OPTION_REPLACE
- * the file that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED. */
+ * the file that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED.  They are told
+ * in that file, so this process must be able to write to it, or own it (mode 0444: then it takes the right for a
+ * moment; a process that is killed in that moment leaves the file writable by its owner). */
 BFS_API int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
@@ -421,9 +427,9 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-/* 1 if the path still names this file, as long as it must be, and nobody is putting another in its place; 0 if it was
- * replaced, removed, renamed, truncated or overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system:
- * not for every lookup. */
+/* 1 if the path still names this file (a relative one: in the folder that was current when it was opened), as long as
+ * it must be, and nobody is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
+ * overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */

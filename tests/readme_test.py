@@ -1,5 +1,6 @@
 """README's first screen, as a newcomer would type it: the C program is compiled and run, the shell lines too."""
 
+import json
 import os
 import pathlib
 import re
@@ -45,6 +46,17 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("maybe\talice\nabsent\tzoe\n3\n", ran.stdout)
         self.assertIn("names.bf", ran.stdout)
 
+    def test_the_table_of_layouts_has_the_sizes_and_rates_of_filters(self) -> None:
+        rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([0-9.]+) \| ([0-9.]+) % \|$", README.read_text("utf-8"), re.MULTILINE)
+        self.assertEqual([name for name, _, _ in rows], ["blocked", "classic"])
+        for name, bits_per_key, rate in rows:
+            for options, field, digits in ((["--fpr", "0.01"], "bits_per_key", bits_per_key),
+                                           (["--bits-per-key", "10"], "p", rate)):
+                made = self.run_in_folder([BF, "create", "f", "--force", "--capacity", "1M", "--layout", name, *options])
+                self.assertEqual(made.returncode, 0, made.stderr)
+                found = json.loads(self.run_in_folder([BFINSPECT, "--json", "f"]).stdout)[field] * (100 if field == "p" else 1)
+                self.assertEqual(f"{found:.{len(digits.partition('.')[2])}f}", digits, (name, field))
+
     def test_the_first_screen_is_short(self) -> None:
         self.assertLessEqual(len(block("sh").splitlines()), 6)
         statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
@@ -58,4 +70,4 @@ class FirstScreen(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,28 +1,40 @@
 #!/usr/bin/python3
 """Adds up what a `meson test` run did, counting real test cases and not programs.
 
-usage: sum_tests.py TESTLOG [--no-skips]
+usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER]
 
 TESTLOG is meson-logs/testlog.json. A program that prints doctest's or unittest's closing line counts as that many
 tests, any other as one. Failed programs' output and the reason of every skip are printed; the last line is
-"N passed, N failed, N skipped". A test case that cannot run here prints a line "SKIP: reason"; a whole program that
-cannot run prints it too and exits with 77.
+"N passed, N failed, N skipped". A doctest case that cannot run here prints a line "SKIPPED: its name (reason)" and
+returns; a whole program that cannot run prints "SKIP: reason" and exits with 77.
 
-Exit code 0 if all is well; 1 if anything failed, if nothing ran at all, or, with --no-skips, if something was skipped
-for a reason that is not in ALLOWED_SKIPS.
+--all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
+is not in the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names
+are seen in the lines of tests/passed.cpp and of `unittest -v`.
+
+Exit code 0 if all is well; 1 if anything failed or did not run, if nothing ran at all, or, with --no-skips, if something
+was skipped for a reason that is not in ALLOWED_SKIPS.
 """
 
 import argparse
 import json
+import pathlib
 import re
 import sys
 from collections import namedtuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+from written import all_cases  # found only now
 
 ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks")]
 
 DOCTEST = re.compile(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed(?: \| +(\d+) skipped)?", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?", re.M)
 SKIP_LINE = re.compile(r"^SKIP: *(.*)$", re.M)
+DOCTEST_PASSED = re.compile(r"^PASSED: (.*)$", re.M)
+DOCTEST_SKIPPED = re.compile(r"^SKIPPED: (.*?) \((.*)\)$", re.M)
+# The name, perhaps words of its own and of programs that it started, and the end, before another name comes.
+UNITTEST_CASE = re.compile(r"^test_\w+ \(\w+\.(\w+\.\w+)\)(?:(?!^test_\w+ \()[\s\S])*?(?:\.\.\. |^)(?:ok$|skipped ['\"])", re.M)
 UNITTEST_SKIP = re.compile(r"\.\.\. skipped (['\"])(.*)\1$", re.M)
 # Cases that a filter on the command line left out are run elsewhere: doctest calls them skipped too.
 DOCTEST_FILTER = re.compile(r"^--?(dt-)?(ts|tc|sf|tse|tce|sfe|test-suite|test-case|source-file)(-exclude)?=")
@@ -33,7 +45,7 @@ NO_REASON = "no reason given"
 
 def doctest_outcome(match, output, command):
     ran, failed, left_out = int(match[1]), int(match[3]), int(match[4] or 0)
-    reasons = SKIP_LINE.findall(output)
+    reasons = list(dict(DOCTEST_SKIPPED.findall(output)).values()) + SKIP_LINE.findall(output)
     if left_out and not any(DOCTEST_FILTER.match(word) for word in command):
         reasons += [NO_REASON + " (doctest::skip)"] * left_out
         ran += left_out
@@ -82,6 +94,19 @@ def outcome_of(test, output):
     return outcome
 
 
+def cases_seen(test, output):
+    """(file, case) of those that passed or were skipped. No two doctest cases have one name, so that of these the name
+    is enough: no file."""
+    files = [pathlib.Path(word).name for word in test["command"] if word.endswith(".py")]
+    seen = {(file, name) for file in files for name in UNITTEST_CASE.findall(output)}
+    skipped = [name for name, _ in DOCTEST_SKIPPED.findall(output)]
+    return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped}
+
+
+def cases_not_seen(folder, seen):
+    return sorted(f"{file}: {name}" for file, name in all_cases(folder) if not {(file, name), (None, name)} & seen)
+
+
 def read_log(path):
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -97,20 +122,29 @@ def print_failure(test, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips]")
+    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER]")
     parser.add_argument("testlog")
     parser.add_argument("--no-skips", action="store_true")
+    parser.add_argument("--all-of", metavar="FOLDER")
     arguments = parser.parse_args()
 
-    passed, failed, skips = 0, 0, []
-    for test in read_log(arguments.testlog):
+    log = read_log(arguments.testlog)
+    passed, failed, skips, seen = 0, 0, [], set()
+    for test in log:
         output = (test.get("stdout") or "") + "\n" + (test.get("stderr") or "")
         outcome = outcome_of(test, output)
         passed += outcome.passed
         failed += outcome.failed
         skips += [(test["name"], reason) for reason in outcome.skip_reasons]
+        seen |= cases_seen(test, output)
         if outcome.failed:
             print_failure(test, output)
+
+    # What a program that was skipped as a whole would have run is not known; it is a failure of its own with --no-skips.
+    if arguments.all_of and (arguments.no_skips or not any(test["result"] == "SKIP" for test in log)):
+        missing = cases_not_seen(arguments.all_of, seen)
+        failed += len(missing)
+        print("".join(f"neither passed nor skipped: {case}\n" for case in missing), end="")
 
     good = failed == 0
     for name, reason in skips:

@@ -36,7 +36,7 @@ class Filter {
   ~Filter();
 
   // Makes a new, empty filter at `path`, open for writing. The complete file appears under its name or nothing
-  // does; its blocks are allocated, so adding can not run out of disk. Durable when this returns.
+  // does; its blocks are allocated: adding cannot run out of disk (but see bfstore.h). Durable when this returns.
   static Result<Filter> create(const std::string& path, const Options& options);
 
   // Opens an existing file. For writing, the file is marked dirty, durably, before this returns. A dirty file

@@ -75,6 +75,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   put(page, kDeviceField, slot.device);
   put(page, kInodeField, slot.inode);
   put(page, kBirthField, slot.birth);
+  put(page, kMountField, slot.mount);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const OwnerMark& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
@@ -100,6 +101,7 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   slot.device = get<std::uint64_t>(page, kDeviceField);
   slot.inode = get<std::uint64_t>(page, kInodeField);
   slot.birth = get<std::uint64_t>(page, kBirthField);
+  slot.mount = get<std::uint64_t>(page, kMountField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (OwnerMark& lane : slot.lanes) {
     lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8)};
@@ -151,7 +153,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
-    zero = zero && recovered_is_possible(slot) && zero_between(slot, kBirthField, kLanesField) &&
+    zero = zero && recovered_is_possible(slot) && zero_between(slot, kMountField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

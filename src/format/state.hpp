@@ -25,10 +25,11 @@ inline constexpr Field kBootIdField{"boot_id", 16, 16};
 inline constexpr Field kDeviceField{"device", 32, 8};
 inline constexpr Field kInodeField{"inode", 40, 8};
 inline constexpr Field kBirthField{"birth", 48, 8};
+inline constexpr Field kMountField{"mount", 56, 8};
 inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
 inline constexpr std::array kSlotFields{kSequenceField, kStateField, kRecoveredField, kBootIdField,      kDeviceField,
-                                        kInodeField,    kBirthField, kLanesField,     kSlotChecksumField};
+                                        kInodeField, kBirthField, kMountField, kLanesField, kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
@@ -40,6 +41,7 @@ struct Slot {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t birth = 0;  // 0: unknown
+  std::uint64_t mount = 0;  // 0: unknown
   std::array<OwnerMark, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
@@ -95,7 +97,9 @@ inline constexpr std::uint64_t kLivePoisoned = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kLiveSuperseded = std::uint64_t{1} << 33;
 inline constexpr std::uint64_t kLiveRecovering = std::uint64_t{1} << 34;
 inline constexpr std::uint64_t kLiveSyncing = std::uint64_t{1} << 35;
-inline constexpr std::uint64_t kLiveStates = kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing;
+inline constexpr std::uint64_t kLiveReplaced = std::uint64_t{1} << 36;
+inline constexpr std::uint64_t kLiveStates =
+    kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing | kLiveReplaced;
 
 // The live word of a healthy file with this id, no sync under way.
 std::uint64_t healthy_live_word(const FileId& file_id) noexcept;

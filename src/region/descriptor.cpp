@@ -9,9 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <new>
-#include <vector>
+#include <utility>
 
 #include "base/mutant.hpp"
 
@@ -46,49 +47,74 @@ class Fillers {
   std::size_t count_ = 0;
 };
 
-// A descriptor that children do not get, and the file that it was opened for: a program that closes descriptors that
-// are not its own may have another one at that number by now.
-struct Own {
-  int descriptor;
+// What was opened at a number.
+struct Opened {
+  std::uint64_t serial;
   dev_t device;
   ino_t inode;
-
-  [[nodiscard]] bool is_there() const noexcept {
-    struct stat now {};
-    return fstat(descriptor, &now) == 0 && now.st_dev == device && now.st_ino == inode;
-  }
+  int access;
+  Children children;
+  bool held_for_long;
 };
 
 struct All {
-  std::mutex mutex;  // held during fork(), so that a child finds the list whole, and nothing open that is not in it
-  std::vector<Own> own;
+  std::mutex mutex;  // held during fork(), so that a child finds the map whole, and nothing open that is not in it
+  std::map<int, Opened> opened;  // by number
+  std::uint64_t last_serial = 0;
 };
 
-// Never destroyed: other objects' destructors may still come. What the list holds it gives back when it is empty.
+// Never destroyed: other objects' destructors may still come. An empty map holds no memory.
 All& all() {
   alignas(All) static std::byte room[sizeof(All)];
   static All& only = *new (room) All;
   return only;
 }
 
+bool same_file(const Opened& one, const Opened& other) noexcept {
+  return one.device == other.device && one.inode == other.inode;
+}
+
+// A program that closes descriptors that are not its own may have another one at that number by now.
+bool is_there(int number, const Opened& opened) noexcept {
+  struct stat now {};
+  return fstat(number, &now) == 0 && now.st_dev == opened.device && now.st_ino == opened.inode &&
+         (fcntl(number, F_GETFL) & O_ACCMODE) == opened.access;
+}
+
+// nullptr if other code closed it, and another one was opened here at its number. The mutex is held.
+Opened* find(int number, std::uint64_t serial) noexcept {
+  const auto found = all().opened.find(number);
+  return found == all().opened.end() || found->second.serial != serial ? nullptr : &found->second;
+}
+
 // The number stays taken, so that nothing else of the child's gets it and is closed for it. Closed first: there may be
-// no other number left, and nobody else runs in this child yet.
-void put_nothing_there(int descriptor) noexcept {
-  close(descriptor);
+// no other number left, and nobody else runs in this child yet. False if the number is free now.
+bool put_nothing_there(int number, Opened& opened) noexcept {
+  close(number);
   const int nothing = open("/", O_PATH | O_CLOEXEC);
-  if (nothing < 0 || nothing == descriptor) return;
-  dup3(nothing, descriptor, O_CLOEXEC);
-  close(nothing);
+  if (nothing >= 0 && nothing != number) {
+    dup3(nothing, number, O_CLOEXEC);
+    close(nothing);
+  }
+  struct stat facts {};
+  if (fstat(number, &facts) != 0) return false;
+  opened = {opened.serial, facts.st_dev, facts.st_ino, O_RDONLY, Children::kInherit, false};
+  return true;
 }
 
 void before_fork() { all().mutex.lock(); }
 void after_fork() { all().mutex.unlock(); }
 void in_child() {
-  for (const Own& own : all().own) {
-    if (own.is_there() && !base::mutant("children_keep_the_locks")) put_nothing_there(own.descriptor);
+  std::map<int, Opened>& opened = all().opened;
+  for (auto each = opened.begin(); each != opened.end();) {
+    if (each->second.children == Children::kInherit || base::mutant("children_keep_the_locks")) {
+      ++each;
+    } else if (is_there(each->first, each->second) && put_nothing_there(each->first, each->second)) {
+      ++each;
+    } else {
+      each = opened.erase(each);
+    }
   }
-  all().own.clear();
-  all().own.shrink_to_fit();
   all().mutex.unlock();
 }
 
@@ -100,29 +126,70 @@ void in_child() {
 
 }  // namespace
 
-int open_high(const char* path, int flags, unsigned mode) noexcept {
+int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   const Fillers fillers;
-  return open(path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
+  return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
-int open_own(const char* path, int flags, unsigned mode) {
+Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
   const std::lock_guard<std::mutex> lock(all().mutex);
-  std::vector<Own>& own = all().own;
-  own.reserve(own.size() + 1);  // before there is something to close
-  const int descriptor = open_high(path, flags, mode);
+  Descriptor made;
+  std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
+  auto entry = one.extract(-1);  // memory before there is something to close
+  made.number_ = open_high(path, flags, mode, folder);
+  if (!made.is_open()) return made;
   struct stat facts {};
-  if (descriptor >= 0 && fstat(descriptor, &facts) == 0) own.push_back({descriptor, facts.st_dev, facts.st_ino});
-  return descriptor;
+  if (fstat(made.number_, &facts) != 0) {
+    const int failed = errno;
+    close(std::exchange(made.number_, -1));
+    errno = failed;
+    return made;
+  }
+  made.serial_ = entry.mapped().serial;
+  entry.mapped().device = facts.st_dev;
+  entry.mapped().inode = facts.st_ino;
+  entry.key() = made.number_;
+  all().opened.erase(made.number_);  // other code closed what was opened here before
+  all().opened.insert(std::move(entry));
+  return made;
 }
 
-void close_own(int descriptor) noexcept {
+Descriptor::Descriptor(Descriptor&& other) noexcept
+    : number_(std::exchange(other.number_, -1)), serial_(std::exchange(other.serial_, 0)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  std::swap(serial_, other.serial_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (number_ < 0) return;
   const std::lock_guard<std::mutex> lock(all().mutex);
-  std::vector<Own>& own = all().own;
-  const auto found =
-      std::find_if(own.begin(), own.end(), [descriptor](const Own& each) { return each.descriptor == descriptor; });
-  if (found != own.end()) own.erase(found);
-  if (own.empty()) own.shrink_to_fit();
-  close(descriptor);
+  const Opened* const opened = find(number_, serial_);
+  const bool ours = opened != nullptr && region::is_there(number_, *opened);
+  if (ours || base::mutant("closes_whatever_has_the_number")) close(number_);
+  if (opened != nullptr) all().opened.erase(number_);
+}
+
+bool Descriptor::is_there() const noexcept {
+  if (number_ < 0) return false;
+  const std::lock_guard<std::mutex> lock(all().mutex);
+  const Opened* const opened = find(number_, serial_);
+  return opened != nullptr && region::is_there(number_, *opened);
+}
+
+void Descriptor::hold_for_long() const noexcept {
+  const std::lock_guard<std::mutex> lock(all().mutex);
+  if (Opened* const opened = find(number_, serial_); opened != nullptr) opened->held_for_long = true;
+}
+
+bool Descriptor::held_for_long() const noexcept {
+  const std::lock_guard<std::mutex> lock(all().mutex);
+  const Opened* const own = find(number_, serial_);
+  return own != nullptr && std::any_of(all().opened.begin(), all().opened.end(), [&](const auto& each) {
+           return &each.second != own && each.second.held_for_long && same_file(each.second, *own);
+         });
 }
 
 }  // namespace bfstore::region

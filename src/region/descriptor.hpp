@@ -2,17 +2,47 @@
 // process's own. Never sees filters.
 #pragma once
 
+#include <fcntl.h>
+
+#include <cstdint>
+
 namespace bfstore::region {
 
-// As open(2), close-on-exec, but never at the number of a standard stream that happens to be closed: what a program
+// As openat(2), close-on-exec, but never at the number of a standard stream that happens to be closed: what a program
 // prints must not go into a filter. -1, with errno.
-int open_high(const char* path, int flags, unsigned mode = 0) noexcept;
+int open_high(const char* path, int flags, unsigned mode = 0, int folder = AT_FDCWD) noexcept;
 
-// The same, of a descriptor that forked children do not get, until close_own(): in its place they have one of nothing,
-// which they close as they would have closed it. An open-file-description lock ends with the last descriptor of it, so
-// a child would else hold its parent's locks when that one is dead. Children that are not made by fork() (vfork, clone)
-// keep it. Any thread may fork meanwhile.
-int open_own(const char* path, int flags, unsigned mode = 0);
-void close_own(int descriptor) noexcept;
+// Whether a forked child gets a descriptor. An open-file-description lock ends with the last descriptor of it, so a
+// child that had its parent's would hold the parent's locks after the parent's death. Such a child has a descriptor of
+// nothing at that number, which it closes as it would have closed the other. A child that is not made by fork() (vfork,
+// clone) has it all the same. Any thread may fork meanwhile.
+enum class Children { kInherit, kDoNot };
+
+// A descriptor that remembers which file it was opened for. Other code of the process may close it (closefrom(3), for
+// instance), and open another file at its number: then it is gone, and that file is left alone.
+class Descriptor {
+ public:
+  // As open_high(). is_open() is false where that fails, with errno.
+  static Descriptor open(const char* path, int flags, Children children, unsigned mode = 0, int folder = AT_FDCWD);
+
+  Descriptor() noexcept = default;
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
+  [[nodiscard]] int number() const noexcept { return number_; }
+  // Whether the number still leads to what was opened here.
+  [[nodiscard]] bool is_there() const noexcept;
+
+  // From now on locks of this descriptor are held for as long as its owner likes, and the rest of this process must not
+  // wait for them: held_for_long() is true of every other descriptor of the same file.
+  void hold_for_long() const noexcept;
+  [[nodiscard]] bool held_for_long() const noexcept;
+
+ private:
+  int number_ = -1;
+  std::uint64_t serial_ = 0;  // of all descriptors that this process opened here
+};
 
 }  // namespace bfstore::region

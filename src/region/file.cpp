@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "region/blocks.hpp"
 #include "region/descriptor.hpp"
 
 namespace bfstore::region {
@@ -23,65 +24,16 @@ namespace {
 
 using base::fail_errno;
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string temporary_name_for(const std::string& path) {
-  std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
-  std::array<char, 24> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(random));
-  return path + "." + digits.data() + ".tmp";
-}
-
-// The folder that a file is in, opened before anything in it changes: what can fail then does no harm.
-class Folder {
- public:
-  explicit Folder(const std::string& path)
-      : path_(directory_of(path)),
-        descriptor_(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-        failed_(descriptor_ < 0 ? errno : 0) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-
-  // It may be that it can be written to, and not read.
-  [[nodiscard]] Error opened() const {
-    return failed_ == 0 || failed_ == EACCES ? Error{} : fail_errno(failed_, path_, "opening the directory");
-  }
-  // A new file's sync writes its name, too.
-  [[nodiscard]] Error sync(const std::string& path, int file) const {
-    if (descriptor_ < 0) return fsync(file) == 0 ? Error{} : fail_errno(errno, path, "syncing the new name");
-    return fsync(descriptor_) == 0 ? Error{} : fail_errno(errno, path_, "syncing the directory");
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-  int failed_;
-};
-
-bool is_symlink(const std::string& path) noexcept {
+bool is_symlink(int folder, const std::string& name) noexcept {
   struct stat facts {};
-  return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+  return fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
 }
 
-int lock_command(int descriptor, int command, std::uint64_t byte, short type) noexcept {
-  struct flock request {};
-  request.l_type = type;
-  request.l_whence = SEEK_SET;
-  request.l_start = static_cast<off_t>(byte);
-  request.l_len = 1;
-  int outcome = 0;
-  do {
-    outcome = fcntl(descriptor, command, &request);
-  } while (outcome != 0 && errno == EINTR && command == F_OFD_SETLKW);
-  return outcome;
+bool same_inode(int one, int other) noexcept {
+  struct stat first {};
+  struct stat second {};
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 // An inode's number is given again, often to the next file; the time of its making is not.
@@ -91,9 +43,10 @@ std::uint64_t birth_of(int descriptor) noexcept {
   return static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * 1'000'000'000 + facts.stx_btime.tv_nsec;
 }
 
-// The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c and statfs(2)). FUSE's is
-// virtiofs's, too.
-constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
+// The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c, fs/orangefs/protocol.h
+// and statfs(2)), or, of filesystems that are not in the kernel, those of src/stat.c of GNU coreutils, which calls them
+// remote. FUSE's is virtiofs's, too.
+constexpr std::array<std::uint32_t, 25> kRemote{NFS_SUPER_MAGIC,
                                                 SMB_SUPER_MAGIC,
                                                 CIFS_SUPER_MAGIC,
                                                 SMB2_SUPER_MAGIC,
@@ -109,19 +62,39 @@ constexpr std::array<std::uint32_t, 17> kRemote{NFS_SUPER_MAGIC,
                                                 0x01161970 /* GFS2 */,
                                                 OCFS2_SUPER_MAGIC,
                                                 0x786f4256 /* vboxsf */,
-                                                0x19830326 /* BeeGFS */};
-
-short type_of(Lock kind) noexcept { return kind == Lock::kShared ? F_RDLCK : F_WRLCK; }
+                                                0x19830326 /* BeeGFS */,
+                                                0x20030528 /* OrangeFS */,
+                                                0xbacbacbc /* vmhgfs */,
+                                                0x7c7c6673 /* prl_fs */,
+                                                0xaad7aaea /* PanFS */,
+                                                0xbeefdead /* SNFS */,
+                                                0x61636673 /* ACFS */,
+                                                0xa501fcf5 /* VxFS, which may be clustered */,
+                                                0x013111a8 /* IBRIX */};
 
 }  // namespace
 
 Result<File> File::open(const std::string& path, Access access) {
+  auto folder = Folder::of(path);
+  if (!folder) return folder.error();
+  return open_in(std::move(*folder), path, access);
+}
+
+Result<File> File::open_again(Access access) const { return open_in(folder_, path_, access); }
+
+Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access) {
   constexpr int kCareful = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
-  const int descriptor = access == Access::kRead ? open_high(path.c_str(), O_RDONLY | kCareful)
-                                                 : open_own(path.c_str(), O_RDWR | kCareful);
-  if (descriptor >= 0) return access == Access::kRead ? File(descriptor, path) : of_this_process(descriptor, path);
+  const bool reading = access == Access::kRead;
+  const std::string name = name_in_folder(path);
+  const int in_folder = folder->descriptor();
+  Descriptor descriptor = Descriptor::open(name.c_str(), (reading ? O_RDONLY : O_RDWR) | kCareful,
+                                           reading ? Children::kInherit : Children::kDoNot, 0, in_folder);
+  if (descriptor.is_open()) {
+    return reading ? File(std::move(descriptor), path, std::move(folder))
+                   : of_this_process(std::move(descriptor), path, std::move(folder));
+  }
   const int failed = errno;
-  if (failed == ELOOP && is_symlink(path)) {
+  if (failed == ELOOP && is_symlink(in_folder, name)) {
     return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
   }
   if (failed == EISDIR) return base::fail(Code::kNotRegular, path + ": a directory, not a filter file");
@@ -131,25 +104,47 @@ Result<File> File::open(const std::string& path, Access access) {
   return fail_errno(failed, path, "opening");
 }
 
+// The right to write is taken back before anything is written: what matters is the descriptor. A process that is killed
+// in between leaves a file that its owner may write to.
+Result<File> File::open_again_as_owner() const {
+  auto file = open_again(Access::kReadWrite);
+  if (file || file.error().code != Code::kAccess) return file;
+  const auto readable = open_again(Access::kRead);
+  struct stat facts {};
+  const bool owned = readable && fstat(readable->descriptor(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+                     facts.st_uid == geteuid() && (facts.st_mode & S_IWUSR) == 0;
+  if (!owned || fchmod(readable->descriptor(), (facts.st_mode & 07777U) | S_IWUSR) != 0) return file;
+  auto writable = open_again(Access::kReadWrite);
+  if (fchmod(readable->descriptor(), facts.st_mode & 07777U) != 0) return fail_errno(errno, path_, "changing its mode");
+  return writable;
+}
+
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
-  const std::string directory = directory_of(path);
-  int descriptor = open_own(directory.c_str(), O_TMPFILE | O_RDWR, mode);
-  if (descriptor >= 0) return of_this_process(descriptor, path);
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
-  std::string temporary = temporary_name_for(path);
-  descriptor = open_own(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, mode);
-  if (descriptor < 0) return fail_errno(errno, path, "creating");
-  auto file = of_this_process(descriptor, path);
+  auto opened = Folder::of(path);
+  if (!opened) return opened.error();
+  std::shared_ptr<const Folder> folder = std::move(*opened);
+  Descriptor descriptor = Descriptor::open(".", O_TMPFILE | O_RDWR, Children::kDoNot, mode, folder->descriptor());
+  std::string temporary;
+  if (!descriptor.is_open()) {
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
+    temporary = temporary_name();
+    descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, Children::kDoNot, mode,
+                                  folder->descriptor());
+    if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
+  }
+  ask_to_keep_blocks(descriptor.number());
+  auto file = of_this_process(std::move(descriptor), path, folder);
   if (file) {
     file->temporary_ = std::move(temporary);
-  } else {
-    unlink(temporary.c_str());
+  } else if (!temporary.empty()) {
+    unlinkat(folder->descriptor(), temporary.c_str(), 0);
   }
   return file;
 }
 
-Result<File> File::of_this_process(int descriptor, const std::string& path) {
-  File file(descriptor, path);
+Result<File> File::of_this_process(Descriptor descriptor, const std::string& path,
+                                   std::shared_ptr<const Folder> folder) {
+  File file(std::move(descriptor), path, std::move(folder));
   file.writable_ = true;
   const auto born = ForkMark::make();
   if (!born) return born.error();
@@ -158,8 +153,10 @@ Result<File> File::of_this_process(int descriptor, const std::string& path) {
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
+    : descriptor_(std::move(other.descriptor_)),
       path_(std::move(other.path_)),
+      name_(std::move(other.name_)),
+      folder_(std::move(other.folder_)),
       temporary_(std::exchange(other.temporary_, std::string())),
       writable_(other.writable_),
       born_(other.born_) {}
@@ -167,6 +164,8 @@ File::File(File&& other) noexcept
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
+  std::swap(name_, other.name_);
+  std::swap(folder_, other.folder_);
   std::swap(temporary_, other.temporary_);
   std::swap(writable_, other.writable_);
   std::swap(born_, other.born_);
@@ -174,30 +173,43 @@ File& File::operator=(File&& other) noexcept {
 }
 
 File::~File() {
-  if (!temporary_.empty() && born_.here()) unlink(temporary_.c_str());
-  if (descriptor_ < 0) return;
-  if (writable_) {
-    close_own(descriptor_);
-  } else {
-    close(descriptor_);
+  if (!temporary_.empty() && born_.here()) unlinkat(folder_->descriptor(), temporary_.c_str(), 0);
+}
+
+// What fails for want of numbers or memory must not look as if there were no way.
+Result<std::optional<Descriptor>> File::another_description() const {
+  constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
+  const std::string& name = temporary_.empty() ? name_ : temporary_;
+  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(name, kAgain)}) {
+    Descriptor another = Descriptor::open(way.c_str(), flags, Children::kDoNot, 0, folder_->descriptor());
+    if (another.is_open() && same_inode(another.number(), descriptor())) return std::optional(std::move(another));
+    if (!another.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR))
+      return fail_errno(errno, path_, "opening it once more");
   }
+  return std::optional<Descriptor>();
+}
+
+Error File::check_descriptor() const {
+  if (descriptor_.is_there()) return {};
+  return base::fail(Code::kLost, path_ + ": other code of this process closed the descriptor of this filter");
 }
 
 Result<FileFacts> File::facts() const {
   struct stat facts {};
-  if (fstat(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its size");
+  if (fstat(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its size");
   return FileFacts{S_ISREG(facts.st_mode),
                    static_cast<std::uint64_t>(facts.st_size),
                    static_cast<std::uint64_t>(facts.st_blocks) * 512,
                    static_cast<std::uint64_t>(facts.st_dev),
                    static_cast<std::uint64_t>(facts.st_ino),
                    static_cast<std::uint64_t>(facts.st_nlink),
-                   birth_of(descriptor_)};
+                   birth_of(descriptor())};
 }
 
 Result<Sharing> File::sharing() const {
   struct statfs facts {};
-  if (fstatfs(descriptor_, &facts) != 0) return fail_errno(errno, path_, "asking for its filesystem");
+  if (fstatfs(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its filesystem");
   const auto magic = static_cast<std::uint32_t>(facts.f_type);
   if (magic == OVERLAYFS_SUPER_MAGIC) return Sharing::kOverlay;
   return std::find(kRemote.begin(), kRemote.end(), magic) != kRemote.end() ? Sharing::kRemote : Sharing::kLocal;
@@ -206,27 +218,30 @@ Result<Sharing> File::sharing() const {
 bool File::has_its_path() const noexcept {
   struct stat here {};
   struct stat there {};
-  return fstat(descriptor_, &here) == 0 && lstat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino;
+  return fstat(descriptor(), &here) == 0 &&
+         fstatat(folder_->descriptor(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-bool File::same_file(const File& other) const noexcept {
-  struct stat one {};
-  struct stat two {};
-  return fstat(descriptor_, &one) == 0 && fstat(other.descriptor_, &two) == 0 && one.st_dev == two.st_dev &&
-         one.st_ino == two.st_ino;
+bool File::path_names_another() const noexcept {
+  struct stat here {};
+  struct stat there {};
+  if (path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0 || lstat(path_.c_str(), &there) != 0) return false;
+  return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
+
+bool File::same_file(const File& other) const noexcept { return same_inode(descriptor(), other.descriptor()); }
 
 void File::read_nothing_ahead() const noexcept {
-  static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM));
+  static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 
-void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED)); }
+void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_DONTNEED)); }
 
 Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got = pread(descriptor(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, path_, "reading");
     if (got == 0) break;
@@ -235,11 +250,21 @@ Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offse
   return done;
 }
 
+Error File::may_write_up_to(std::uint64_t end) const {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur) return {};
+  return fail_errno(EFBIG, path_,
+                    "writing past the process's file size limit of " + std::to_string(limit.rlim_cur) + " bytes");
+}
+
+// Never into a file that has the number by now: that may be any file of the program.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
+  if (Error error = check_descriptor(); !error.ok()) return error;
+  if (Error error = may_write_up_to(offset + bytes.size()); !error.ok()) return error;
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put =
-        pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+        pwrite(descriptor(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return fail_errno(errno, path_, "writing");
     done += static_cast<std::size_t>(put);
@@ -264,7 +289,7 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
 // nobody else could write anything.
 Error File::check_room_for(std::uint64_t bytes) const {
   struct statfs facts {};
-  if (fstatfs(descriptor_, &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
+  if (fstatfs(descriptor(), &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
   const std::uint64_t free_bytes = facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize);
   if (bytes <= free_bytes) return {};
   return fail_errno(
@@ -273,39 +298,71 @@ Error File::check_room_for(std::uint64_t bytes) const {
 }
 
 Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
+  if (Error error = may_write_up_to(offset + bytes); !error.ok()) return error;
   if (Error error = check_room_for(bytes); !error.ok()) return error;
-  int failed = 0;
-  do {
-    failed = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (failed == EINTR);
+  const int failed = allocate_blocks(descriptor(), {offset, bytes});
   if (failed == 0) return {};
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
 }
 
+// Where the filesystem does not tell which blocks there are, their number does: a copy has blocks for the hole after
+// the header only if it has them everywhere.
+Error File::own_blocks(const std::vector<Extent>& parts) const {
+  auto unowned = unowned_in(descriptor(), parts);
+  if (!unowned) {
+    const auto facts = this->facts();
+    if (!facts) return facts.error();
+    std::uint64_t wanted = 0;
+    for (const Extent& part : parts) wanted += part.bytes;
+    unowned.emplace();
+    if (wanted > facts->allocated_bytes) unowned->holes = parts;
+    unowned->bytes = wanted - std::min(wanted, facts->allocated_bytes);
+  }
+  if (Error error = check_room_for(unowned->bytes); !error.ok()) return error;
+  int failed = 0;
+  for (const Extent& hole : unowned->holes) failed = failed != 0 ? failed : fill_hole(descriptor(), hole);
+  for (const Extent& part : unowned->shared) failed = failed != 0 ? failed : unshare(descriptor(), part);
+  if (failed == 0) return {};
+  return fail_errno(
+      failed, path_,
+      "allocating " + std::to_string(unowned->bytes) + " bytes of which it has no blocks, or shares them with a copy");
+}
+
 Error File::sync() const {
-  if (fdatasync(descriptor_) == 0) return {};
+  if (fdatasync(descriptor()) == 0) return {};
   return fail_errno(errno, path_, "syncing to disk");
+}
+
+// Of the whole inode, whatever range is asked for: the error is the inode's (Linux, mm/filemap.c,
+// file_check_and_advance_wb_err). Another errno than these says that the question can not be asked here.
+Error File::failed_writeback() const {
+  if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return {};
+  if (errno != EIO && errno != ENOSPC && errno != EDQUOT) return {};
+  return fail_errno(errno, path_, "writing to disk in the background");
 }
 
 Error File::link_unnamed(const std::string& name) const {
   // AT_EMPTY_PATH needs a capability on older kernels; the way through /proc needs /proc.
-  if (linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) return {};
+  const int folder = folder_->descriptor();
+  if (linkat(descriptor(), "", folder, name.c_str(), AT_EMPTY_PATH) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-  if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
+  if (linkat(AT_FDCWD, self.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   return fail_errno(errno, path_, "giving the new file its name");
 }
 
 Error File::rename_temporary(bool replace) {
+  const int folder = folder_->descriptor();
+  const char* const temporary = temporary_.c_str();
   int outcome = 0;
   if (replace) {
-    outcome = rename(temporary_.c_str(), path_.c_str());
+    outcome = renameat(folder, temporary, folder, name_.c_str());
   } else {
-    outcome = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+    outcome = renameat2(folder, temporary, folder, name_.c_str(), RENAME_NOREPLACE);
     if (outcome != 0 && errno != EEXIST) {  // no such flag here: a hard link refuses to replace, too
-      outcome = link(temporary_.c_str(), path_.c_str());
-      if (outcome == 0) unlink(temporary_.c_str());
+      outcome = linkat(folder, temporary, folder, name_.c_str(), 0);
+      if (outcome == 0) unlinkat(folder, temporary, 0);
     }
   }
   if (outcome != 0 && errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
@@ -315,59 +372,22 @@ Error File::rename_temporary(bool replace) {
 }
 
 Error File::publish(bool replace) {
-  const Folder folder(path_);
+  const Folder::Syncer folder(*folder_);
   if (Error error = folder.opened(); !error.ok()) return error;
   if (temporary_.empty() && !replace) {
-    if (Error error = link_unnamed(path_); !error.ok()) return error;
+    if (Error error = link_unnamed(name_); !error.ok()) return error;
   } else {
     if (temporary_.empty()) {
-      std::string temporary = temporary_name_for(path_);
+      std::string temporary = temporary_name();
       if (Error error = link_unnamed(temporary); !error.ok()) return error;
       temporary_ = std::move(temporary);
     }
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
   if (base::mutant("name_is_not_synced")) return {};
-  Error error = folder.sync(path_, descriptor_);
-  if (!error.ok() && !replace && has_its_path()) unlink(path_.c_str());
+  Error error = folder.sync(path_, descriptor());
+  if (!error.ok() && !replace && has_its_path()) unlinkat(folder_->descriptor(), name_.c_str(), 0);
   return error;
-}
-
-Error File::lock(std::uint64_t byte, Lock kind) const {
-  if (lock_command(descriptor_, F_OFD_SETLKW, byte, type_of(kind)) == 0) return {};
-  return fail_errno(errno, path_, "locking");
-}
-
-Result<bool> File::try_lock(std::uint64_t byte, Lock kind) const {
-  if (lock_command(descriptor_, F_OFD_SETLK, byte, type_of(kind)) == 0) return true;
-  if (errno == EAGAIN || errno == EACCES) return false;
-  return fail_errno(errno, path_, "locking");
-}
-
-Error File::unlock(std::uint64_t byte) const {
-  if (lock_command(descriptor_, F_OFD_SETLK, byte, F_UNLCK) == 0) return {};
-  return fail_errno(errno, path_, "unlocking");
-}
-
-Result<bool> File::locked_by_other(std::uint64_t byte) const {
-  struct flock question {};
-  question.l_type = F_WRLCK;
-  question.l_whence = SEEK_SET;
-  question.l_start = static_cast<off_t>(byte);
-  question.l_len = 1;
-  if (fcntl(descriptor_, F_OFD_GETLK, &question) != 0) return fail_errno(errno, path_, "asking for locks");
-  return question.l_type != F_UNLCK;
-}
-
-Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte) {
-  if (Error error = file.lock(byte, Lock::kExclusive); !error.ok()) return error;
-  return ScopedLock(file, byte);
-}
-
-ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
-
-ScopedLock::~ScopedLock() {
-  if (file_ != nullptr) static_cast<void>(file_->unlock(byte_));  // closing the descriptor would release it too
 }
 
 }  // namespace bfstore::region

@@ -1,4 +1,4 @@
-// One open file: descriptor, reads and writes at an offset, allocation, durability, byte locks, and a file that gets
+// One open file: descriptor, reads and writes at an offset, allocation, durability, and a file that gets
 // its name only when it is complete. Never sees filters.
 #pragma once
 
@@ -6,9 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "region/descriptor.hpp"
+#include "region/folder.hpp"
 #include "region/fork.hpp"
 
 namespace bfstore::region {
@@ -30,8 +35,11 @@ struct FileFacts {
   std::uint64_t birth = 0;  // nanoseconds since 1970 at which this inode was made; 0 where nobody knows
 };
 
-// How a lock is wanted: shared locks of one byte live together, an exclusive one lives alone.
-enum class Lock { kShared, kExclusive };
+// A part of a file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
 
 class File {
  public:
@@ -41,24 +49,41 @@ class File {
   // Never follows a symbolic link as the last part of the path (kSymlink), never blocks on a FIFO.
   static Result<File> open(const std::string& path, Access access);
 
+  // The file that has this file's name now, in the folder that its path led to: this one, or one that took its place.
+  [[nodiscard]] Result<File> open_again(Access access) const;
+  // The same, for writing into its header what its handles must learn. An owner who has taken the right to write away
+  // from itself (mode 0444) has it for this moment.
+  [[nodiscard]] Result<File> open_again_as_owner() const;
+
   // A new file, readable and writable, in the directory of `path` but without that name until publish(). Where the
   // filesystem has no unnamed files it has a temporary name, which the destructor removes.
   static Result<File> create_unnamed(const std::string& path, std::uint32_t mode);
+
+  // The same file, readable and writable, by an open file description of its own: through /proc, else by its path.
+  // Nothing if neither way leads to it.
+  [[nodiscard]] Result<std::optional<Descriptor>> another_description() const;
 
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
   ~File();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
+  // kLost if other code of this process closed the descriptor.
+  [[nodiscard]] Error check_descriptor() const;
+  // Locks of this file are held for long: the rest of this process is not to wait for them.
+  void hold_for_long() const noexcept { descriptor_.hold_for_long(); }
+  [[nodiscard]] bool held_for_long() const noexcept { return descriptor_.held_for_long(); }
   [[nodiscard]] bool writable() const noexcept { return writable_; }
   // Of the process that opened it for writing.
   [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;
   [[nodiscard]] Result<Sharing> sharing() const;
-  // Whether this file is still the one that its path names.
+  // Whether this file still has its name, in the folder that its path led to.
   [[nodiscard]] bool has_its_path() const noexcept;
+  // Whether its path, an absolute one, leads to another file by now: a symbolic link to a folder was switched.
+  [[nodiscard]] bool path_names_another() const noexcept;
   [[nodiscard]] bool same_file(const File& other) const noexcept;
 
   // From now on read_at() brings no more into memory than it reads.
@@ -70,6 +95,8 @@ class File {
   // How many bytes were read: less than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;
+  // EFBIG past the process's limit of file sizes, where the kernel would send SIGXFSZ.
+  [[nodiscard]] Error may_write_up_to(std::uint64_t end) const;
 
   // Reads the bytes and writes them again, so that a sync writes them, even where the system takes them for written
   // because it failed to write them before. Nobody may write to the file meanwhile.
@@ -78,48 +105,44 @@ class File {
   // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
 
+  // Blocks for the holes of these parts, and of its own for those that it shares with a copy, where the filesystem can
+  // tell (FALLOC_FL_UNSHARE_RANGE): of an existing file, which is not longer afterwards, and has the same bytes.
+  Error own_blocks(const std::vector<Extent>& parts) const;
+
   // Everything written so far, through the descriptor or a mapping, is durable (fdatasync). After a failure a later
   // success proves nothing.
   Error sync() const;
+
+  // Whether the system failed to write a page of the file since it was last asked through this descriptor (or wrote
+  // nothing yet of what it failed to write before that). Asks for no I/O. The system may drop such a page, and read the
+  // old one again.
+  [[nodiscard]] Error failed_writeback() const;
 
   // Gives a file made by create_unnamed its name, durably, all at once. Without `replace`, kExists if the name is
   // taken.
   Error publish(bool replace);
 
-  // Open-file-description locks on one byte: between descriptors, not processes; released by close or death.
-  Error lock(std::uint64_t byte, Lock kind) const;                           // waits
-  [[nodiscard]] Result<bool> try_lock(std::uint64_t byte, Lock kind) const;  // false: another holds it
-  Error unlock(std::uint64_t byte) const;
-  // Whether a descriptor other than this one holds a lock on the byte.
-  [[nodiscard]] Result<bool> locked_by_other(std::uint64_t byte) const;
-
  private:
-  File(int descriptor, std::string path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
+  File(Descriptor descriptor, std::string path, std::shared_ptr<const Folder> folder)
+      : descriptor_(std::move(descriptor)),
+        path_(std::move(path)),
+        name_(name_in_folder(path_)),
+        folder_(std::move(folder)) {}
+  static Result<File> open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access);
   // The descriptor, open for writing, of this process alone.
-  static Result<File> of_this_process(int descriptor, const std::string& path);
+  static Result<File> of_this_process(Descriptor descriptor, const std::string& path,
+                                      std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
 
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::string path_;
-  std::string temporary_;  // not empty: the file has this name, until it is published
+  std::string name_;  // in the folder
+  std::shared_ptr<const Folder> folder_;
+  std::string temporary_;  // not empty: the file has this name in the folder, until it is published
   bool writable_ = false;
   ForkMark born_;
-};
-
-// A lock held for a scope.
-class ScopedLock {
- public:
-  static Result<ScopedLock> take(const File& file, std::uint64_t byte);  // exclusive; waits
-  ScopedLock(ScopedLock&& other) noexcept;
-  ScopedLock& operator=(ScopedLock&&) = delete;
-  ~ScopedLock();
-
- private:
-  ScopedLock(const File& file, std::uint64_t byte) noexcept : file_(&file), byte_(byte) {}
-  const File* file_;
-  std::uint64_t byte_;
 };
 
 }  // namespace bfstore::region

@@ -30,35 +30,14 @@ namespace {
 namespace bip = boost::interprocess;
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMostCovers = 16'384;  // of 2 MiB of damage at most
 
 // What Boost asks of a thing that can be mapped.
-struct Descriptor {
+struct Mappable {
   int descriptor;
   [[nodiscard]] bip::mapping_handle_t get_mapping_handle() const {
     return bip::ipcdetail::mapping_handle_from_file_handle(descriptor);
   }
-};
-
-// The open file description by which a mapping is made. The mapping keeps it, and it keeps its locks: so that a forked
-// child, which has the mapping, does not hold them, a writer's mapping has a description of its own. Where that can not
-// be had (no /proc, no permission) it is the file's.
-class Description {
- public:
-  Description(const File& file, File::Access access)
-      : of_file_(file.descriptor()),
-        own_(access == File::Access::kRead || !file.writable()
-                 ? -1
-                 : open_high(("/proc/self/fd/" + std::to_string(of_file_)).c_str(), O_RDWR)) {}
-  Description(const Description&) = delete;
-  Description& operator=(const Description&) = delete;
-  ~Description() {
-    if (own_ >= 0) close(own_);
-  }
-  [[nodiscard]] int descriptor() const noexcept { return own_ >= 0 ? own_ : of_file_; }
-
- private:
-  int of_file_;
-  int own_;
 };
 
 // An address range that is reserved until something is mapped over a part of it.
@@ -90,13 +69,13 @@ class Reservation {
 
 bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t offset, std::uint64_t bytes) {
   const auto where = static_cast<bip::offset_t>(offset);
-  if (bytes < kHugePage) return {Descriptor{descriptor}, mode, where, bytes};
+  if (bytes < kHugePage) return {Mappable{descriptor}, mode, where, bytes};
   Reservation reservation(bytes + kHugePage);
-  if (!reservation.ok()) return {Descriptor{descriptor}, mode, where, bytes};
+  if (!reservation.ok()) return {Mappable{descriptor}, mode, where, bytes};
   // Address and file offset agree modulo 2 MiB.
   const std::uint64_t skew = (offset - reservation.address()) & (kHugePage - 1);
   const std::uint64_t address = reservation.address() + skew;
-  bip::mapped_region region(Descriptor{descriptor}, mode, where, bytes, reinterpret_cast<const void*>(address),
+  bip::mapped_region region(Mappable{descriptor}, mode, where, bytes, reinterpret_cast<const void*>(address),
                             MAP_SHARED | MAP_FIXED);
   reservation.keep(address, base::round_up(bytes, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))));
   return region;
@@ -128,8 +107,8 @@ std::uint64_t available_bytes() {
 class Memory {
  public:
   Memory() noexcept = default;
-  explicit Memory(std::uint64_t bytes) noexcept
-      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  explicit Memory(std::uint64_t bytes, int sharing = MAP_PRIVATE) noexcept
+      : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0)) {}
   Memory(Memory&& other) noexcept : bytes_(other.bytes_), base_(std::exchange(other.base_, MAP_FAILED)) {}
   Memory& operator=(Memory&& other) noexcept {
     std::swap(bytes_, other.bytes_);
@@ -155,6 +134,8 @@ struct Mapping::Held {
   std::string path;
   bool residence_is_told = false;
   Memory copy;  // instead of a region of the file
+  Memory ones;  // what damage is covered with, once there is any
+  std::uint64_t covers = 0;
   Guard guard;  // gone before what it guards
 };
 
@@ -167,9 +148,14 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
                              Pages pages) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
-    const Description description(file, access);
+    // A mapping keeps its open file description, and so that one's locks. A forked child has the mapping: so that it
+    // does not hold its parent's locks, a writer's mapping has a description of its own, where there is one to be had.
+    Result<std::optional<Descriptor>> another = std::optional<Descriptor>();
+    if (access == File::Access::kReadWrite && file.writable()) another = file.another_description();
+    if (!another) return another.error();
     auto held = std::make_unique<Held>();
-    held->region = map_aligned(description.descriptor(), mode, offset, bytes);
+    const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
+    held->region = map_aligned(descriptor, mode, offset, bytes);
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // Advice, which the kernel need not know: a failure is no error.
@@ -213,6 +199,8 @@ std::uint64_t Mapping::bytes() const noexcept {
   return held_->copy.ok() ? held_->copy.all().size() : held_->region.get_size();
 }
 
+bool Mapping::is_copy() const noexcept { return held_->copy.ok(); }
+
 Error Mapping::guard(const DoubtWord& doubt) {
   if (held_->copy.ok()) return {};
   auto guard = Guard::watch(data(), bytes(), doubt);
@@ -252,12 +240,41 @@ Error Mapping::populate(std::uint64_t first_bytes) const {
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 
+// The same memory again and again: remapping shared pages with an old length of 0 maps them once more. Each time takes
+// one of the mappings that a process may have (vm.max_map_count, 65530 as a rule), and the file's on both sides
+// another.
 Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const {
-  void* const ones =
-      mmap(data() + offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (ones == MAP_FAILED) return base::fail_errno(errno, held_->path, "covering what is damaged of");
-  std::memset(ones, 0xff, bytes);
+  if (held_->copy.ok()) {
+    std::memset(data() + offset, 0xff, bytes);
+    return {};
+  }
+  if (!held_->ones.ok()) {
+    held_->ones = Memory(kHugePage, MAP_SHARED);
+    if (!held_->ones.ok()) return base::fail_errno(errno, held_->path, "covering what is damaged of");
+    std::memset(held_->ones.all().data(), 0xff, kHugePage);
+  }
+  for (std::uint64_t done = 0; done < bytes; done += kHugePage) {
+    if (++held_->covers > kMostCovers)
+      return base::fail(Code::kDamaged, held_->path + ": is damaged at too many places; use a copy, or build it again");
+    const std::uint64_t piece = std::min(kHugePage, bytes - done);
+    void* const ones = held_->ones.all().data();
+    if (mremap(ones, 0, piece, MREMAP_MAYMOVE | MREMAP_FIXED, data() + offset + done) == MAP_FAILED)
+      return base::fail_errno(errno, held_->path, "covering what is damaged of");
+  }
   return {};
+}
+
+Error Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::byte* const begin = data() + offset / page * page;
+  void* const fresh = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh == MAP_FAILED) return base::fail_errno(errno, held_->path, "replacing a page of");
+  std::memcpy(fresh, begin, page);
+  std::memcpy(static_cast<std::byte*>(fresh) + offset % page, bytes.data(), bytes.size());
+  if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return {};
+  const int failed = errno;
+  munmap(fresh, page);
+  return base::fail_errno(failed, held_->path, "replacing a page of");
 }
 
 std::optional<std::uint64_t> Mapping::resident_bytes() const {

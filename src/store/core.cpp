@@ -1,5 +1,6 @@
 #include "store/core.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,7 +18,7 @@ using base::mutant;
 std::uint64_t heeded() noexcept {
   std::uint64_t bits = ~format::kLiveSyncing;
   if (mutant("lookups_ignore_poison")) bits &= ~format::kLivePoisoned;
-  if (mutant("lookups_ignore_superseding")) bits &= ~format::kLiveSuperseded;
+  if (mutant("lookups_ignore_superseding")) bits &= ~(format::kLiveSuperseded | format::kLiveReplaced);
   if (mutant("lookups_ignore_recovery")) bits &= ~format::kLiveRecovering;
   return bits;
 }
@@ -93,7 +94,7 @@ Code Filter::Core::health() const noexcept {
   if (seen == live.expected) return Code::kOk;
   if ((seen & ~format::kLiveStates) != live.expected) return Code::kLost;
   if ((seen & format::kLivePoisoned) != 0) return Code::kPoisoned;
-  return (seen & format::kLiveSuperseded) != 0 ? Code::kSuperseded : Code::kRecovering;
+  return (seen & (format::kLiveSuperseded | format::kLiveReplaced)) != 0 ? Code::kSuperseded : Code::kRecovering;
 }
 
 Code Filter::Core::why_not() const noexcept {
@@ -120,7 +121,22 @@ std::atomic_ref<std::uint64_t> Filter::Core::stripe(std::size_t index) const noe
 }
 
 void Filter::Core::count_keys(std::uint64_t keys) noexcept {
-  if (stripes != nullptr && keys != 0) stripe(own_stripe()).fetch_add(keys, std::memory_order_relaxed);
+  if (stripes == nullptr || keys == 0) return;
+  stripe(own_stripe()).fetch_add(keys, std::memory_order_relaxed);
+  check_writeback_in_time();
+}
+
+// By one of the threads that add. The coarse clock is a read of memory, and good to some milliseconds.
+void Filter::Core::check_writeback_in_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);
+  if (now < next) [[likely]]
+    return;
+  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed) &&
+      !base::mutant("writer_does_not_ask_the_kernel"))
+    session->check_writeback();
 }
 
 std::uint64_t Filter::Core::keys_added() const noexcept {

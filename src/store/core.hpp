@@ -4,6 +4,7 @@
 #include <bfstore/filter.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -52,7 +53,9 @@ struct Filter::Core {
   [[nodiscard]] Code why_not() const noexcept;
   [[nodiscard]] bool full() const noexcept { return keys_added() >= shape.capacity; }
   Count add(std::uint64_t digest) noexcept;
+  // Of adds that changed a bit. Now and then the kernel is asked whether it failed to write the file.
   void count_keys(std::uint64_t keys) noexcept;
+  void check_writeback_in_time() noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] std::atomic_ref<std::uint64_t> stripe(std::size_t index) const noexcept;
 
@@ -79,6 +82,8 @@ struct Filter::Core {
   layout::Adds adds;
   unsigned threads = 1;  // that a large batch is divided among, where `alone`
   std::mutex one_at_a_time;
+  std::chrono::nanoseconds writeback_check{};
+  std::atomic<std::int64_t> next_writeback_check{0};  // nanoseconds of a clock
   std::byte* stripes = nullptr;  // counters of keys added; none in buffers
   std::uint64_t own_live_word = 0;
   std::unique_ptr<store::Session> session;  // files only

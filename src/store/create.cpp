@@ -199,6 +199,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
+  core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
   return Filter(std::move(core));
 }
 

@@ -1,11 +1,12 @@
 // May this file be used? What is read to decide, and the decision, which writers, readers and the inspector share.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <fstream>
+#include <optional>
 #include <thread>
 
+#include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "region/place.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
@@ -13,14 +14,10 @@ namespace {
 
 using base::mutant;
 
-constexpr int kMostRereads = 50;
-constexpr auto kRereadPause = std::chrono::milliseconds(2);
+using Clock = std::chrono::steady_clock;
 
-int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
+constexpr auto kRereadPause = std::chrono::milliseconds(2);
+constexpr std::uint32_t kShortWaitMs = 100;
 
 bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & format::kLiveSyncing) != 0; }
 
@@ -39,25 +36,47 @@ bool dirty_here(const Evidence& evidence) noexcept {
 }
 
 bool adoptable(const Evidence& evidence) noexcept {
-  return dirty_here(evidence) && (evidence.boot_id != format::BootId{} || mutant("adopts_in_an_unknown_boot")) &&
-         (!syncing(evidence) || mutant("adopts_while_syncing"));
+  return dirty_here(evidence) && (!syncing(evidence) || mutant("adopts_while_syncing"));
 }
 
-// Who is on the way in holds the state lock, too, until the file was refused, or synced to be adopted: while we hold
-// it, whoever holds the writers' lock was let in. False as well if somebody holds the state lock.
-Result<bool> writer_was_let_in(const region::File& file) {
-  if (mutant("reader_believes_who_is_on_the_way_in")) return true;
-  const auto nobody_on_the_way = file.try_lock(kStateLock, region::Lock::kShared);
-  if (!nobody_on_the_way || !*nobody_on_the_way) return nobody_on_the_way;
-  const auto writer = file.locked_by_other(kWriterLock);
-  if (Error error = file.unlock(kStateLock); !error.ok()) return error;
-  return writer;
+// Two boots of which nothing is known are not the same one.
+bool same_boot(const Evidence& evidence) noexcept {
+  if (evidence.boot_id == format::BootId{} && !mutant("unknown_boots_are_the_same")) return false;
+  return evidence.slots.newest()->boot_id == evidence.boot_id || mutant("any_boot");
+}
+
+// A filesystem that was mounted anew may have lost what was not synced, and forgotten that it could not be written.
+bool same_mount(const Evidence& evidence) noexcept {
+  const std::uint64_t then = evidence.slots.newest()->mount;
+  return then == evidence.mount || then == 0 || evidence.mount == 0 || mutant("any_mount");
+}
+
+// What a process that changes the file may make better in a moment. Other states are not worth a long wait.
+bool may_change_soon(const Evidence& evidence) noexcept {
+  const FileState state = judge(evidence);
+  return state == FileState::kAdoptable || state == FileState::kUnclean;
+}
+
+Clock::time_point after(std::uint32_t milliseconds) {
+  return milliseconds == kWaitForEver ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(milliseconds);
+}
+
+// Who holds which lock now. The kinds of file that need no one to be asked are told apart before.
+Error ask_for_writers(const region::File& file, Evidence& evidence) {
+  const auto writer = region::locked_by_other(file, kWriterLocks);
+  if (!writer) return writer.error();
+  evidence.writer_alive = *writer;
+  if (!syncing(evidence)) return {};
+  const auto sync = region::locked_by_other(file, {format::kSyncLock});
+  if (!sync) return sync.error();
+  evidence.sync_died = !*sync;
+  return {};
 }
 
 }  // namespace
 
 bool same_place(const Evidence& evidence) noexcept {
-  return (evidence.slots.newest()->boot_id == evidence.boot_id || mutant("any_boot")) && same_inode(evidence);
+  return same_boot(evidence) && same_mount(evidence) && same_inode(evidence);
 }
 
 format::Slot dirty_now(const Evidence& evidence) noexcept {
@@ -69,6 +88,7 @@ format::Slot dirty_now(const Evidence& evidence) noexcept {
   slot.device = evidence.device;
   slot.inode = evidence.inode;
   slot.birth = evidence.birth;
+  slot.mount = evidence.mount;
   return slot;
 }
 
@@ -91,27 +111,15 @@ FileState judge(const Evidence& evidence) noexcept {
   if ((begun && !mutant("recovery_is_forgotten_with_the_live_word")) ||
       (evidence.live_word & format::kLiveRecovering) != 0)
     return FileState::kRecovering;
-  if ((evidence.live_word & format::kLiveSuperseded) != 0 && !mutant("superseded_is_usable"))
+  if ((evidence.live_word & (format::kLiveSuperseded | format::kLiveReplaced)) != 0 && !mutant("superseded_is_usable"))
     return FileState::kSuperseded;
-  // The writers' lock alone proves nothing: who is about to be refused the file holds it for a moment, too.
+  // A writer takes its lock when it was let in. The slots must say so, too: a program that is no writer of filters may
+  // have locked the file.
   if (mutant("in_use_by_the_lock_alone") && evidence.writer_alive) return FileState::kInUse;
   if (evidence.writer_alive && dirty_here(evidence) && (!evidence.sync_died || mutant("in_use_beside_a_dead_sync")))
     return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
-}
-
-format::BootId current_boot_id() noexcept {
-  format::BootId boot_id{};
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::size_t digits = 0;
-  for (char c = 0; digits < 32 && file.get(c);) {
-    const int digit = hex_digit(c);
-    if (digit < 0) continue;  // the dashes
-    boot_id[digits / 2] = static_cast<std::uint8_t>(boot_id[digits / 2] << 4 | digit);
-    ++digits;
-  }
-  return digits == 32 ? boot_id : format::BootId{};
 }
 
 bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept {
@@ -128,44 +136,51 @@ std::span<const std::byte> header_there(const HeaderBytes& header, const region:
   return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
 }
 
-Result<Evidence> gather_evidence(const region::File& file, const region::FileFacts& facts,
-                                 const format::FileId& file_id) {
-  for (int attempt = 0;; ++attempt) {
+Result<Evidence> evidence_of_place(const region::File& file) {
+  const auto facts = file.facts();
+  if (!facts) return facts.error();
+  const auto boot_id = region::boot_id();
+  if (!boot_id) return base::fail(boot_id.error().code, file.path() + ": " + boot_id.error().message);
+  Evidence evidence;
+  evidence.boot_id = *boot_id;
+  evidence.device = facts->device;
+  evidence.inode = facts->inode;
+  evidence.birth = facts->birth;
+  evidence.mount = region::mount_instance(file.descriptor());
+  return evidence;
+}
+
+Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms) {
+  const Clock::time_point until = after(timeout_ms);
+  const Clock::time_point shortly = after(std::min(timeout_ms, kShortWaitMs));
+  std::optional<Evidence> place;
+  for (;;) {
     const auto before = read_header(file);
     if (!before) return before.error();
-    Evidence evidence{
-        slots_of(*before, file_id), live_word_of(*before), false, false, {}, facts.device, facts.inode, facts.birth};
-    if (judge(evidence) == FileState::kClean) return evidence;  // nobody need be asked
-    evidence.boot_id = current_boot_id();
-    const auto writer = file.locked_by_other(kWriterLock);
-    if (!writer) return writer.error();
-    evidence.writer_alive = *writer;
-    if (syncing(evidence)) {
-      const auto sync = file.locked_by_other(kSyncLock);
-      if (!sync) return sync.error();
-      evidence.sync_died = !*sync;
+    Evidence evidence = place.value_or(Evidence{});
+    evidence.slots = slots_of(*before, file_id);
+    evidence.live_word = live_word_of(*before);
+    if (judge(evidence) == FileState::kClean) return evidence;  // no process need be asked
+    if (!place) {
+      auto found = evidence_of_place(file);
+      if (!found) return found.error();
+      place = std::move(*found);
+      continue;  // they are compared with what is read after this
     }
-    if (judge(evidence) == FileState::kInUse) {
-      const auto let_in = writer_was_let_in(file);
-      if (!let_in) return let_in.error();
-      if (*let_in) return evidence;
-      if (attempt < kMostRereads) {
-        std::this_thread::sleep_for(kRereadPause);
-        continue;
-      }
-      // Somebody takes long. If that is no sync, nothing says that a sync of the file worked: it is to be adopted.
-      evidence.writer_alive = syncing(evidence);
+    if (Error error = ask_for_writers(file, evidence); !error.ok()) return error;
+    if (judge(evidence) == FileState::kInUse) return evidence;
+    // No writer now, or none that was let in. The pages may be from before the last one left, or another process may be
+    // on its way in or out.
+    const auto changing = region::locked_by_other(file, {format::kStateLock});
+    if (!changing) return changing.error();
+    const auto again = read_header(file);
+    if (!again) return again.error();
+    const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
+    if ((stable && !*changing) || mutant("reader_looks_once")) return evidence;
+    if (Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
+      evidence.changing = true;
       return evidence;
     }
-    // No writer now, or none that was let in. The pages may be from before the last one left, or somebody may be on the
-    // way in or out.
-    const auto changing = file.locked_by_other(kStateLock);
-    if (!changing) return changing.error();
-    const auto after = read_header(file);
-    if (!after) return after.error();
-    const bool stable = slots_of(*after, file_id) == evidence.slots && live_word_of(*after) == evidence.live_word;
-    if (mutant("reader_looks_once")) return evidence;
-    if ((stable && !*changing) || attempt == kMostRereads) return evidence;
     std::this_thread::sleep_for(kRereadPause);
   }
 }

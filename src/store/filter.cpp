@@ -41,9 +41,9 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   }
   if (!reading && options.map.copy) return base::fail(Code::kInvalid, path + ": a copy is for reading only");
   const bool exclusive = mode == OpenMode::kExclusive;
-  const region::Lock lock = exclusive ? region::Lock::kExclusive : region::Lock::kShared;
+  const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;
   auto session =
-      reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, lock, {options});
+      reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, kind, {options});
   if (!session) return session.error();
   const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
   if (!functions) return functions.error();
@@ -51,6 +51,7 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
+  core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
   return Filter(std::move(core));
 }
 
@@ -141,7 +142,10 @@ Error Filter::use_threads(unsigned threads) {
 
 const Shape& Filter::shape() const noexcept { return core_->shape; }
 
-Code Filter::health() const noexcept { return core_->health(); }
+Code Filter::health() const noexcept {
+  if (core_->session != nullptr) core_->session->check_writeback();
+  return core_->health();
+}
 
 Stats Filter::stats(bool count_bits) const {
   Stats stats;

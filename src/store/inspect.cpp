@@ -14,6 +14,7 @@ namespace {
 using format::Form;
 using region::File;
 
+constexpr std::uint32_t kShortWaitMs = 100;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // whole blocks
 
 void report_slots(const store::HeaderBytes& header, const format::FileId& file_id, Report& report) {
@@ -34,8 +35,8 @@ void report_slots(const store::HeaderBytes& header, const format::FileId& file_i
   }
 }
 
-Error report_state(const File& file, const region::FileFacts& facts, Report& report) {
-  const auto evidence = store::gather_evidence(file, facts, report.identity->file_id);
+Error report_state(const File& file, Report& report) {
+  const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs);
   if (!evidence) return evidence.error();
   const auto header = store::read_header(file);
   if (!header) return header.error();
@@ -47,7 +48,7 @@ Error report_state(const File& file, const region::FileFacts& facts, Report& rep
     return {};
   }
   report.state = store::judge(*evidence);
-  const auto being_changed = file.locked_by_other(store::kStateLock);
+  const auto being_changed = region::locked_by_other(file, {format::kStateLock});
   if (!being_changed) return being_changed.error();
   report.being_changed = *being_changed;
   report.syncing = (evidence->live_word & format::kLiveSyncing) != 0 && evidence->writer_alive;
@@ -135,7 +136,7 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;
   if (report.identity && report.identity->embedded) report.state = FileState::kEmbedded;
   if (has_state) {
-    if (Error error = report_state(*file, *facts, report); !error.ok()) return error;
+    if (Error error = report_state(*file, report); !error.ok()) return error;
   }
   if (identity_good) report_memory(*file, report);
   if (identity_good && count_bits) {

@@ -2,6 +2,8 @@
 // the protocol.
 #include <sys/stat.h>
 
+#include <utility>
+
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "store/session.hpp"
@@ -12,10 +14,10 @@ namespace {
 using base::fail;
 using base::kNobodysLock;
 using base::mutant;
+using format::kStateLock;
 using format::Slot;
 using region::File;
-using region::Lock;
-using region::ScopedLock;
+using region::MappedLock;
 
 }  // namespace
 
@@ -36,22 +38,20 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, options.map,
                             pages_for(options.map, options.exclusive || options.unpublished));
   if (!mapping) return mapping.error();
-  std::unique_ptr<Session> session(new Session(std::move(*file), std::move(*mapping), identity));
+  std::unique_ptr<Session> session(
+      new Session(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms));
   session->unpublished_ = true;
   session->replace_ = options.replace;
-  if (Error error = session->initialize(options.exclusive || options.unpublished); !error.ok()) return error;
+  const bool alone = options.exclusive || options.unpublished;
+  if (Error error = session->initialize(alone ? Writers::kAlone : Writers::kShared); !error.ok()) return error;
   if (options.unpublished) return session;
   if (Error error = session->give_name(); !error.ok()) return error;
-  session->replaced_.reset();
   session->unpublished_ = false;
   return session;
 }
 
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
-Error Session::initialize(bool exclusive) {
-  const auto locked = file_.try_lock(kWriterLock, exclusive ? Lock::kExclusive : Lock::kShared);
-  if (!locked) return locked.error();
-  if (!*locked) return fail(Code::kInternal, file_.path() + ": a new file is locked");
+Error Session::initialize(Writers kind) {
   writing_ = true;
   live_word().store(format::healthy_live_word(identity_.file_id));
   Slot first;
@@ -60,31 +60,45 @@ Error Session::initialize(bool exclusive) {
     return error;
   const auto evidence = evidence_under_lock();
   if (!evidence) return evidence.error();
-  return begin_dirty(*evidence);
+  if (Error error = begin_dirty(*evidence); !error.ok()) return error;
+  return hold_writers_lock(kind);
 }
 
-// Where a file has the name already, it is superseded until the new one has the name. Whoever opens the new one to
-// write waits until the name is durable: else a power cut could take away with it what he synced.
+// Where a file has the name already, it is superseded until the new one has the name. A writer that opens the new one
+// waits until the name is durable: otherwise a power cut could take away with it what that writer synced.
 Error Session::give_name() {
-  const auto state_lock = ScopedLock::take(file_, mutant("name_is_not_durable_yet") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(mutant("name_is_not_durable_yet") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
   if (!replace_) return file_.publish(false);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
     if (mutant("lets_go_of_the_old_file_too_early")) replaced_.reset();
+    if (replaced_ != nullptr) replaced_->about_to_go();
     Error error = file_.publish(replaces);
-    if (error.code == Code::kExists && !replaces) continue;  // somebody made a file of that name meanwhile
-    // It has the name, and who is told of an error takes the old file to be there: nobody is to believe the new one.
-    // A sealed one is not written to, so that nobody's keys hang on its name.
-    return !error.ok() && file_.has_its_path() && !identity_.seal ? poison(error) : error;
+    if (error.code == Code::kExists && !replaces) continue;  // another process made a file of that name meanwhile
+    const bool has_name = error.ok() || file_.has_its_path();
+    if (has_name && replaced_ != nullptr) replaced_->is_gone();
+    if (error.ok() || !superseded_by_owner_) replaced_.reset();
+    // It has the name, and a caller that gets an error takes the old file to be there: no process is to believe the new
+    // one. A sealed one is not written to, so that no keys depend on its name.
+    return !error.ok() && has_name && !identity_.seal ? poison(error) : error;
   }
   return replaced_again_and_again(file_.path());
 }
 
+// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added here.
 Error Session::begin_replacing() {
+  if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
+    replaced_.reset();
+    if (std::exchange(superseded_by_owner_, false)) {
+      return fail(Code::kBusy, file_.path() +
+                                   ": another program put another file there since the file of that name was "
+                                   "superseded; supersede that one, add what its writers added, and publish again");
+    }
+  }
   if (replaced_ != nullptr) return {};
-  auto begun = Replaced::begin(file_.path());
+  auto begun = Replaced::begin(file_, lock_timeout_ms_);
   if (!begun) return begun.error();
   replaced_ = std::move(*begun);
   return {};
@@ -92,37 +106,41 @@ Error Session::begin_replacing() {
 
 Error Session::supersede() {
   if (!born().here()) return forked();
+  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   if (!unpublished_ || !replace_) {
     return fail(Code::kInvalid,
                 file_.path() + ": only a filter made unpublished, to replace another file, supersedes that one");
   }
-  return begin_replacing();
+  if (Error error = begin_replacing(); !error.ok()) return error;
+  superseded_by_owner_ = true;
+  if (replaced_ != nullptr) replaced_->hold_for_long();
+  return {};
 }
 
 Error Session::publish() {
   if (!born().here()) return forked();
+  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   if (!unpublished_)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");
   if (Error error = mutant("publishes_without_a_sync") ? Error{} : sync_and_mark_clean(); !error.ok()) return error;
-  if (Error error = file_.unlock(kWriterLock); !error.ok()) return error;
-  const bool superseded_before = replaced_ != nullptr;
+  writers_lock_ = {};
   const Error error = give_name();
-  if (error.ok() || !superseded_before) replaced_.reset();
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
-  if (!error.ok()) {
-    // The handle goes on adding, alone, so the file must not say clean, and nobody else may write to it.
-    const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
-    if (!alone || !*alone) return poison(fail(Code::kBusy, error.message + "; and another writer has opened it"));
-    const auto evidence = evidence_under_lock();
-    if (mutant("goes_on_clean_when_publishing_failed")) return error;
-    const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
-    if (!dirty.ok()) return poison(dirty);
-    return error;
-  }
+  if (!error.ok()) return go_on_unpublished(error);
   writing_ = false;
   unpublished_ = false;
   return {};
+}
+
+// The handle continues to add, alone, so the file must not say clean, and no other process may write to it.
+Error Session::go_on_unpublished(const Error& cause) {
+  if (mutant("goes_on_clean_when_publishing_failed")) return cause;
+  const auto evidence = evidence_under_lock();
+  const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
+  if (!dirty.ok()) return poison(dirty);
+  const Error alone = hold_writers_lock(Writers::kAlone);
+  return alone.ok() ? cause : poison(fail(Code::kBusy, cause.message + "; and another writer has opened it"));
 }
 
 }  // namespace bfstore::store

@@ -10,7 +10,6 @@ using base::fail;
 using base::mutant;
 using format::Slot;
 using format::SlotState;
-using region::Lock;
 
 namespace {
 
@@ -29,22 +28,18 @@ bool recovering_here(const Evidence& evidence) noexcept {
          (evidence.live_word & format::kLiveRecovering) != 0 && (evidence.live_word & format::kLivePoisoned) == 0;
 }
 
-// Nobody else may be writing: who was let into a poisoned file goes on to be refused. The state lock is held.
-Error Session::recover(const Evidence& evidence, const Opening& options, Lock kind) {
-  const auto alone = file_.try_lock(kWriterLock, Lock::kExclusive);
-  if (!alone) return alone.error();
-  if (!*alone && !mutant("recovers_beside_a_writer"))
-    return fail(Code::kBusy, file_.path() + ": needs recovery, but a writer has it open; close that one");
+// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock is
+// held, so that none comes meanwhile.
+Error Session::recover(const Evidence& evidence, const Opening& options) {
+  if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
+    return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if (Error error = own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(evidence); !error.ok()) return error;
   recovering_ = true;
-  if (options.accept_loss) {
-    const auto begun = evidence_under_lock();
-    if (Error error = begun ? end_recovery(*begun) : begun.error(); !error.ok()) return error;
-  }
-  if (kind == Lock::kExclusive) return {};
-  const auto shared = file_.try_lock(kWriterLock, kind);
-  return shared ? Error{} : shared.error();
+  if (!options.accept_loss) return {};
+  const auto begun = evidence_under_lock();
+  return begun ? end_recovery(*begun) : begun.error();
 }
 
 // From the first line on every handle in every process answers "maybe", and from the second on after a power cut too.

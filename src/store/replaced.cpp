@@ -22,28 +22,28 @@ Error replaced_again_and_again(const std::string& path) {
   return base::fail(Code::kBusy, path + ": is being replaced again and again; try later");
 }
 
-Result<std::unique_ptr<Replaced>> Replaced::begin(const std::string& path) {
+Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor, std::uint32_t lock_timeout_ms) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto file = region::File::open(path, region::File::Access::kReadWrite);
+    auto file = successor.open_again_as_owner();
     if (!file && file.error().code == Code::kNotFound) return std::unique_ptr<Replaced>();
     if (!file) return file.error();
     std::unique_ptr<Replaced> replaced(new Replaced(std::move(*file)));
-    const auto superseded = replaced->supersede();
+    const auto superseded = replaced->supersede(lock_timeout_ms);
     if (!superseded) return superseded.error();
     if (*superseded) return replaced;
   }
-  return replaced_again_and_again(path);
+  return replaced_again_and_again(successor.path());
 }
 
 // False if the path names another file by now.
-Result<bool> Replaced::supersede() {
+Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   if (!facts->regular) return base::fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
-  if (Error error = file_.lock(mutant("supersedes_without_the_state_lock") ? base::kNobodysLock : kStateLock,
-                               region::Lock::kExclusive);
-      !error.ok())
-    return error;
+  auto locked = region::ScopedLock::take(
+      file_, mutant("supersedes_without_the_state_lock") ? base::kNobodysLock : format::kStateLock, lock_timeout_ms);
+  if (!locked) return locked.error();
+  state_lock_.emplace(std::move(*locked));
   if (!file_.has_its_path() && !mutant("supersedes_what_was_replaced_already")) return false;
   const auto header = read_header(file_);
   if (!header) return header.error();
@@ -54,17 +54,32 @@ Result<bool> Replaced::supersede() {
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
-  if (!mutant("replaces_without_superseding") && !mutant("supersedes_after_the_renaming"))
-    live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
+  if (!mutant("supersedes_after_the_renaming")) set(format::kLiveSuperseded);
   return true;
+}
+
+void Replaced::set(std::uint64_t bits) const noexcept {
+  if (live_page_ && !mutant("replaces_without_superseding")) live_word_in(*live_page_).fetch_or(bits);
+}
+
+// A file that has one name has none when that is taken away, and says so by itself. Otherwise a process that is killed
+// right after the renaming would leave a file that looks as if it were still to be replaced.
+void Replaced::about_to_go() const noexcept {
+  const auto facts = file_.facts();
+  const bool more_names = !facts || facts->links != 1;
+  if (more_names && !mutant("killed_replacer_leaves_other_names")) set(format::kLiveReplaced);
+}
+
+void Replaced::is_gone() const noexcept {
+  std::uint64_t bits = format::kLiveSuperseded;
+  if (!mutant("replaced_is_not_said")) bits |= format::kLiveReplaced;
+  set(bits);
 }
 
 Replaced::~Replaced() {
   if (mutant("superseded_for_good") || !file_.born().here()) return;
-  if (live_page_ && mutant("supersedes_after_the_renaming"))
-    live_word_in(*live_page_).fetch_or(format::kLiveSuperseded);
   if (live_page_ && (file_.has_its_path() || mutant("replaced_file_goes_on")))
-    live_word_in(*live_page_).fetch_and(~format::kLiveSuperseded);
+    live_word_in(*live_page_).fetch_and(~(format::kLiveSuperseded | format::kLiveReplaced));
 }
 
 }  // namespace bfstore::store

@@ -3,31 +3,45 @@
 
 #include <bfstore/error.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "region/file.hpp"
+#include "region/lock.hpp"
 #include "region/mapping.hpp"
 
 namespace bfstore::store {
 
-// While this lives, the file is superseded, and nobody can open it for writing. If it has its name still in the
-// destructor, nobody took its place, and it goes on as before.
+// While this lives, the file is superseded, and no process can open it for writing. If it has its name still in the
+// destructor, no other file took its place, and it goes on as before.
 class Replaced {
  public:
-  // nullptr if no file has the name. A file that is no filter is not touched.
-  static Result<std::unique_ptr<Replaced>> begin(const std::string& path);
+  // The file that has the name which `successor` is to get; nullptr if no file has. What is no filter is not written
+  // to.
+  static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, std::uint32_t lock_timeout_ms);
 
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
   ~Replaced();
 
+  [[nodiscard]] bool has_its_path() const noexcept { return file_.has_its_path(); }
+  // Another part of this process that wants to replace the file too is told so, and does not wait.
+  void hold_for_long() const noexcept { file_.hold_for_long(); }
+
+  // The next system call gives its name to another file.
+  void about_to_go() const noexcept;
+  // Another file has the name. This one is never used again, whatever other names lead to it.
+  void is_gone() const noexcept;
+
  private:
   explicit Replaced(region::File file) : file_(std::move(file)) {}
-  Result<bool> supersede();
+  Result<bool> supersede(std::uint32_t lock_timeout_ms);
+  void set(std::uint64_t bits) const noexcept;
 
-  region::File file_;                         // the state lock is held
+  region::File file_;
+  std::optional<region::ScopedLock> state_lock_;
   std::optional<region::Mapping> live_page_;  // of a filter
 };
 

@@ -159,11 +159,14 @@ Error Session::check_seal(const Opening& options) const {
   if (!identity_.seal) return not_sealed(file_.path());
   const std::byte* const copy = options.map.copy ? body() : nullptr;
   if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
-  Error failed;
-  each_damaged_chunk(file_, identity_, copy, [&](std::uint64_t offset, std::uint64_t bytes) {
-    if (failed.ok() && !mutant("damage_is_not_covered")) failed = mapping_.cover_with_ones(offset, bytes);
-  });
-  return failed;
+  std::vector<DamagedRange> damaged;
+  each_damaged_chunk(file_, identity_, copy,
+                     [&](std::uint64_t offset, std::uint64_t bytes) { append(damaged, offset, bytes); });
+  for (const DamagedRange& range : damaged) {
+    if (mutant("damage_is_not_covered")) return {};
+    if (Error error = mapping_.cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
+  }
+  return {};
 }
 
 Error Session::seal(const Session& source, const format::Slot& marks) {
@@ -213,9 +216,9 @@ namespace {
 Result<Evidence> at_rest(const Session& source) {
   auto evidence = source.look();
   if (!evidence) return evidence;
-  const auto writer = source.file().locked_by_other(kWriterLock);
+  const auto writer = region::locked_by_other(source.file(), kWriterLocks);
   if (!writer) return writer.error();
-  const auto changing = source.file().locked_by_other(kStateLock);
+  const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
   if (!changing) return changing.error();
   const FileState state = judge(*evidence);
   const bool free = (!*writer && !*changing) || mutant("seals_beside_its_maker");

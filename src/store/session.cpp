@@ -11,9 +11,12 @@ namespace {
 using base::fail;
 using base::kNobodysLock;
 using base::mutant;
+using format::kStateLock;
+using format::kSyncLock;
 using format::Slot;
 using region::File;
-using region::Lock;
+using region::MappedLock;
+using region::Patience;
 using region::ScopedLock;
 
 std::string marks_in_words(const Slot* slot) {
@@ -39,12 +42,12 @@ Error check_sharing(File& file, File::Access access) {
                                        "be seen; copy it to a local disk, or insist on it (any filesystem)");
   }
   if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
-  if (const auto writer = File::open(file.path(), File::Access::kReadWrite); !writer) {
+  if (const auto writer = file.open_again(File::Access::kReadWrite); !writer) {
     return fail(Code::kFilesystem, file.path() +
                                        ": is on an overlay filesystem and may not be written to, so that later writes "
                                        "of others would not be seen; if there are none, insist on it (any filesystem)");
   }
-  auto again = File::open(file.path(), access);
+  auto again = file.open_again(access);
   if (!again) return again.error();
   file = std::move(*again);
   return {};
@@ -76,14 +79,23 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   return mapping;
 }
 
-Session::Session(File file, region::Mapping mapping, format::Identity identity)
-    : file_(std::move(file)), mapping_(std::move(mapping)), identity_(std::move(identity)) {}
+Session::Session(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
+    : file_(std::move(file)),
+      mapping_(std::move(mapping)),
+      identity_(std::move(identity)),
+      lock_timeout_ms_(lock_timeout_ms) {}
 
-// What was superseded and not replaced goes on first: somebody may wait for its state lock.
+// What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
+// the file is left as by a process that was killed.
 Session::~Session() {
   replaced_.reset();
-  static_cast<void>(close());
+  try {
+    static_cast<void>(close());
+  } catch (const std::bad_alloc&) {
+  }
 }
+
+Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
 
 std::atomic_ref<std::uint64_t> Session::live_word() const noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(live_page() + format::kLiveWordField.offset));
@@ -109,6 +121,11 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kRecovering:
       return fail(Code::kRecovering, path + ": a recovery was begun and is not finished" + marks + kWays);
     case FileState::kSuperseded:
+      if ((evidence.live_word & format::kLiveReplaced) != 0) {
+        return fail(Code::kSuperseded,
+                    path + ": another file has replaced this one, of which this path is another name (a hard link, or a "
+                           "bind mount of the single file); open the path that was replaced");
+      }
       return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
     default:
       return fail(
@@ -120,10 +137,10 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
 // --- Opening
 // -----------------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, File::Access access,
-                                                       const Opening& options, region::Pages pages) {
-  auto file = File::open(path, access);
+Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::Access access, const Opening& options,
+                                                       region::Pages pages) {
   if (!file) return file.error();
+  const std::string path = file->path();
   if (const auto facts = file->facts(); !facts || !facts->regular)
     return facts ? fail(Code::kNotRegular, path + ": not a regular file") : facts.error();
   if (!options.any_filesystem) {
@@ -142,12 +159,13 @@ Result<std::unique_ptr<Session>> Session::open_checked(const std::string& path, 
   if (!identity) return identity.error();
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity)));
+  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = open_checked(path, File::Access::kRead, options, pages_for(options.map, true));
+    auto opened =
+        open_checked(File::open(path, File::Access::kRead), File::Access::kRead, options, pages_for(options.map, true));
     if (!opened) return opened;
     const auto usable = (*opened)->read_on(options);
     if (!usable) return usable.error();
@@ -158,11 +176,7 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
   return replaced_again_and_again(path);
 }
 
-Result<Evidence> Session::look() const {
-  const auto facts = file_.facts();
-  if (!facts) return facts.error();
-  return gather_evidence(file_, *facts, identity_.file_id);
-}
+Result<Evidence> Session::look() const { return gather_evidence(file_, identity_.file_id, lock_timeout_ms_); }
 
 // False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
 Result<bool> Session::read_on(const Opening& options) {
@@ -174,66 +188,102 @@ Result<bool> Session::read_on(const Opening& options) {
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
   if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
-  if (state == FileState::kClean || state == FileState::kInUse) return true;
-  if (state == FileState::kSuperseded) {
-    if (!file_.has_its_path() && !mutant("reader_stays_with_a_replaced_file")) return false;
-    const auto replacer_alive = file_.locked_by_other(kStateLock);
-    if (!replacer_alive) return replacer_alive.error();
-    if (*replacer_alive) return refuse(state, *evidence);
-    Error error = as_writer(
-        [](Session& writer) {
-          auto found = writer.evidence_under_lock();
-          if (!found) return found.error();
-          if (writer.file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) writer.go_on(*found);
-          return Error{};
-        },
-        options);
-    if (error.ok()) return false;
-    return fail(Code::kSuperseded, error.message +
-                                       "; it was to be replaced by a process that was killed: somebody who "
-                                       "may write to it has to open it once");
+  if (state == FileState::kClean) return true;
+  Error refused;
+  switch (state) {
+    case FileState::kInUse:
+      refused = check_beside_writers(options);
+      break;
+    case FileState::kSuperseded:
+      if (!file_.has_its_path() && !mutant("reader_stays_with_a_replaced_file")) return false;
+      if ((evidence->live_word & format::kLiveReplaced) != 0) return refuse(state, *evidence);
+      if (evidence->changing && !mutant("reader_ignores_the_replacer")) return refuse(state, *evidence);
+      refused = let_it_go_on(options);
+      if (refused.ok()) return false;
+      break;
+    case FileState::kAdoptable:
+    case FileState::kUnclean:
+      if (evidence->changing && !mutant("reader_does_not_wait_for_an_adopter"))
+        return busy(file_, {kStateLock}, "another process is making, opening or closing it; try again in a moment");
+      refused = state == FileState::kAdoptable && (!options.strict || mutant("reader_ignores_strict"))
+                    ? adopt_for_reading(options)
+                    : refuse(state, *evidence);
+      break;
+    default:
+      refused = refuse(state, *evidence);
   }
-  if (state == FileState::kAdoptable && options.strict) {
-    const auto writer = file_.locked_by_other(kWriterLock);
-    if (!writer) return writer.error();
-    if (*writer)
-      return fail(Code::kBusy, file_.path() + ": somebody is making it or opening it; try again in a moment");
-  }
-  if (state != FileState::kAdoptable || (options.strict && !mutant("reader_ignores_strict")))
-    return refuse(state, *evidence);
-  // Adopted for this handle alone, and nothing is written; but what a killed writer left must be able to reach the
-  // disk. The system tells of a failed sync once: the next who opens the file would be told that all is well. So it is
-  // written down, if that is allowed here.
-  Error failed = mutant("reader_adopts_without_a_sync") ? Error{} : file_.sync();
-  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return true;
+  if (!refused.ok()) return refused;
+  return true;
+}
+
+// The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
+// failed to write some of its pages, and may have dropped them since.
+Error Session::check_beside_writers(const Opening& options) const {
+  const Error failed = mutant("reader_does_not_ask_the_kernel") ? Error{} : file_.failed_writeback();
+  return failed.ok() ? failed : write_down(failed, options);
+}
+
+// For this handle alone, and nothing is written; but what a killed writer left must be able to reach the disk.
+Error Session::adopt_for_reading(const Opening& options) const {
+  const Error failed = mutant("reader_adopts_without_a_sync") ? Error{} : file_.sync();
+  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return {};
+  return write_down(failed, options);
+}
+
+// The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
+// is poisoned, if that is allowed here. Always an error.
+Error Session::write_down(const Error& failed, const Opening& options) const {
   if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
   Error poisoned = as_writer([&](Session& writer) { return writer.poison(failed); }, options);
   if (poisoned.code == Code::kPoisoned) return poisoned;
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
 }
 
-// Under the state lock, by a writer that nobody else sees.
+// The process that was to replace the file has gone.
+Error Session::let_it_go_on(const Opening& options) const {
+  const Error error = as_writer(
+      [](Session& writer) {
+        auto found = writer.evidence_under_lock();
+        if (!found) return found.error();
+        if (writer.file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) writer.go_on(*found);
+        return Error{};
+      },
+      options);
+  if (error.ok()) return {};
+  return fail(Code::kSuperseded, error.message +
+                                     "; it was to be replaced by a process that was killed: a process that may write "
+                                     "to it has to open it once");
+}
+
+// Under the state lock, by a writer that no other process sees.
 Error Session::as_writer(const std::function<Error(Session&)>& what, const Opening& options) const {
-  const auto writer = open_checked(file_.path(), File::Access::kReadWrite, options, region::Pages::kAny);
+  const auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
   if (!writer) return writer.error();
   if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
     return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
-  const auto state_lock = ScopedLock::take((*writer)->file_, kStateLock);
+  const auto state_lock = (*writer)->take(kStateLock);
   return state_lock ? what(**writer) : state_lock.error();
 }
 
-// Nobody replaces this file, which has its name still: who was to has gone, or would hold the state lock.
+// No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
+// replaced: the path is a mount of that file. A file that was replaced and has other names says so for good.
 void Session::go_on(Evidence& evidence) const {
   if (mutant("superseded_after_the_replacer_died")) return;
   if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
     return;
-  evidence.live_word = live_word().fetch_and(~format::kLiveSuperseded) & ~format::kLiveSuperseded;
+  const auto facts = file_.facts();
+  const bool named = facts && facts->links != 0;
+  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) return;
+  if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
+  std::uint64_t over = format::kLiveSuperseded;
+  if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
+  evidence.live_word = live_word().fetch_and(~over) & ~over;
 }
 
-Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Lock kind, const Opening& options) {
+Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Writers kind, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened =
-        open_checked(path, File::Access::kReadWrite, options, pages_for(options.map, kind == Lock::kExclusive));
+    auto opened = open_checked(File::open(path, File::Access::kReadWrite), File::Access::kReadWrite, options,
+                               pages_for(options.map, kind == Writers::kAlone));
     if (!opened) return opened;
     if ((*opened)->identity_.seal && !mutant("sealed_file_is_written_to")) {
       return fail(Code::kSealed,
@@ -246,59 +296,63 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, L
   return replaced_again_and_again(path);
 }
 
-// False if the path names another file by now.
-Result<bool> Session::join(Lock kind, const Opening& options) {
+// False if the path names another file by now. The writers' lock comes last: it proves that its owner was let in.
+Result<bool> Session::join(Writers kind, const Opening& options) {
   const Evidence unlocked = mutant("join_does_not_read_again") ? evidence_under_lock().value() : Evidence{};
-  const auto state_lock = ScopedLock::take(file_, mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
   if (!file_.has_its_path() && !mutant("join_though_the_path_names_another_file")) return false;
-  const auto writer_alive = file_.locked_by_other(kWriterLock);
+  if (mutant("writers_lock_comes_first")) {
+    if (Error error = hold_writers_lock(kind); !error.ok()) return error;
+  }
+  const auto writer_alive = locked_by_other(file_, kWriterLocks);
   if (!writer_alive) return writer_alive.error();
-  const auto locked = file_.try_lock(kWriterLock, mutant("exclusive_writer_shares") ? Lock::kShared : kind);
-  if (!locked) return locked.error();
-  if (!*locked) {
-    return fail(Code::kBusy, file_.path() + (kind == Lock::kExclusive
-                                                 ? ": another writer has it open; close that one, or open it shared"
-                                                 : ": an exclusive writer has it open; try again when that one has "
-                                                   "closed"));
-  }
+  if (*writer_alive && kind == Writers::kAlone && !mutant("exclusive_writer_shares"))
+    return busy(file_, kWriterLocks, "another writer has it open; close that one, or open it shared");
   auto evidence = mutant("join_does_not_read_again") ? unlocked : evidence_under_lock();
-  if (evidence) {
-    evidence->writer_alive = *writer_alive;
-    go_on(*evidence);
-  }
-  if (Error error = evidence ? enter(*evidence, kind, options) : evidence.error(); !error.ok()) {
-    static_cast<void>(file_.unlock(kWriterLock));
-    return error;
+  if (!evidence) return evidence.error();
+  evidence->writer_alive = *writer_alive;
+  go_on(*evidence);
+  if (Error error = enter(*evidence, options); !error.ok()) return error;
+  if (!mutant("writers_lock_comes_first")) {
+    if (Error error = hold_writers_lock(kind); !error.ok()) return error;
   }
   writing_ = true;
   return true;
 }
 
-// Slots and live word can not change meanwhile: the state lock is held.
-Result<Evidence> Session::evidence_under_lock() const {
-  const auto facts = file_.facts();
-  if (!facts) return facts.error();
-  const auto header = read_header(file_);
-  if (!header) return header.error();
-  return Evidence{slots_of(*header, identity_.file_id),
-                  live_word_of(*header),
-                  false,
-                  false,
-                  current_boot_id(),
-                  facts->device,
-                  facts->inode,
-                  facts->birth};
+// The state lock is held.
+Error Session::hold_writers_lock(Writers kind) {
+  if (mutant("writer_has_no_lock")) return {};
+  auto held = kind == Writers::kAlone && !mutant("exclusive_writer_shares")
+                  ? MappedLock::take_all(file_, kWriterLocks, lock_timeout_ms_)
+                  : MappedLock::take_one(file_, kWriterLocks, lock_timeout_ms_);
+  if (!held) return held.error();
+  writers_lock_ = std::move(*held);
+  return {};
 }
 
-Error Session::enter(const Evidence& evidence, Lock kind, const Opening& options) {
+// Slots and live word can not change meanwhile: the state lock is held.
+Result<Evidence> Session::evidence_under_lock() const {
+  auto evidence = evidence_of_place(file_);
+  if (!evidence) return evidence;
+  const auto header = read_header(file_);
+  if (!header) return header.error();
+  evidence->slots = slots_of(*header, identity_.file_id);
+  evidence->live_word = live_word_of(*header);
+  return evidence;
+}
+
+Error Session::enter(const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
   if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
+  if (Error error = file_.may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:
+      if (Error error = own_blocks(); !error.ok()) return error;
       return begin_dirty(evidence);
     case FileState::kInUse:
-      return check_no_dead_sync();
+      return check_beside_live_writers();
     case FileState::kAdoptable:
       if (!options.strict || mutant("writer_ignores_strict")) return adopt(evidence);
       break;
@@ -306,25 +360,43 @@ Error Session::enter(const Evidence& evidence, Lock kind, const Opening& options
       if (!options.recover || !recovering_here(evidence)) break;
       if (!evidence.writer_alive && !mutant("joins_a_recovery_that_was_killed")) break;
       recovering_ = true;
-      return check_no_dead_sync();
+      return check_beside_live_writers();
     default:
       break;
   }
   const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
-  return recoverable ? recover(evidence, options, kind) : refuse(state, evidence);
+  return recoverable ? recover(evidence, options) : refuse(state, evidence);
 }
 
-// Beside live writers: if a sync is flagged and nobody holds the sync lock, the process that synced is dead, and was
-// the only one to know whether it worked. Those who have the file open are told.
-Error Session::check_no_dead_sync() {
-  if (mutant("joins_beside_a_dead_sync")) return {};
-  const auto idle = file_.try_lock(kSyncLock, Lock::kExclusive);
-  if (!idle) return idle.error();
-  if (!*idle) return {};
-  const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
-  if (Error error = file_.unlock(kSyncLock); !error.ok()) return error;
-  if (!flagged) return {};
-  return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
+// Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
+// it alone knew whether the sync worked. And the system may have failed to write pages since the last sync. Either way
+// the processes that have the file open are told.
+Error Session::check_beside_live_writers() {
+  for (Patience patience(lock_timeout_ms_); !mutant("joins_beside_a_dead_sync");) {
+    const auto idle = try_lock(file_, kSyncLock);
+    if (!idle) return idle.error();
+    if (*idle) {
+      const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
+      if (Error error = unlock(file_, kSyncLock); !error.ok()) return error;
+      if (flagged) return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
+      break;
+    }
+    const auto syncer = locked_by_other(file_, {kSyncLock});
+    if (!syncer) return syncer.error();
+    if (*syncer) break;  // it lives; and if not, a stranger is in the way
+    if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
+  }
+  Error failed = mutant("writer_joins_without_asking_the_kernel") ? Error{} : file_.failed_writeback();
+  return failed.ok() ? failed : poison(failed);
+}
+
+// Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with
+// another file, would be SIGBUS on a full disk. Those who join other writers find it done.
+Error Session::own_blocks() const {
+  if (mutant("copy_is_not_given_its_blocks")) return {};
+  const region::Extent header{0, format::kFileHeaderBytes};
+  const region::Extent body{identity_.body_offset, identity_.body_bytes};
+  return file_.own_blocks({header, body});
 }
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
@@ -337,7 +409,8 @@ Error Session::begin_dirty(const Evidence& evidence) const {
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
 // again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
-  const auto sync_lock = ScopedLock::take(file_, mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  if (Error error = own_blocks(); !error.ok()) return error;
+  const auto sync_lock = take(mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
   if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
   if (Error error = file_.sync(); !error.ok()) return poison(error);

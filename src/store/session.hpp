@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "format/locks.hpp"
 #include "format/state.hpp"
 #include "region/file.hpp"
 #include "region/fork.hpp"
+#include "region/lock.hpp"
 #include "region/mapping.hpp"
 #include "store/replaced.hpp"
 
@@ -27,12 +29,14 @@ using HeaderBytes = std::vector<std::byte>;
 struct Evidence {
   format::SlotPair slots;
   std::uint64_t live_word = 0;
-  bool writer_alive = false;  // somebody holds the writers' lock
-  bool sync_died = false;     // *syncing* is set, and nobody holds the lock of a sync
+  bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
+  bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
+  bool changing = false;      // a process holds the state lock, and did so for as long as we waited
   format::BootId boot_id{};   // of this system, now
   std::uint64_t device = 0;   // of the file, now
   std::uint64_t inode = 0;
   std::uint64_t birth = 0;
+  std::uint64_t mount = 0;
 };
 
 // Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
@@ -47,9 +51,6 @@ bool recovering_here(const Evidence& evidence) noexcept;
 // The newest slot's marks in a slot that says dirty, here and now.
 format::Slot dirty_now(const Evidence& evidence) noexcept;
 
-// The boot id of this system; all zero if it can not be read.
-format::BootId current_boot_id() noexcept;
-
 // Whether the live word, its state bits aside, is that of the file with this id.
 bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept;
 
@@ -62,9 +63,12 @@ std::span<const std::byte> header_there(const HeaderBytes& header, const region:
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
 
-// Slots and live word that belong together, read without a lock: read again while a writer is about to change them.
-Result<Evidence> gather_evidence(const region::File& file, const region::FileFacts& facts,
-                                 const format::FileId& file_id);
+// What does not change while the file is open: where it is, and when.
+Result<Evidence> evidence_of_place(const region::File& file);
+
+// Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
+// process is about to change them.
+Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
 
 // Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
 Error check_sharing(region::File& file, region::File::Access access);
@@ -85,6 +89,9 @@ using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>
 // own, its seal and features. Where the body begins is the caller's to say.
 Result<format::Identity> as_new(format::Identity identity);
 
+// Whether a writer lets others in beside it.
+enum class Writers { kShared, kAlone };
+
 // How a session opens a file.
 struct Opening : OpenOptions {
   bool without_key = false;  // for who copies or checks bits, and hashes no keys
@@ -96,8 +103,7 @@ class Session {
   static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const Opening& options);
 
   // Dirty or recovering, durably, when this returns.
-  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, region::Lock kind,
-                                                      const Opening& options);
+  static Result<std::unique_ptr<Session>> open_writer(const std::string& path, Writers kind, const Opening& options);
 
   // A new, empty file, open for writing. It has its name if it is `published`.
   static Result<std::unique_ptr<Session>> create(const std::string& path, const format::Identity& identity,
@@ -119,6 +125,10 @@ class Session {
   // file.
   [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
 
+  // Asks the kernel whether it failed to write a page of the file; if so, the file is poisoned. Where this handle may
+  // not write that down, it is poisoned for this handle.
+  void check_writeback() const noexcept;
+
   Error sync(std::uint64_t owner, std::uint64_t mark);
   [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
   // Whether no other owner is waited for any more.
@@ -137,17 +147,23 @@ class Session {
   Error seal(const Session& source, const format::Slot& marks);
 
  private:
-  Session(region::File file, region::Mapping mapping, format::Identity identity);
+  Session(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms);
 
-  static Result<std::unique_ptr<Session>> open_checked(const std::string& path, region::File::Access access,
+  static Result<std::unique_ptr<Session>> open_checked(Result<region::File> file, region::File::Access access,
                                                        const Opening& options, region::Pages pages);
   Error check_seal(const Opening& options) const;
   Result<bool> read_on(const Opening& options);
-  Result<bool> join(region::Lock kind, const Opening& options);
-  Error enter(const Evidence& evidence, region::Lock kind, const Opening& options);
-  Error check_no_dead_sync();
+  Error check_beside_writers(const Opening& options) const;
+  Error adopt_for_reading(const Opening& options) const;
+  Error write_down(const Error& failed, const Opening& options) const;
+  Error let_it_go_on(const Opening& options) const;
+  Result<bool> join(Writers kind, const Opening& options);
+  Error hold_writers_lock(Writers kind);
+  Error enter(const Evidence& evidence, const Opening& options);
+  Error check_beside_live_writers();
+  Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
-  Error recover(const Evidence& evidence, const Opening& options, region::Lock kind);
+  Error recover(const Evidence& evidence, const Opening& options);
   Error begin_recovery(const Evidence& evidence);
   Error end_recovery(const Evidence& evidence);
   void go_on(Evidence& evidence) const;
@@ -157,13 +173,19 @@ class Session {
   Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
+  [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;
+  [[nodiscard]] bool replaced() const;
+  Error leave();
   Error store_slot(const Error& body_synced, const SlotUpdate& update);
   Error sync_and_store(const SlotUpdate& update);
   Error sync_and_mark_clean();
-  Error poison(const Error& cause);
-  Error initialize(bool exclusive);
+  Error poison(const Error& cause) const;
+  Error poison_for_this_handle() const;
+  Error initialize(Writers kind);
   Error give_name();
   Error begin_replacing();
+  Error go_on_unpublished(const Error& cause);
+  [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
 
   [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
@@ -176,18 +198,18 @@ class Session {
   region::File file_;
   region::Mapping mapping_;
   format::Identity identity_;
-  bool writing_ = false;  // holds the writer lock
+  std::uint32_t lock_timeout_ms_;
+  region::MappedLock writers_lock_;
+  bool writing_ = false;  // was let in, and has not closed
   bool recovering_ = false;
   bool unpublished_ = false;
   bool replace_ = false;
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
-  std::mutex sync_mutex_;               // locks of the file are between descriptors, not threads
+  bool superseded_by_owner_ = false;    // who adds what that file's writers added, before this one is published
+  mutable std::mutex sync_mutex_;       // locks of the file are between descriptors, not threads
 };
 
-// The bytes of the file that are locked (FORMAT.md, "Locks").
-inline constexpr std::uint64_t kStateLock = 0;
-inline constexpr std::uint64_t kWriterLock = 1;
-inline constexpr std::uint64_t kSyncLock = 2;
+inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format::kNumWriterLocks};
 
 inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
 Error replaced_again_and_again(const std::string& path);

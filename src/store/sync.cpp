@@ -1,4 +1,7 @@
 // Syncing and leaving a file, and what a failed sync leaves behind. The order of the steps is the protocol.
+#include <new>
+#include <span>
+
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "store/session.hpp"
@@ -9,11 +12,14 @@ namespace {
 using base::fail;
 using base::kNobodysLock;
 using base::mutant;
+using format::kStateLock;
+using format::kSyncLock;
 using format::Slot;
 using format::SlotPair;
 using format::SlotState;
-using region::Lock;
-using region::ScopedLock;
+
+// What says that this file is no longer, or soon not, the one of its name.
+constexpr std::uint64_t kOut = format::kLiveSuperseded | format::kLiveReplaced;
 
 }  // namespace
 
@@ -45,6 +51,7 @@ Result<HeaderBytes> Session::whole_header() const {
 Error Session::check_file_is_whole() const {
   if (mutant("writes_behind_the_end")) return {};
   if (faulted() && !mutant("syncs_after_a_fault")) return unreadable();
+  if (Error error = file_.check_descriptor(); !error.ok()) return error;
   const auto header = whole_header();
   return header ? Error{} : header.error();
 }
@@ -74,9 +81,8 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
   if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
-  // Whoever superseded the file held this lock until another had its name: nobody reads the slot that says so.
-  const bool replaced = (live_word().load() & format::kLiveSuperseded) != 0 && !file_.has_its_path();
-  if (replaced && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
+  // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
+  if (replaced() && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
     live_word().fetch_and(~format::kLiveSyncing);
     return superseded();
   }
@@ -94,6 +100,15 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   return refused;
 }
 
+// By another file. A path may still lead here, by a hard link, or a mount of the single file.
+bool Session::replaced() const {
+  const std::uint64_t word = live_word().load();
+  if ((word & format::kLiveReplaced) != 0) return true;
+  if ((word & format::kLiveSuperseded) == 0) return false;
+  const auto facts = file_.facts();
+  return !facts || facts->links == 0 || !file_.has_its_path();
+}
+
 Error Session::sync_and_mark_clean() {
   return store_slot(mutant("close_does_not_sync_the_body") ? Error{} : sync_body(), [](Slot& slot, std::uint64_t&) {
     const bool unfinished = slot.state == SlotState::kRecovering && !mutant("recoverer_closes_clean");
@@ -104,7 +119,7 @@ Error Session::sync_and_mark_clean() {
 
 // For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
 // write; so the slot loses its boot id too, without which nobody adopts the file.
-Error Session::poison(const Error& cause) {
+Error Session::poison(const Error& cause) const {
   if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
@@ -122,16 +137,26 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
   if (!born().here() && !mutant("forked_child_syncs")) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & format::kLiveSuperseded) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
+  if ((live_word().load() & kOut) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  const auto sync_lock = ScopedLock::take(file_, mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  const auto sync_lock = take(mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
   if (mutant("mark_before_the_keys")) return store_slot({}, update).ok() ? file_.sync() : Error{};
   const Error body_synced = sync_body();
-  const auto state_lock = ScopedLock::take(file_, mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
-  if (!state_lock) return poison(state_lock.error());
+  const auto state_lock = take(mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
+  if (!state_lock) return not_stored(body_synced, state_lock.error());
   Error stored = store_slot(body_synced, update);
   return stored.ok() && faulted() ? unreadable() : stored;
+}
+
+// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look knows.
+Error Session::not_stored(const Error& body_synced, const Error& no_lock) const {
+  if (body_synced.ok()) {
+    live_word().fetch_and(~format::kLiveSyncing);
+    return no_lock;
+  }
+  live_word().fetch_or(format::kLivePoisoned);
+  return body_synced;
 }
 
 Error Session::superseded() const {
@@ -154,37 +179,68 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 
 Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
+  check_writeback();
   if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy
-  return header && (live_word_of(*header) & format::kLiveSuperseded) == 0 && file_.has_its_path();
+  return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path() && !file_.path_names_another();
 }
 
-std::uint64_t Session::mark(std::uint64_t owner) const noexcept {
+// A handle whose descriptor other code closed cannot ask, and a copy has no need to.
+void Session::check_writeback() const noexcept try {
+  if (mutant("nobody_asks_the_kernel") || unpublished_ || mapping_.is_copy()) return;
+  if (!born().here() || !file_.check_descriptor().ok()) return;
+  const Error failed = file_.failed_writeback();
+  if (failed.ok()) return;
+  if (writing_) {
+    live_word().fetch_or(format::kLivePoisoned);
+    const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+    if (const auto state_lock = take(kStateLock); state_lock) static_cast<void>(poison(failed));
+    return;
+  }
+  Opening options;
+  options.without_key = options.any_filesystem = true;
+  options.lock_timeout_ms = lock_timeout_ms_;
+  if (write_down(failed, options).code != Code::kPoisoned) static_cast<void>(poison_for_this_handle());
+} catch (const std::bad_alloc&) {
+  static_cast<void>(poison_for_this_handle());
+}
+
+// Its own copy of the live page says so.
+Error Session::poison_for_this_handle() const {
+  const std::uint64_t word = live_word().load() | format::kLivePoisoned;
+  return mapping_.replace_page(format::kLivePageOffset, std::as_bytes(std::span(&word, 1)));
+}
+
+std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
   const auto header = read_header(file_);
   if (!header) return 0;
   const SlotPair slots = slots_of(*header, identity_.file_id);
   return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner);
+} catch (const std::bad_alloc&) {
+  return 0;
 }
 
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
   if (unpublished_ || (!born().here() && !mutant("forked_child_closes"))) return {};
-  // On its way out, and its state lock is held until it is gone. If it is not replaced after all, it is as if this
-  // process had been killed.
-  if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & format::kLiveSuperseded) != 0) return file_.unlock(kWriterLock);
-  const auto state_lock = ScopedLock::take(file_, mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
-  if (!state_lock) return state_lock.error();
-  const auto last = file_.try_lock(kWriterLock, Lock::kExclusive);
-  if (!last) return last.error();
-  Error outcome;
-  if (*last || mutant("close_says_clean_beside_a_writer")) {
-    const auto sync_lock = ScopedLock::take(file_, kSyncLock);  // nobody else can want it now
-    outcome = sync_and_mark_clean();
-  }
-  static_cast<void>(file_.unlock(kWriterLock));
+  const Error outcome = leave();
+  writers_lock_ = {};
   return outcome;
+}
+
+// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone, and
+// if it is not replaced after all, it is as if this process had been killed.
+Error Session::leave() {
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  if ((live_word().load() & kOut) != 0) return {};
+  const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
+  if (!state_lock) return state_lock.error();
+  const auto others = writers_lock_.others(file_);
+  if (!others) return others.error();
+  if (*others && !mutant("close_says_clean_beside_a_writer")) return {};
+  const auto sync_lock = take(kSyncLock);  // no other writer can want it now
+  return sync_lock ? sync_and_mark_clean() : sync_lock.error();
 }
 
 }  // namespace bfstore::store

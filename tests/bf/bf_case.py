@@ -1,4 +1,6 @@
 """What the tests of bf share: running it, reading a filter's header by FORMAT.md, and what an error must look like."""
+import array
+import fcntl
 import os
 import shutil
 import signal
@@ -6,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -38,6 +41,13 @@ def heed_signals():
     """Whoever runs the tests in the background has them ignore Ctrl-C, and nohup has them ignore a hangup."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+
+
+def unread_bytes(pipe):
+    """How much of what was written into a pipe waits there."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 class BfCase(unittest.TestCase):
@@ -121,4 +131,4 @@ class BfCase(unittest.TestCase):
 
 def main():
     sys.stderr.flush()
-    unittest.main(verbosity=1)
+    unittest.main(verbosity=2)

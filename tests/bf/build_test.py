@@ -1,12 +1,13 @@
 """bf build: counted, sized, loaded, published when complete; and bf add."""
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
 import unittest
 
-from bf_case import CLEAN, SURE, BfCase, header, main
+from bf_case import CLEAN, DIRTY, SURE, BfCase, header, main, unread_bytes
 
 KEYS = [b"key-%d" % i for i in range(30000)]
 LINES = b"\n".join(KEYS) + b"\n"
@@ -44,6 +45,14 @@ class Large(BfCase):
             os.remove(self.path(name))
         self.check(text, keys)
 
+    def test_standard_input_is_read_by_several_threads_from_where_it_stands(self):
+        self.write("keys", b"early\n" + b"%63d\n" % 1 * (33 << 14))
+        self.good("create", "f", "-q", "--capacity", "600k", "--fpr", "1e-7", "--seed", "7")
+        with open(self.path("keys"), "rb") as keys:
+            keys.seek(6)
+            self.assertIn(b"f: 540,672 keys added (1 new to it)", self.good("add", "f", "--from", "-", stdin=keys, input=None))
+        self.assertEqual(self.good("contains", "f", "early", b"%63d" % 1), b"absent\tearly\nmaybe\t%63d\n" % 1)
+
     def test_a_key_may_be_longer_than_a_part(self):
         long = b"x" * (40 << 20)
         self.check(b"a\n" + long + b"\n\nb\n", 4)
@@ -51,7 +60,7 @@ class Large(BfCase):
         self.check_again(b"\n" * (33 << 20), 33 << 20)
 
 
-class Add(BfCase):
+class AddAlone(BfCase):
     """bf add is the only writer while it reads a file, if it can be."""
 
     def setUp(self):
@@ -72,6 +81,21 @@ class Add(BfCase):
                 self.assertEqual(process.returncode, 0)
             self.check_all(["keys", "more"])
             self.assertEqual(header(self.path("f"))["state"], CLEAN)
+
+    def test_it_waits_until_another_lone_writer_has_closed_the_file(self):
+        self.write("many", b"a key\n" * (48 << 20 >> 3))
+        first = self.spawn("add", "f", "--from", "many")
+        self.wait_until(lambda: header(self.path("f"))["keys_added"] > 0)
+        os.kill(first.pid, signal.SIGSTOP)
+        second = self.spawn("add", "f", "late")
+        self.assertIn(b"waiting for up to a minute\n", second.stderr.readline())
+        time.sleep(0.2)
+        self.assertIsNone(second.poll())
+        self.assertEqual(header(self.path("f"))["state"], DIRTY, "the first one was done before it was stopped")
+        os.kill(first.pid, signal.SIGCONT)
+        for process in (first, second):
+            self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        self.good("contains", "f", "a key", "late")
 
     def test_beside_another_writer_it_adds_as_others_do(self):
         writer = self.spawn("add", "f", "--from", "-", stdin=subprocess.PIPE)
@@ -245,7 +269,8 @@ class BuildRefusals(BfCase):
             building = self.spawn("build", "f", "--from", "-", *capacity)
             building.stdin.write(b"one\n")
             building.stdin.flush()
-            time.sleep(0.3)
+            # What is there already is refused before the first byte is read.
+            self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
             self.write("f", b"precious")
             stdout, stderr = building.communicate(b"two\n", timeout=60)
             self.assertEqual((building.returncode, stdout), (2, b""))
@@ -330,6 +355,17 @@ class Add(BfCase):
         self.assertEqual((done.returncode, done.stdout), (0, b""))
         self.assert_complaint(done.stderr, says=["small: ", "(10)", "0.01", "bf build"])
         self.assert_complaint(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
+
+    def test_too_many_keys_of_several_are_warned_about_too(self):
+        self.good("create", "small", "--capacity", "10", "-q")
+        adder = self.spawn("add", "small", "-q")
+        adder.stdin.write(b"one\n")
+        adder.stdin.flush()
+        self.wait_until(lambda: header(self.path("small"))["keys_added"] == 1)
+        self.good("add", "small", "-q", *"012345678")
+        stdout, stderr = adder.communicate(b"two\n", timeout=60)
+        self.assertEqual((adder.returncode, stdout), (0, b""))
+        self.assert_complaint(stderr, says=["small: ", "(10)"])
 
 
 if __name__ == "__main__":

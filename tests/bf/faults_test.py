@@ -1,27 +1,22 @@
 """bf and files that are in use, killed, copied, overwritten, too large, or on a poor filesystem."""
-import array
-import fcntl
 import os
 import resource
 import shutil
 import signal
-import termios
 import time
 import unittest
 
-from bf_case import CLEAN, SURE, BfCase, header, main
+from bf_case import CLEAN, SURE, BfCase, header, main, unread_bytes
 
 LIVE_WORD_AT = 12288
 
 
-def unread_bytes(pipe):
-    count = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, count)
-    return count[0]
-
-
 def limit_files_to_a_mebibyte():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
 
 
 class Faults(BfCase):
@@ -55,6 +50,17 @@ class Faults(BfCase):
             self.assert_complaint(stderr, says=["f: ", "no answers behind 1 key"])
             self.overwrite(whole[LIVE_WORD_AT:])
             self.assertEqual(header(self.path("f")), before)
+
+    def test_without_memory_for_a_key_it_is_an_error_and_no_answer(self):
+        start = self.run_bf("--version", preexec_fn=limit_memory)
+        if start.returncode != 0:  # a sanitizer needs all the address space there is
+            return self.assertIn(b"Sanitizer", start.stderr)
+        key = b"k" * (100 << 20)
+        for command in (["contains", "f"], ["contains", "f", "--absent"], ["contains", "f", "--count"], ["add", "f"],
+                        ["build", "g", "--from", "-"]):
+            self.refused(*command, input=key, preexec_fn=limit_memory, says="memory")
+        self.assertEqual(self.files(), ["f"])
+        self.assertEqual(header(self.path("f"))["keys_added"], 0)
 
     def test_a_filter_zeroed_under_add_is_an_error(self):
         adding = self.spawn("add", "f")

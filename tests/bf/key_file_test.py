@@ -41,8 +41,9 @@ class KeyFile(BfCase):
                              b"maybe\t2\nabsent\t1\n")
 
     def test_many_keys_of_a_file_are_added_with_the_same_digests(self):
-        """A large file is read by several threads, which hash the keys themselves."""
-        keys = b"".join(b"key %d\n" % i for i in range(400000))
+        """A file of 32 MiB or more is read by several threads, which hash the keys themselves."""
+        keys = b"".join(b"key %-90d\n" % i for i in range(400000))
+        self.assertGreater(len(keys), 32 << 20)
         self.write("keys", keys)
         self.good("build", "f", "--from", "keys", "--hash", "siphash", "--key-file", "secret", "-q")
         self.assertEqual(self.good("contains", "f", "--key-file", "secret", "--count", input=keys),

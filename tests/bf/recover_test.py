@@ -12,9 +12,13 @@ SLOTS = (4096, 8192)
 
 
 class Recover(BfCase):
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
     def edit_slots(self, name, change):
         """Changes both slots' bytes and seals them again (FORMAT.md, "State slots")."""
-        data = bytearray(open(self.path(name), "rb").read())
+        data = bytearray(self.read(name))
         file_id = struct.unpack_from("<Q", data, 88)[0]
         for at in SLOTS:
             slot = data[at:at + 4088]
@@ -64,15 +68,23 @@ class Recover(BfCase):
 
     def test_of_several_owners_one_has_to_be_named_and_all_are_waited_for(self):
         self.unclean(7, 8)
-        before = open(self.path("f"), "rb").read()
+        before = self.read("f")
         self.refused("recover", "f", "c", says=["7, 8", "--owner", "--all-owners"])
-        self.assertEqual(open(self.path("f"), "rb").read(), before)
+        self.assertEqual(self.read("f"), before)
         self.assertIn(b"owners 8", self.good("recover", "f", "--owner", "7", "c"))
         self.assertEqual(self.state(), PAUSED)
         self.refused("contains", "f", "c", says="recovery")
         self.refused("add", "f", "z", says="recovery")
         self.assertIn(b"recovered", self.good("recover", "f", "--owner", "8", "d"))
         self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+
+    def test_quiet_does_not_hide_that_others_are_waited_for(self):
+        self.unclean(7, 8, 9)
+        words = b"f: 1 key added again; answers maybe until the keys of the owners %s are added too\n"
+        self.assertEqual(self.good("recover", "f", "-q", "--owner", "8", "c"), words % b"7, 9")
+        self.assertEqual(self.good("recover", "f", "-q", "--owner", "7", "c"), words % b"9")
+        self.assertEqual(self.good("recover", "f", "-q", "--owner", "9", "c"), b"")
+        self.assertEqual(self.good("contains", "f", "c", "x"), b"maybe\tc\nabsent\tx\n")
 
     def test_all_owners_at_once(self):
         self.unclean(7, 8)
@@ -93,7 +105,7 @@ class Recover(BfCase):
         self.unclean(7)
         self.write("keys", b"c\n")
         for words in (["--accept-loss", "c"], ["--accept-loss", "--from", "keys"], ["--owner", "7", "--all-owners", "c"],
-                      ["--accept-loss", "--owner", "7"]):
+                      ["--accept-loss", "--owner", "7"], ["--accept-loss", "--all-owners"]):
             self.refused("recover", "f", *words, says="recover: ")
         self.refused("recover", "f", "--owner", "x", "c", says="--owner: ")
         self.refused("recover", "nothing", "c", says="nothing: ")
@@ -113,4 +125,4 @@ class Recover(BfCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -289,4 +289,4 @@ class AnyEncoding(InspectorCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

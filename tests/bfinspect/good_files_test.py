@@ -37,6 +37,13 @@ class GoodFiles(InspectorCase):
         self.assertEqual([slot["valid"] for slot in found["slots"]], [True, True])
         self.assertEqual(found["state_sequence"], max(raw.get(PAGE, "Q"), raw.get(2 * PAGE, "Q")))
 
+    def test_the_fill_of_a_body_that_is_read_in_several_pieces_is_counted_to_its_end(self):
+        path = self.make("--capacity", "2M", "--bits-per-key", "10", keys=range(50000))
+        found, raw = self.json(path), Bytes(path)
+        self.assertNotEqual(found["body_bytes"] % (1 << 20), 0)
+        body = raw.data[found["body_offset"]:found["body_offset"] + found["body_bytes"]]
+        self.assertEqual(found["set_bits"], bin(int.from_bytes(body, "little")).count("1"))
+
     def test_a_sealed_file_says_so_and_where_its_checksums_are(self):
         path = self.make("--capacity", "100k", name="plain")
         self.assertEqual([self.json(path)[key] for key in ("sealed", "checksums_offset", "num_chunks")], [False, None, None])
@@ -182,4 +189,4 @@ class GoodFiles(InspectorCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -69,6 +69,13 @@ TEST_CASE("a writer whose lock is held and who is not seen is said to be there")
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
+TEST_CASE("a process of which the mode is unknown may be the writer that holds the lock") {
+  Facts facts = clean_filter(Openers{{{7, "unknown", std::nullopt}}, 0, false});
+  facts.report.state = bfstore::FileState::kInUse;
+  CHECK_FALSE(page_says(facts, "can not be seen"));
+  CHECK(json_says(facts)["open_by_complete"] == true);
+}
+
 TEST_CASE("a process of which the mode is unknown is listed without one") {
   const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, false});
   CHECK(page_says(facts, "7  some\\nname  mode unknown"));

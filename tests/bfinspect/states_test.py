@@ -15,6 +15,7 @@ from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECO
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
+STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 1, 2**62 + 4096
 
 
 @contextlib.contextmanager
@@ -109,7 +110,8 @@ class States(InspectorCase):
 
     def test_a_file_whose_writer_died_while_syncing_is_unclean(self):
         path = self.dirty().live(SYNCING).seal().write()
-        self.assertEqual(self.json(path, code=1)["state"], "unclean")
+        found = self.json(path, code=1)
+        self.assertEqual((found["state"], found["syncing"]), ("unclean", False))
         self.assertIn("middle of a sync", " ".join(self.text(path, code=1).split()))
 
     def test_one_torn_slot_is_unclean_and_shown_as_invalid(self):
@@ -137,10 +139,30 @@ class States(InspectorCase):
             self.assertIn("bf build", page)
             self.assertIn("bf recover", page)
 
+    def test_while_it_recovers_the_owners_whose_keys_are_missing_are_named(self):
+        path = self.dirty(boot=b"another boot....", marks=[(7, 100), (8, 200), (9, 300)]).seal().write()
+        recovered = {"7": False, "8": False, "9": False}
+        for owner, awaited in (("8", "until owners 7 and 9 have added again"), ("7", "until owner 9 has added again")):
+            self.bf("recover", path, "--owner", owner, "a key")
+            recovered[owner] = True
+            found = self.json(path, code=1)
+            self.assertEqual((found["state"], {one["owner"]: one["recovered"] for one in found["marks"]}), ("recovering", recovered))
+            self.assertIn(awaited, " ".join(self.text(path, code=1).split()))
+        self.bf("recover", path, "--owner", "9", "a key")
+        self.assertEqual([one["recovered"] for one in self.json(path)["marks"]], [None] * 3)
+
     def test_a_file_whose_replacer_was_killed_says_that_opening_it_to_write_is_enough(self):
         path = Bytes(self.make()).live(SUPERSEDED).seal().write()
         self.assertEqual(self.json(path, code=1)["state"], "superseded")
         self.assertIn("opens it for writing", " ".join(self.text(path, code=1).split()))
+
+    def test_a_file_whose_replacer_is_alive_is_being_replaced(self):
+        path = Bytes(self.make()).live(SUPERSEDED).seal().write()
+        with open(path, "r+b") as file:
+            self.lock(file, 0)  # the state lock
+            page = " ".join(self.text(path, code=1).split())
+        self.assertIn("is being put in its place", page)
+        self.assertNotIn("opens it for writing", page)
 
     def test_a_poisoned_file_with_a_live_writer_still_needs_attention(self):
         path = self.make()
@@ -165,10 +187,10 @@ class States(InspectorCase):
     def test_no_lock_of_the_file_makes_it_wait_or_fail(self):
         clean = self.make(name="clean")
         with open(clean, "r+b") as file:
-            for byte in (0, 1, 2):
+            for byte in (STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK):
                 self.lock(file, byte)
             self.assertEqual(self.json(clean)["state"], "clean")
-        for byte, state in ((0, "adoptable"), (1, "in use"), (2, "adoptable")):
+        for byte, state in ((STATE_LOCK, "adoptable"), (FIRST_WRITER_LOCK, "in use"), (SYNC_LOCK, "adoptable")):
             dirty = self.dirty(name=f"dirty{byte}").seal().write()
             with open(dirty, "r+b") as file:
                 self.lock(file, byte)
@@ -299,4 +321,4 @@ class OpenBy(InspectorCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

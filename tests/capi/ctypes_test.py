@@ -54,6 +54,15 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains(handle, None, 5), EINVAL)
         self.assertEqual(LIBRARY.bfs_digest(handle, b"k", 1, None), EINVAL)
 
+    def test_threads_are_for_the_only_writer_and_1_to_64(self):
+        self.close(self.create())
+        self.assertEqual(LIBRARY.bfs_use_threads(None, 2), EINVAL)
+        for mode, threads, code in ((bfs.READ, 2, EINVAL), (bfs.WRITE, 2, EINVAL), (bfs.EXCLUSIVE, 0, EINVAL),
+                                    (bfs.EXCLUSIVE, 65, EINVAL), (bfs.EXCLUSIVE, 1, 0), (bfs.EXCLUSIVE, 64, 0)):
+            handle = bfs.call(LIBRARY.bfs_open, self.path, mode)
+            self.assertEqual(LIBRARY.bfs_use_threads(handle, threads), code, (mode, threads))
+            self.close(handle)
+
     def test_flags_that_are_not_known(self):
         self.close(self.create())
         for flags in (0, 3, 5, 6, 7, 8, 16, 32, 48, 1 << 31, bfs.READ | 8, bfs.READ | 64, bfs.READ | 128, bfs.READ | 1024,
@@ -126,7 +135,7 @@ class Arguments(Case):
         self.assertEqual((error.code, error.os_errno, error.reserved), (CODES["BFS_ENOENT"], 2, 0))
         self.assertTrue(error.message.startswith(self.folder))
         self.assertEqual(len(error.message), 495)
-        self.assertTrue(error.message.endswith(b"no such file; create it first, or correct the path"), error.message)
+        self.assertTrue(error.message.endswith(b"does not exist; create it first, or correct the path"), error.message)
         self.assertIn(b" ... ", error.message)
         short = self.folder + b"/absent \xff.bf"
         self.assertIn(short, self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))
@@ -334,4 +343,4 @@ class Files(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

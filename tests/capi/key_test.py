@@ -119,4 +119,4 @@ class Keyed(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -116,16 +116,16 @@ class Sizes(Case):
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
         handle, path = c_void_p(), self.folder + b"/absent"
         code = BARE.bfs_open(path, bfs.READ, byref(handle), None)
-        for size in (64, 72, 256, 512, 520, 4096):
+        for size in (24, 64, 72, 256, 512, 520, 4096):
             with self.subTest(size=size):
                 block = self.end.block(size, fill=0xaa)
                 ctypes.memmove(block, size.to_bytes(4, "little"), 4)
                 self.assertEqual(BARE.bfs_open(path, bfs.READ, byref(handle), block), code)
                 error = bfs.Error.from_buffer_copy(self.end.content(size)[:512].ljust(512, b"\0"))
                 self.assertEqual((error.struct_bytes, error.code, error.os_errno), (size, code, 2))
-                self.assertTrue(error.message.startswith(path[:10]) and len(error.message) < size - 16)
+                self.assertTrue(error.message.startswith(path[:2]) and len(error.message) < size - 16)
                 self.assertEqual(self.end.content(size)[512:], bytes(max(0, size - 512)))
-        for size in [*range(64), 65, 511, 513, *IMPOSSIBLE]:
+        for size in [*range(24), 25, 511, 513, *IMPOSSIBLE]:
             with self.subTest(size=size):
                 room = min(max(size, 4), 512)
                 before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
@@ -143,4 +143,4 @@ class Sizes(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

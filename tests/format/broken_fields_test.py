@@ -333,4 +333,4 @@ class BrokenFields(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -158,4 +158,4 @@ class FormatDocument(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

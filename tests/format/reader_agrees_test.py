@@ -282,4 +282,4 @@ class ReaderAgrees(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -184,6 +184,20 @@ class Sealed(unittest.TestCase):
             reader.open_file(self.path)
         self.assertEqual(refused.exception.code, "BFS_EBODY")
 
+    def test_more_ranges_than_there_is_room_for_are_counted_and_not_written(self):
+        self.make()
+        with open(self.path, "r+b") as file:
+            for at in (16384, 16384 + 2 * CHUNK):
+                file.seek(at)
+                file.write(os.urandom(1000))
+        damaged = [(16384, CHUNK), (16384 + 2 * CHUNK, CHUNK)]
+        self.assertEqual(bfs.verify(LIBRARY, self.path), damaged)
+        for capacity in (0, 1, 2):
+            room = (bfs.Range * 2)(bfs.Range(1, 2), bfs.Range(3, 4))
+            self.assertEqual(LIBRARY.bfs_verify(self.path, room, capacity, None), 2)
+            self.assertEqual([(one.offset, one.bytes) for one in room], damaged[:capacity] + [(1, 2), (3, 4)][capacity:])
+        self.assertEqual(LIBRARY.bfs_verify(self.path, None, 0, None), 2)
+
     def test_an_embedded_filter_can_not_be_sealed(self):
         options = bfs.options(num_bits=512, num_probes=4)
         keep, address = bfs.aligned_buffer(512)
@@ -219,4 +233,4 @@ class Sealed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -30,6 +30,7 @@ void make_slot_right(std::span<std::byte> header, std::size_t offset, bool check
     format::put(slot, format::kDeviceField, here.device);
     format::put(slot, format::kInodeField, here.inode);
     format::put(slot, format::kBirthField, here.birth);
+    format::put(slot, format::kMountField, here.mount);
   }
   if (!checksum) return;
   const auto seed = bfstore::base::load<std::uint64_t>(header.data() + format::kFileIdField.offset);
@@ -131,8 +132,8 @@ ImageFile::ImageFile()
     : path_(scratch("image.bf")), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
   check(descriptor_ >= 0, "a file of its own");
   const auto file = bfstore::region::File::open(path_, bfstore::region::File::Access::kRead);
-  const auto facts = file->facts();
-  here_ = {bfstore::store::current_boot_id(), facts->device, facts->inode, facts->birth};
+  const auto now = bfstore::store::evidence_of_place(*file);
+  here_ = {now->boot_id, now->device, now->inode, now->birth, now->mount};
 }
 
 ImageFile::~ImageFile() { close(descriptor_); }

@@ -59,6 +59,7 @@ struct Here {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t birth = 0;
+  std::uint64_t mount = 0;
 };
 
 // Makes right what is wanted of the four header pages.

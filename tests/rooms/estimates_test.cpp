@@ -130,3 +130,13 @@ TEST_CASE("the inspector counts a file in pieces to the same numbers as its open
     }
   }
 }
+
+TEST_CASE("bits after m, which no key sets, are not counted") {
+  Options options;
+  options.num_bits = 61;
+  options.num_probes = 3;
+  options.layout = Layout::kClassic;
+  InMemory made = InMemory::make(options);
+  made.buffer.bytes().back() = std::byte{0xff};  // the last 8 of 64 bits, of which 5 are in m
+  CHECK(made.filter.stats(true).fill->set_bits == 5);
+}

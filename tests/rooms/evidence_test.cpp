@@ -2,6 +2,7 @@
 // evidence does to it.
 #include <functional>
 
+#include "region/place.hpp"
 #include "store/session.hpp"
 #include "support.hpp"
 
@@ -25,6 +26,7 @@ Evidence evidence_of(SlotState state) {
   slot.device = 7;
   slot.inode = 8;
   slot.birth = 9;
+  slot.mount = 10;
   Evidence evidence;
   evidence.slots.slots[0] = slot;
   slot.sequence = 7;
@@ -35,6 +37,7 @@ Evidence evidence_of(SlotState state) {
   evidence.device = 7;
   evidence.inode = 8;
   evidence.birth = 9;
+  evidence.mount = 10;
   return evidence;
 }
 
@@ -62,7 +65,8 @@ TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slot
   for (const Change denied :
        {Change([](Evidence& evidence) { evidence.boot_id[0] ^= 1; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }), Change([](Evidence& evidence) { evidence.mount = 11; }),
+        Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 9; }), Change([](Evidence& evidence) {
           evidence.sync_died = true;
@@ -81,7 +85,7 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }), Change([](Evidence& evidence) { evidence.mount = 11; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
         Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {
@@ -89,9 +93,11 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
   }
 }
 
-TEST_CASE("a birth that is not known on one side is not compared") {
+TEST_CASE("a birth or a mount that is not known on one side is not compared") {
   for (const Change unknown : {Change([](Evidence& evidence) { evidence.birth = 0; }),
                                Change([](Evidence& evidence) { newer(evidence).birth = 0; }),
+                               Change([](Evidence& evidence) { evidence.mount = 0; }),
+                               Change([](Evidence& evidence) { newer(evidence).mount = 0; }),
                                Change([](Evidence& evidence) { newer(evidence).birth = evidence.birth = 0; })}) {
     CHECK(judged(SlotState::kDirty, unknown) == FileState::kAdoptable);
     CHECK(judged(SlotState::kDirty, [&](Evidence& evidence) {
@@ -129,6 +135,7 @@ TEST_CASE("poisoned, recovering and superseded go before everything else, a live
       CHECK(with(format::kLiveRecovering) == FileState::kRecovering);
       CHECK(with(format::kLiveRecovering | format::kLiveSuperseded) == FileState::kRecovering);
       const FileState superseded = with(format::kLiveSuperseded);
+      CHECK(with(format::kLiveReplaced) == superseded);
       const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
       CHECK(superseded == (recovering ? FileState::kRecovering : FileState::kSuperseded));
     }
@@ -156,6 +163,6 @@ TEST_CASE("only the file's own live word is believed, whatever its state bits") 
 }
 
 TEST_CASE("this system has a boot id, the same one each time") {
-  CHECK(store::current_boot_id() != format::BootId{});
-  CHECK(store::current_boot_id() == store::current_boot_id());
+  CHECK(must(region::boot_id()) != format::BootId{});
+  CHECK(must(region::boot_id()) == must(region::boot_id()));
 }

@@ -206,3 +206,19 @@ TEST_CASE("every broken rule is told, not the first one alone, in the order of t
                                    Code::kProbes,  Code::kBits,     Code::kCapacity, Code::kCanary};
   CHECK(codes == expected);
 }
+
+TEST_CASE("a capacity above 2^63 - 1 is impossible, and so is a byte after the records that is not 0") {
+  const Identity identity = identity_of(4, Form::kFile, 0);
+  const auto codes_with = [&](std::size_t offset, std::uint64_t value) {
+    auto record = format::encode_identity(identity);
+    base::store(record.data() + offset, value);
+    std::vector<Code> codes;
+    for (const Problem& problem : check(record, Form::kFile, identity).problems) codes.push_back(problem.code);
+    return codes;
+  };
+  const std::size_t end = format::encode_identity(identity).size() - 16;  // before the checksum
+  CHECK(codes_with(format::kCapacityField.offset, std::uint64_t{1} << 63) ==
+        std::vector<Code>{Code::kChecksum, Code::kCapacity});
+  for (const std::size_t offset : {std::size_t{1024 + 512}, end})
+    CHECK(codes_with(offset, 1) == std::vector<Code>{Code::kChecksum, Code::kReserved});
+}

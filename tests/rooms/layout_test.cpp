@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <set>
 
+#include "../skip.hpp"
 #include "golden.hpp"
 #include "layout/roll.hpp"
 #include "model.hpp"
@@ -135,7 +135,7 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
 TEST_CASE("at 2^48 bits the golden bits are where they must be") {
   const Sparse sparse(kMaxBits);
   if (!sparse.ok()) {
-    std::puts("SKIP: no 32 TiB of address space here");
+    tests::skip_case("no 32 TiB of address space here");
     return;
   }
   for (const GoldenProbes& golden : kGoldenProbes) {
@@ -299,20 +299,64 @@ TEST_CASE("adding alone sets the same bits and reports the same changes as addin
   });
 }
 
+namespace {
+
+// When each digest is prefetched, and when it is asked, by a loop over `count` digests: a step's later digests and
+// those of now take turns.
+template <class Roll>
+void check_each_is_prefetched_in_time(std::uint64_t count, Roll roll) {
+  std::vector<std::uint64_t> prefetched;
+  std::vector<std::uint64_t> asked;
+  bool in_time = true;
+  roll([&](const layout::Step& step, std::size_t first) {
+    in_time = in_time && (step.num_now == 0 || first == asked.size());
+    for (std::size_t i = 0; i < std::max(step.num_now, step.num_later); ++i) {
+      if (i < step.num_later) {
+        const std::size_t turn = prefetched.size();
+        in_time = in_time && asked.size() == (turn < layout::kAhead ? 0 : turn - layout::kAhead);
+        prefetched.push_back(step.later[i]);
+      }
+      if (i < step.num_now) asked.push_back(step.now[i]);
+    }
+    return true;
+  });
+  CAPTURE(count);
+  REQUIRE(in_time);
+  REQUIRE(prefetched == mixed(0, count));  // each of them once
+  REQUIRE(asked == mixed(0, count));
+}
+
+}  // namespace
+
+TEST_CASE("every digest of a batch is prefetched once, and 128 turns before its own") {
+  static_assert(layout::kAhead == 128);  // README and bench say so
+  for (std::uint64_t count = 0; count < 700; count += 1 + count / 150) {
+    const auto digests = mixed(0, count);
+    check_each_is_prefetched_in_time(count, [&](auto visit) { layout::roll(digests.data(), count, visit); });
+    check_each_is_prefetched_in_time(
+        count, [&](auto visit) { layout::roll_hashed([](std::size_t i) { return mix(i); }, count, visit); });
+  }
+}
+
 TEST_CASE("what is in doubt is maybe: a guard that is not as expected, as far as its mask goes") {
   for (const Layout layout : kBothLayouts) {
     for (const Functions& table : runnable(layout)) {
-      Buffer memory(sizing::body_bytes(layout, 51200));
-      std::uint64_t guard = 0x77;
-      const layout::Target target{
-          memory.words(), geometry_of(layout, 51200, 7), {&guard, ~std::uint64_t{0x100}, 0x77}, table.contains.one};
-      for (const std::uint64_t good : {0x77U, 0x177U}) {
-        guard = good;
-        CHECK_FALSE(table.contains.one(target, mix(1)));
-      }
-      for (const std::uint64_t bad : {0x0U, 0x76U, 0x277U, 0x176U}) {
-        guard = bad;
-        CHECK(table.contains.one(target, mix(1)));
+      for (const std::uint32_t k :
+           {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {  // each kernel has another way for few probes
+        CAPTURE(table.isa);
+        CAPTURE(k);
+        Buffer memory(sizing::body_bytes(layout, 51200));
+        std::uint64_t guard = 0x77;
+        const layout::Target target{
+            memory.words(), geometry_of(layout, 51200, k), {&guard, ~std::uint64_t{0x100}, 0x77}, table.contains.one};
+        for (const std::uint64_t good : {0x77U, 0x177U}) {
+          guard = good;
+          CHECK_FALSE(table.contains.one(target, mix(1)));
+        }
+        for (const std::uint64_t bad : {0x0U, 0x76U, 0x277U, 0x176U}) {
+          guard = bad;
+          CHECK(table.contains.one(target, mix(1)));
+        }
       }
     }
   }

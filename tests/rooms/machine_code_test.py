@@ -42,8 +42,8 @@ class MachineCode(unittest.TestCase):
             for what in (r"ask<|contains_step", "Alone", "Shared"):
                 named = [code for function, code in loops.items() if re.search(what, function)]
                 self.assertTrue(named, f"{member}: {what}")
-                for code in named:
-                    self.assertRegex(code, r"\tprefetch", f"{member}: {what}")
+                for code in named:  # before the first digests are asked or added, and while they are
+                    self.assertGreaterEqual(code.count("\tprefetch"), 2, f"{member}: {what}")
 
     def test_kernels_use_their_instructions(self) -> None:
         for member, register in (("blocked_avx2", "ymm"), ("blocked_avx512", "zmm")):
@@ -64,4 +64,4 @@ class MachineCode(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -10,9 +10,7 @@
 
 using namespace rooms;
 using region::File;
-using region::Lock;
 using region::Mapping;
-using region::ScopedLock;
 
 namespace {
 
@@ -120,43 +118,6 @@ TEST_CASE("writing through a descriptor that only reads is an error that names t
   CHECK(error.message.find(directory.file("x")) == 0);
 }
 
-TEST_CASE("shared locks of a byte live together, an exclusive one alone, and other bytes are free") {
-  const TemporaryDirectory directory;
-  make_file(directory.file("x"), bytes_of(10));
-  const File one = reopened(directory.file("x"));
-  const File two = reopened(directory.file("x"));
-  CHECK(must(one.try_lock(5, Lock::kShared)));
-  CHECK(must(two.try_lock(5, Lock::kShared)));
-  CHECK_FALSE(must(one.try_lock(5, Lock::kExclusive)));
-  CHECK(must(one.locked_by_other(5)));
-  CHECK_FALSE(must(one.locked_by_other(4)));
-  CHECK(must(one.try_lock(4, Lock::kExclusive)));
-  CHECK_FALSE(must(one.locked_by_other(4)));  // one's own is not another's
-  CHECK(must(two.locked_by_other(4)));
-  CHECK_FALSE(must(two.try_lock(4, Lock::kShared)));
-  must(two.unlock(5));
-  CHECK(must(one.try_lock(5, Lock::kExclusive)));
-  CHECK_FALSE(must(two.try_lock(5, Lock::kShared)));
-}
-
-TEST_CASE("who only reads may ask for locks; a closed descriptor's locks are gone") {
-  const TemporaryDirectory directory;
-  make_file(directory.file("x"), bytes_of(10));
-  const File asking = must(File::open(directory.file("x"), File::Access::kRead));
-  {
-    const File holder = reopened(directory.file("x"));
-    CHECK(must(holder.try_lock(1, Lock::kShared)));
-    CHECK(must(asking.locked_by_other(1)));
-  }
-  CHECK_FALSE(must(asking.locked_by_other(1)));
-  const File holder = reopened(directory.file("x"));
-  {
-    const ScopedLock lock = must(ScopedLock::take(holder, 0));
-    CHECK(must(asking.locked_by_other(0)));
-  }
-  CHECK_FALSE(must(asking.locked_by_other(0)));
-}
-
 TEST_CASE("a mapping is the file's bytes, shared with every other mapping of it") {
   const TemporaryDirectory directory;
   const auto bytes = bytes_of(3 * 4096);
@@ -175,6 +136,38 @@ TEST_CASE("a mapping is the file's bytes, shared with every other mapping of it"
   CHECK(writer.resident_bytes() == bytes.size());
 }
 
+TEST_CASE("what is in memory of a range is counted up to the range's own end, in whole pages before it") {
+  const TemporaryDirectory directory;
+  make_file(directory.file("x"), bytes_of(3 * 4096));
+  const File file = reopened(directory.file("x"));
+  for (const std::uint64_t bytes : {1U, 4095U, 4096U, 4097U, 5000U, 8191U, 8192U}) {
+    const Mapping mapping = must(Mapping::map(file, File::Access::kRead, 4096, bytes));
+    CHECK(mapping.resident_bytes() == bytes);
+  }
+  const std::vector<std::byte> head(4096);
+  CHECK_FALSE(must(Mapping::copy(file, head, 0, 4096, 8192)).resident_bytes().has_value());  // a copy is no file's
+}
+
+TEST_CASE("a stranger who may only read is told nothing of what is in memory, and one who may write is") {
+  const TemporaryDirectory directory;
+  make_file(directory.file("x"), bytes_of(4096));
+  const File mine = must(File::open(directory.file("x"), File::Access::kRead));
+  REQUIRE(chmod(directory.file("x").c_str(), 0644) == 0);
+  const bool root = geteuid() == 0;
+  const uid_t self = geteuid();
+  const File others = root ? must(File::open(directory.file("x"), File::Access::kRead))
+                           : must(File::open("/etc/passwd", File::Access::kRead));  // which is root's
+  if (root) REQUIRE(seteuid(65534) == 0);
+  const auto told = must(Mapping::map(others, File::Access::kRead, 0, 512)).resident_bytes();
+  REQUIRE(seteuid(self) == 0);
+  CHECK_FALSE(told.has_value());
+  REQUIRE(chmod(directory.file("x").c_str(), 0666) == 0);
+  if (root) REQUIRE(seteuid(65534) == 0);
+  const auto told_writer = must(Mapping::map(mine, File::Access::kRead, 0, 4096)).resident_bytes();
+  REQUIRE(seteuid(self) == 0);
+  CHECK(told_writer == 4096);
+}
+
 TEST_CASE("a large mapping's addresses agree with the file's offsets modulo 2 MiB") {
   const TemporaryDirectory directory;
   File file = new_file(directory.file("x"));
@@ -190,6 +183,21 @@ TEST_CASE("a large mapping's addresses agree with the file's offsets modulo 2 Mi
     mapping.touch_sparsely();
     CHECK(mapping.huge_page_bytes() % kHugePage == 0);
   }
+}
+
+TEST_CASE("a large mapping that is gone leaves no addresses taken") {
+  const TemporaryDirectory directory;
+  File file = new_file(directory.file("x"));
+  must(file.allocate(0, 2 * kHugePage));
+  const auto pages_taken = [] {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages;
+  };
+  static_cast<void>(must(Mapping::map(file, File::Access::kRead, 0, 2 * kHugePage)));
+  const std::uint64_t before = pages_taken();
+  for (int i = 0; i < 50; ++i) static_cast<void>(must(Mapping::map(file, File::Access::kRead, 0, kHugePage + 4096)));
+  CHECK(pages_taken() < before + 10 * kHugePage / 4096);
 }
 
 TEST_CASE("mapping for writing what was opened for reading is an error that names the path") {

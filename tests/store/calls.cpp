@@ -62,21 +62,23 @@ std::vector<std::string> end() {
 }
 
 // A lock that somebody else holds is no failure, but another story; munmap and close let go whatever they say; what
-// unlink could not remove is there.
+// unlinkat could not remove is there.
 std::vector<int> failures_of(const std::string& name) {
   if (name == "pread") return {EIO, EINTR, kHalf};
   if (name == "pwrite") return {EIO, ENOSPC, EINTR, kHalf};
-  if (name == "open") return {EMFILE, EIO, EINTR, ENOMEM};
+  if (name == "open" || name == "openat") return {EMFILE, EIO, EINTR, ENOMEM};
   if (name == "fopen") return {EMFILE};
   if (name == "fcntl") return {ENOLCK, ENOMEM};
-  if (name == "fcntl, waiting") return {ENOLCK, EINTR};
   if (name == "fdatasync" || name == "fsync") return {EIO, ENOSPC, EINTR};
   if (name == "posix_fallocate") return {ENOSPC, EIO, EINTR};
+  if (name == "fallocate") return {ENOSPC, EIO, EINTR, EOPNOTSUPP};
   if (name == "mmap") return {ENOMEM};
   if (name == "madvise") return {ENOMEM, EIO, EINVAL};
   if (name == "getrandom") return {EINTR, ENOSYS};
-  if (name == "fstat" || name == "lstat" || name == "fstatfs" || name == "statx") return {EIO, ENOMEM};
-  if (name == "link" || name == "linkat" || name == "rename" || name == "renameat2") return {EIO, ENOSPC, ENOMEM};
+  if (name == "fstat" || name == "fstatat" || name == "lstat" || name == "fstatfs" || name == "statx")
+    return {EIO, ENOMEM};
+  if (name == "linkat" || name == "renameat" || name == "renameat2") return {EIO, ENOSPC, ENOMEM};
+  if (name == "sync_file_range") return {EIO, ENOSPC};
   if (name == "posix_fadvise" || name == "close") return {EIO};
   return {};
 }
@@ -91,12 +93,17 @@ extern "C" int close(int descriptor) {
   return calls::fails(outcome) ? -1 : closed;
 }
 
+extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  if (calls::fails(calls::next("fallocate"))) return -1;
+  return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
+}
+
 extern "C" int fcntl(int descriptor, int command, ...) {
   va_list arguments;
   va_start(arguments, command);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  if (calls::fails(calls::next(command == F_OFD_SETLKW ? "fcntl, waiting" : "fcntl"))) return -1;
+  if (calls::fails(calls::next("fcntl"))) return -1;
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
 }
 
@@ -115,6 +122,11 @@ extern "C" int fstat(int descriptor, struct stat* facts) noexcept {
   return calls::fails(calls::next("fstat")) ? -1 : static_cast<int>(syscall(SYS_fstat, descriptor, facts));
 }
 
+extern "C" int fstatat(int folder, const char* path, struct stat* facts, int flags) noexcept {
+  if (calls::fails(calls::next("fstatat"))) return -1;
+  return static_cast<int>(syscall(SYS_newfstatat, folder, path, facts, flags));
+}
+
 extern "C" int fstatfs(int descriptor, struct statfs* facts) noexcept {
   return calls::fails(calls::next("fstatfs")) ? -1 : static_cast<int>(syscall(SYS_fstatfs, descriptor, facts));
 }
@@ -125,11 +137,6 @@ extern "C" int fsync(int descriptor) {
 
 extern "C" ssize_t getrandom(void* into, size_t bytes, unsigned flags) {
   return calls::fails(calls::next("getrandom")) ? -1 : syscall(SYS_getrandom, into, bytes, flags);
-}
-
-extern "C" int link(const char* from, const char* to) noexcept {
-  if (calls::fails(calls::next("link"))) return -1;
-  return static_cast<int>(syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
 extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
@@ -165,6 +172,15 @@ extern "C" int open(const char* path, int flags, ...) {
   return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
+extern "C" int openat(int folder, const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const auto mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  if (calls::fails(calls::next("openat"))) return -1;
+  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+}
+
 extern "C" int posix_fadvise(int descriptor, off_t offset, off_t bytes, int advice) noexcept {
   if (const int outcome = calls::next("posix_fadvise"); outcome > 0) return outcome;
   return syscall(SYS_fadvise64, descriptor, offset, bytes, advice) == 0 ? 0 : errno;
@@ -196,9 +212,9 @@ extern "C" int renameat2(int from_folder, const char* from, int to_folder, const
   return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
-extern "C" int rename(const char* from, const char* to) noexcept {
-  if (calls::fails(calls::next("rename"))) return -1;
-  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+extern "C" int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  if (calls::fails(calls::next("renameat"))) return -1;
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
 }
 
 extern "C" int statx(int folder, const char* path, int flags, unsigned mask, struct statx* facts) noexcept {
@@ -206,7 +222,12 @@ extern "C" int statx(int folder, const char* path, int flags, unsigned mask, str
   return static_cast<int>(syscall(SYS_statx, folder, path, flags, mask, facts));
 }
 
-extern "C" int unlink(const char* path) noexcept {
-  calls::next("unlink");
-  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned flags) {
+  if (calls::fails(calls::next("sync_file_range"))) return -1;
+  return static_cast<int>(syscall(SYS_sync_file_range, descriptor, offset, bytes, flags));
+}
+
+extern "C" int unlinkat(int folder, const char* path, int flags) noexcept {
+  calls::next("unlinkat");
+  return static_cast<int>(syscall(SYS_unlinkat, folder, path, flags));
 }

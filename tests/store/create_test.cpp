@@ -2,10 +2,13 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -62,6 +65,23 @@ void create_and_kill(const std::string& path, const std::string& how, std::mt199
 }
 
 }  // namespace
+
+TEST_CASE("a filter is made in a folder that can be written to and not read") {
+  TempDir dir(memory_folder());
+  const std::string folder = dir.file("drop box");
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  REQUIRE(chmod(dir.path().c_str(), 0755) == 0);
+  REQUIRE(chmod(folder.c_str(), geteuid() == 0 ? 0733 : 0300) ==
+          0);  // root's child is another user, in no group of ours
+  CHECK(in_child([&] {
+          if (!become_nobody()) return 20;
+          if (access(folder.c_str(), R_OK) == 0) return 21;
+          auto filter = Filter::create(folder + "/filter.bf", small_options());
+          if (!filter || !filter->add("a key").ok()) return 22;
+          return filter->close().ok() ? 0 : 23;
+        }) == 0);
+  CHECK(state_of(folder + "/filter.bf") == FileState::kClean);
+}
 
 TEST_CASE("a process that is killed while it creates a file leaves nothing, or a file that opens") {
   std::mt19937_64 random(option("seed", 1));
@@ -265,7 +285,6 @@ TEST_CASE("a file size limit fails the creation with no space, and leaves nothin
       TempDir dir;
       CHECK(in_child([&] {
               faults::no_unnamed_files = no_unnamed;
-              std::signal(SIGXFSZ, SIG_IGN);
               const rlimit bytes{limit, limit};
               if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 10;
               Options options;
@@ -294,4 +313,65 @@ TEST_CASE("a folder that is not there or not to be written to is an error that n
         }) == 0);
   REQUIRE(chmod(dir.path().c_str(), 0755) == 0);
   CHECK(dir.names().empty());
+}
+
+// The kernel sends SIGXFSZ at a write or an allocation past the limit, which ends a process that does not expect it.
+TEST_CASE("a writer under a file size limit that its header does not fit in is refused, and is not killed") {
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{4096}, rlim_t{8192}, rlim_t{12'287}}) {
+    CAPTURE(limit);
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    const auto opens_under_the_limit = [&] {
+      const rlimit bytes{limit, limit};
+      if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 10;
+      const auto filter = Filter::open(dir.file(), OpenMode::kWrite);
+      return !filter.ok() && filter.error().code == Code::kNoSpace ? 0 : 11;
+    };
+    CHECK(in_child(opens_under_the_limit) == 0);
+    CHECK(state_of(dir.file()) == FileState::kClean);
+    Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    CHECK(in_child(opens_under_the_limit) == 0);  // its first sync would poison the file for the other one
+    CHECK(other.sync(1, 1).ok());
+  }
+}
+
+TEST_CASE("a sync under a file size limit that came later is an error and no signal") {
+  TempDir dir;
+  CHECK(in_child([&] {
+          auto filter = Filter::create(dir.file(), small_options());
+          const rlimit bytes{4096, 4096};
+          if (!filter || !filter->add("a key").ok() || setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 10;
+          return filter->sync(1, 1).code == Code::kPoisoned ? 0 : 11;
+        }) == 0);
+}
+
+// Before Linux 6.9 any signal ends an fallocate of a tmpfs, which then gives back what it had got.
+TEST_CASE("a file is created beside a profiling timer, on kernels where a signal undoes an allocation") {
+  const faults::Scope scope;
+  constexpr std::uint64_t kBetweenSignals = std::uint64_t{100} << 20;
+  constexpr int kPatience = 100;
+  int calls = 0;
+  faults::on_allocate = [&](std::uint64_t bytes) {
+    if (++calls > kPatience) return EIO;  // else it would never end
+    return bytes > kBetweenSignals ? EINTR : 0;
+  };
+  TempDir dir(memory_folder());
+  Options options;
+  options.max_bytes = std::uint64_t{300} << 20;
+  options.capacity = 1'000'000;
+  CHECK(code_of(Filter::create(dir.file(), options)) == Code::kOk);
+  CHECK(std::filesystem::file_size(dir.file()) > (std::uint64_t{250} << 20));
+}
+
+TEST_CASE("a file of some hundred MiB is created under a timer that fires all the time") {
+  TempDir dir(memory_folder());
+  CHECK(in_child([&] {
+          std::signal(SIGPROF, [](int) {});
+          const itimerval often{{0, 1000}, {0, 1000}};
+          if (setitimer(ITIMER_PROF, &often, nullptr) != 0) return 10;
+          Options options;
+          options.max_bytes = std::uint64_t{300} << 20;
+          options.capacity = 1'000'000;
+          return Filter::create(dir.file(), options).ok() ? 0 : 11;
+        }) == 0);
 }

@@ -495,7 +495,7 @@ void check_death(const Operation& operation, std::size_t number, int outcome) {
   REQUIRE(code == 1000 + SIGKILL);
   attempt.acknowledge();
   for (const std::string& name : attempt.scene.dir.names()) {
-    const bool temporary = operation.name_of_file == kReplaced && name.rfind("filter.bf.", 0) == 0;
+    const bool temporary = operation.name_of_file == kReplaced && name.rfind(".bfs", 0) == 0;
     CHECK((name == "filter.bf" || temporary || (operation.act == seal_it && name == "sealed")));
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);
@@ -527,8 +527,9 @@ void for_every_operation(const Check& check) {
   MESSAGE(sums);
   if (every != 1) return;
   // What the protocol is made of has been tried, or the functions above are not in the place of libc's.
-  for (const char* call : {"open", "fstat", "lstat", "statx", "pread", "pwrite", "fcntl", "fcntl, waiting", "fdatasync",
-                           "fsync", "mmap", "madvise", "linkat", "rename", "posix_fallocate", "getrandom", "fopen"}) {
+  for (const char* call :
+       {"openat", "fstat", "fstatat", "lstat", "statx", "pread", "pwrite", "fcntl", "fcntl, waiting", "fdatasync",
+        "fsync", "mmap", "madvise", "linkat", "renameat", "posix_fallocate", "getrandom", "fopen"}) {
     CAPTURE(call);
     CHECK(tried[call] > 0);
   }

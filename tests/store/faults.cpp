@@ -16,6 +16,7 @@ std::function<int(int descriptor)> on_sync;
 std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
 std::function<void()> after_read;
+std::function<int(std::uint64_t bytes)> on_allocate;
 std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
@@ -29,6 +30,7 @@ Scope::~Scope() {
   on_write = nullptr;
   on_read = nullptr;
   after_read = nullptr;
+  on_allocate = nullptr;
   on_folder_sync = nullptr;
   before_lock = nullptr;
   after_lock = nullptr;
@@ -99,7 +101,7 @@ extern "C" int fcntl(int descriptor, int command, ...) {
   va_start(arguments, command);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  const bool locking = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+  const bool locking = command == F_OFD_SETLK || command == F_OFD_GETLK;
   if (!locking) return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
   const auto* lock = static_cast<const struct flock*>(argument);
   const faults::LockCall made{command, lock->l_type, static_cast<long>(lock->l_start)};
@@ -115,17 +117,22 @@ extern "C" int fstatfs(int descriptor, struct statfs* facts) noexcept {
   return outcome;
 }
 
-extern "C" int open(const char* path, int flags, ...) {
+extern "C" int openat(int folder, const char* path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
   const auto mode = va_arg(arguments, mode_t);
   va_end(arguments);
   const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
   if (unnamed && faults::no_unnamed_files) return faults::fail_with(EOPNOTSUPP);
-  if (!unnamed && (flags & O_DIRECTORY) != 0 && faults::folder_open_errno != 0) {
-    return faults::fail_with(faults::folder_open_errno);
-  }
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+  const bool reads_folder = !unnamed && (flags & O_DIRECTORY) != 0 && (flags & O_PATH) == 0;
+  if (reads_folder && faults::folder_open_errno != 0) return faults::fail_with(faults::folder_open_errno);
+  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+}
+
+extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
+  const int failed = faults::on_allocate ? faults::on_allocate(static_cast<std::uint64_t>(bytes)) : 0;
+  if (failed != 0) return failed;
+  return syscall(SYS_fallocate, descriptor, 0, offset, bytes) == 0 ? 0 : errno;
 }
 
 extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
@@ -133,11 +140,11 @@ extern "C" int linkat(int from_folder, const char* from, int to_folder, const ch
   return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 
-extern "C" int link(const char* from, const char* to) noexcept { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
-
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
   if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
   return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
-extern "C" int rename(const char* from, const char* to) noexcept { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }
+extern "C" int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  return renameat2(from_folder, from, to_folder, to, 0);
+}

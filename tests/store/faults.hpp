@@ -1,6 +1,6 @@
 // System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, pread, pwrite, fcntl, fstatfs, open, linkat, rename and
-// renameat2.
+// gets these functions in the place of libc's fdatasync, fsync, pread, pwrite, posix_fallocate, fcntl, fstatfs, openat,
+// linkat, renameat and renameat2.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,15 @@ extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t byt
 // Called after every pread that read something.
 extern std::function<void()> after_read;
 
+// Called before every posix_fallocate, with its length: the errno, or 0, and then the blocks are allocated.
+extern std::function<int(std::uint64_t bytes)> on_allocate;
+
 // Called in the place of fsync, by which the library syncs folders alone: the errno, or 0. Nothing: the real one, which
 // is left out where on_sync is set.
 extern std::function<int()> on_folder_sync;
 
-// Called before and after every lock command that works, with the command (F_OFD_SETLK, F_OFD_SETLKW or F_OFD_GETLK),
-// the kind of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.
+// Called before and after every lock command that works, with the command (F_OFD_SETLK or F_OFD_GETLK), the kind
+// of lock (F_WRLCK, ...) and the byte: the moment at which another process may do something.
 struct LockCall {
   int command;
   short kind;
@@ -35,7 +38,7 @@ extern std::function<void(const LockCall&)> before_lock;
 extern std::function<void(const LockCall&)> after_lock;
 
 extern bool no_unnamed_files;  // as on filesystems without O_TMPFILE
-extern int naming_errno;       // of every linkat, rename and renameat2; 0: they work
+extern int naming_errno;       // of every linkat, renameat and renameat2; 0: they work
 extern long filesystem_magic;  // that every fstatfs tells of; 0: the true one
 extern int folder_open_errno;  // of opening a folder for reading; 0: it works
 

@@ -1,6 +1,7 @@
 // A forked child has its parent's handles: it may ask, and it may not add, sync or end the parent's part in the file.
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,25 @@ TEST_CASE("a child adds nothing through a handle of its parent, and asks as befo
     CHECK(filter.close().ok());
     CHECK(state_of(dir.file()) == FileState::kClean);
   }
+}
+
+TEST_CASE("a file that was closed and is opened by other code of the process is that code's, and its children's") {
+  TempDir dir;
+  {
+    Filter filter = created(dir.file());
+    add_keys(filter, 1, 0, kSome);
+    CHECK(filter.close().ok());
+  }
+  std::vector<int> others;  // one of them has the number that the filter had
+  for (int i = 0; i < 16; ++i) others.push_back(open(dir.file().c_str(), O_RDWR | O_CLOEXEC));
+  CHECK(in_child([&] {
+          char magic = 0;
+          for (const int other : others) {
+            if (pread(other, &magic, 1, 0) != 1) return 1;
+          }
+          return 0;
+        }) == 0);
+  for (const int other : others) close(other);
 }
 
 TEST_CASE("a child opens the file again, and so does its child") {

@@ -167,6 +167,18 @@ TEST_CASE("a page that can not be read is a page of ones, and the word that says
   there.words()[7 * 512] = 1;  // private memory by now
 }
 
+TEST_CASE("however many handles are guarded, each meets its own fault") {
+  TempDir dir(memory_folder());
+  const std::string path = filled(dir);
+  std::vector<Filter> readers;
+  for (int i = 0; i < 150; ++i) readers.push_back(opened(Filter::open(path, OpenMode::kRead, kGuarded)));
+  cut(path, 0);
+  for (const Filter& reader : readers) {
+    CHECK(reader.contains(key_of(kNobody, 1)));
+    CHECK(reader.health() == Code::kFault);
+  }
+}
+
 TEST_CASE("guards come and go in other threads while pages fault, and each fault finds its own") {
   constexpr int kRounds = 300;
   const auto watch = [](const Unreadable& which, std::uint64_t& word) {

@@ -171,6 +171,21 @@ TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; n
   CHECK(dir.names().empty());
 }
 
+TEST_CASE("a keyed filter for a buffer of so many bytes fits into it, and leaves no line of it unused") {
+  for (std::size_t note_bytes = 0; note_bytes <= 64; ++note_bytes) {
+    CAPTURE(note_bytes);
+    Options options;
+    options.capacity = 4000;
+    options.max_bytes = 8192;
+    options.hash = Hash::kSipHash;
+    options.key = kSecret;
+    options.note.assign(note_bytes, 'n');
+    const std::uint64_t needed = Filter::required_bytes(options).value();
+    CHECK(needed <= options.max_bytes);
+    CHECK(needed > options.max_bytes - 128);  // a header and a body of whole lines
+  }
+}
+
 TEST_CASE("who makes a file like a keyed one has its key, and the new one has it too") {
   const TempDir dir;
   static_cast<void>(created(dir.file("first"), keyed_options()));

@@ -61,6 +61,25 @@ TEST_CASE("many keys at once exceed a limit by no more than one turn") {
   }
 }
 
+TEST_CASE("a load that is divided among threads is refused as any other, at its limit and in a poisoned file") {
+  constexpr unsigned kThreads = 2;
+  std::vector<std::uint64_t> digests;
+  for (std::uint64_t i = 1; i <= 50'000; ++i) digests.push_back(i * 0x9e3779b97f4a7c15);
+  TempDir dir;
+  CHECK(created(dir.file(), tiny()).close().ok());
+  Filter limited = opened(Filter::open(dir.file(), OpenMode::kExclusive, {.hard_limit = true}));
+  CHECK(limited.use_threads(kThreads).ok());
+  CHECK(limited.add_digests(digests).code() == Code::kFull);
+  CHECK(limited.stats().keys_added >= kCapacity);
+  CHECK(limited.stats().keys_added <= kCapacity + kThreads * kTurn);
+  CHECK(limited.close().ok());
+  Filter poisoned = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+  CHECK(poisoned.use_threads(kThreads).ok());
+  CHECK(poisoned.add_digests(digests).ok());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  CHECK(poisoned.add_digests(digests).code() == Code::kPoisoned);
+}
+
 TEST_CASE("a limit is for handles that add") {
   TempDir dir;
   CHECK(created(dir.file(), tiny()).close().ok());
@@ -71,7 +90,10 @@ TEST_CASE("a network filesystem is refused unless the caller insists") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  for (const long magic : {0x6969L, 0x65735546L, 0x01021997L, 0xfe534d42L}) {  // NFS, FUSE and virtiofs, 9p, SMB
+  constexpr long kMagics[] = {0x6969,     0x65735546, 0x01021997, 0xfe534d42,   // NFS, FUSE and virtiofs, 9p, SMB
+                              0xbacbacbc, 0x7c7c6673, 0xaad7aaea, 0xbeefdead,   // VMHGFS, PRL_FS, PANFS, SNFS
+                              0x61636673, 0xa501fcf5, 0x20030528, 0x013111a8};  // ACFS, VXFS, ORANGEFS, IBRIX
+  for (const long magic : kMagics) {
     CAPTURE(magic);
     faults::filesystem_magic = magic;
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {

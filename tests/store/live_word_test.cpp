@@ -32,7 +32,7 @@ const std::vector<Damage>& damages() {
       {"the number of slices is another",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word + (std::uint64_t{1} << 48)); }},
       {"an unknown state bit is set",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 36); }},
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 37); }},
       {"it is superseded",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveSuperseded); },
        Code::kSuperseded},
@@ -122,6 +122,21 @@ TEST_CASE("a file that is recovering while a writer has it open is not called cl
   static_cast<void>(writer.close());
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kRecovering);
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kRecovering);
+}
+
+TEST_CASE("of several things that a live word says, the worst is the handle's health") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  const std::uint64_t word = look_at(dir.file()).live_word;
+  const auto health_with = [&](std::uint64_t flags) {
+    set_live_word(dir.file(), word | flags);
+    return writer.health();
+  };
+  CHECK(health_with(format::kLiveRecovering) == Code::kRecovering);
+  CHECK(health_with(format::kLiveRecovering | format::kLiveSuperseded) == Code::kSuperseded);
+  CHECK(health_with(format::kLiveSuperseded | format::kLivePoisoned) == Code::kPoisoned);
+  CHECK(health_with(format::kLiveStates) == Code::kPoisoned);
+  CHECK(health_with(0) == Code::kOk);
 }
 
 TEST_CASE("a damaged live word is named when the file is opened") {

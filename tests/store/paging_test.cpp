@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <iostream>
+#include <fstream>
 #include <optional>
 
+#include "../skip.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -50,6 +51,19 @@ long page_faults() {
   return usage.ru_majflt + usage.ru_minflt;
 }
 
+// What this process has changed in memory and the system has to write to disks, as the kernel accounts for it
+// (proc(5)).
+std::uint64_t bytes_to_write() {
+  std::ifstream facts("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  while (facts >> name >> bytes) {
+    if (name == "write_bytes:") return bytes;
+  }
+  FAIL("/proc/self/io does not say what is written");
+  return 0;
+}
+
 // Why pages can not be dropped from memory here, if they can not.
 std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
   struct statfs facts {};
@@ -62,7 +76,7 @@ std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
 
 bool skipped(const TempDir& dir, std::uint64_t bytes) {
   const auto why = no_disk(dir, bytes);
-  if (why) std::cout << "SKIP: " << *why << std::endl;
+  if (why) tests::skip_case(*why);
   return why.has_value();
 }
 
@@ -135,4 +149,45 @@ TEST_CASE("what is in memory is told of a file, and of no buffer") {
   const Filter writer = created(dir.file());
   CHECK(writer.stats().resident_bytes.has_value());
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).stats().resident_bytes.has_value());
+  CHECK_FALSE(opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.copy = true}})).stats().resident_bytes);
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  const std::uint64_t needed = Filter::required_bytes(small_options()).value();
+  std::vector<Line> lines(needed / sizeof(Line) + 1);
+  const std::span<std::byte> buffer(lines.front().bytes, needed);
+  CHECK_FALSE(opened(Filter::format(buffer, small_options())).stats().resident_bytes);
+  CHECK_FALSE(opened(Filter::wrap(std::span<const std::byte>(buffer))).stats().resident_bytes);
+  const std::string bytes(reinterpret_cast<const char*>(buffer.data()), needed);
+  std::ofstream(dir.file("range"), std::ios::binary) << bytes;
+  const Filter range = opened(Filter::open_range(dir.file("range"), 0, 0));
+  CHECK(range.stats().resident_bytes == needed);  // which is the file's, from its first page on
+}
+
+TEST_CASE("adding a key again writes nothing to the disk, and 100 new keys with small pages write 100 pages at most") {
+  const TempDir dir;
+  const std::uint64_t bytes = std::uint64_t{32} << 20;
+  if (skipped(dir, bytes)) return;
+  make_large(dir.file(), bytes);
+  const auto digest = [](std::uint64_t i) { return i * 0x9e3779b97f4a7c15; };
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    drop_from_memory(dir.file());
+    Filter filter = opened(Filter::open(dir.file(), mode, {.map = {.populate = false, .random_access = true}}));
+    std::uint64_t before = bytes_to_write();
+    const std::uint64_t first = mode == OpenMode::kWrite ? 1 : 1001;
+    for (std::uint64_t i = first; i < first + 100; ++i) REQUIRE(filter.add_digest(digest(i)).keys() == 1);
+    const std::uint64_t written = bytes_to_write() - before;
+    CHECK(written >= 90 * kPage);   // of 8,192, two keys may have one
+    CHECK(written <= 101 * kPage);  // and the counter's
+    CHECK(filter.sync().ok());
+    before = bytes_to_write();
+    std::vector<std::uint64_t> again;
+    for (std::uint64_t i = first; i < first + 100; ++i) {
+      again.push_back(digest(i));
+      CHECK(filter.add_digest(digest(i)).keys() == 0);
+    }
+    CHECK(filter.add_digests(again).keys() == 0);
+    CHECK(bytes_to_write() == before);
+    CHECK(filter.close().ok());
+  }
 }

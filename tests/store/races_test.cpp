@@ -19,15 +19,18 @@ using faults::LockCall;
 
 namespace {
 
-// Once, when a lock of that byte is asked for or taken.
-std::function<void(const LockCall&)> once_at(int command, std::uint64_t byte, std::function<void()> deed) {
+// Once, when a lock call of that kind is made.
+std::function<void(const LockCall&)> once_at(const LockCall& moment, std::function<void()> deed) {
   auto left = std::make_shared<bool>(true);
   return [=](const LockCall& made) {
-    if (!*left || made.command != command || made.byte != static_cast<long>(byte)) return;
+    if (!*left || made.command != moment.command || made.kind != moment.kind || made.byte != moment.byte) return;
     *left = false;
     deed();
   };
 }
+
+const LockCall kTakingTheStateLock{F_OFD_SETLK, F_WRLCK, static_cast<long>(format::kStateLock)};
+const LockCall kAskingForWriters{F_OFD_GETLK, F_RDLCK, static_cast<long>(format::kFirstWriterLock)};
 
 void make_unclean(const std::string& path) {
   CHECK(created(path).close().ok());
@@ -41,21 +44,23 @@ ino_t inode_of(const std::string& path) {
   return facts.st_ino;
 }
 
-// Which of the bytes 0 to 2 somebody holds a lock on, as "01", asked through a descriptor of our own.
+// Which locks another process would find: 0 of the state, 1 of writers (1! all of them), 2 of a sync.
 std::string held(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string found;
-  for (const off_t byte : {0, 1, 2}) {
+  const auto look = [&](const char* name, const region::ByteRange& range, const char* whole) {
     struct flock question {};
-    question.l_type = F_WRLCK;
+    question.l_type = F_RDLCK;
     question.l_whence = SEEK_SET;
-    question.l_start = byte;
-    question.l_len = 1;
+    question.l_start = static_cast<off_t>(range.first);
+    question.l_len = static_cast<off_t>(range.count);
     REQUIRE(fcntl(descriptor, F_OFD_GETLK, &question) == 0);
-    if (question.l_type == F_UNLCK) continue;
-    found.push_back(static_cast<char>('0' + byte));
-    if (question.l_type == F_WRLCK) found.push_back('!');
-  }
+    if (question.l_type == F_UNLCK) return;
+    found += question.l_len == static_cast<off_t>(range.count) ? whole : name;
+  };
+  look("0", {format::kStateLock}, "0");
+  look("1", store::kWriterLocks, "1!");
+  look("2", {format::kSyncLock}, "2");
   close(descriptor);
   return found;
 }
@@ -73,6 +78,8 @@ std::string held_during(const std::string& path, const std::function<void()>& de
   return words;
 }
 
+const OpenOptions kImpatient{.lock_timeout_ms = 20};
+
 Options replacing() {
   Options options = small_options();
   options.replace = true;
@@ -81,20 +88,20 @@ Options replacing() {
 
 }  // namespace
 
-// Who opens for writing holds the writers' lock before it knows that the file may not be used: a reader that comes
-// then must not take it for a live writer.
+// A writer on its way in may be refused the file yet: a reader that comes then waits, and must not take it for a writer
+// that was let in.
 TEST_CASE("an unclean file is refused while another process is just being refused it for writing") {
   const faults::Scope scope;
   TempDir dir;
   make_unclean(dir.file());
   std::optional<Code> seen;
   std::optional<FileState> inspected;
-  faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] {
-    seen = open_code(dir.file(), OpenMode::kRead);
+  faults::after_lock = once_at(kTakingTheStateLock, [&] {
+    seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient));
     inspected = state_of(dir.file());
   });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
-  CHECK(seen == Code::kUnclean);
+  CHECK(seen == Code::kBusy);
   CHECK(inspected == FileState::kUnclean);
 }
 
@@ -111,8 +118,8 @@ TEST_CASE("an unclean file is refused while it is being replaced") {
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
 }
 
-// Nobody has synced what the killed writer left: who is on the way in may be refused the file, or die. So the reader
-// syncs it, or, where only what is durable is believed, is refused.
+// No process has synced what the killed writer left: a writer on its way in may be refused the file, or fail, or die.
+// The reader waits for it.
 TEST_CASE("a reader does not take a writer that is on the way in for one that has the file") {
   for (const bool strict : {false, true}) {
     const faults::Scope scope;
@@ -122,12 +129,12 @@ TEST_CASE("a reader does not take a writer that is on the way in for one that ha
     int syncs = 0;
     faults::on_sync = [&](int) { return ++syncs, 0; };
     std::optional<Code> seen;
-    faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] {
-      seen = code_of(Filter::open(dir.file(), OpenMode::kRead, {.strict = strict}));
+    faults::after_lock = once_at(kTakingTheStateLock, [&] {
+      seen = code_of(Filter::open(dir.file(), OpenMode::kRead, {.strict = strict, .lock_timeout_ms = 20}));
     });
     CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.strict = true})) == Code::kUnclean);
-    CHECK(seen == (strict ? Code::kBusy : Code::kOk));
-    CHECK(syncs == (strict ? 0 : 1));
+    CHECK(seen == Code::kBusy);
+    CHECK(syncs == 0);
   }
 }
 
@@ -138,16 +145,17 @@ TEST_CASE("a file whose writer died in a sync is refused while another process i
   leave_behind(dir.file());
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
   std::optional<Code> seen;
-  faults::after_lock = once_at(F_OFD_SETLK, store::kWriterLock, [&] { seen = open_code(dir.file(), OpenMode::kRead); });
+  faults::after_lock = once_at(
+      kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
-  CHECK(seen == Code::kUnclean);
+  CHECK(seen == Code::kBusy);
 }
 
 TEST_CASE("a reader opens a file whose last writer closes between the two looks at it") {
   const faults::Scope scope;
   TempDir dir;
   std::optional<Filter> writer = created(dir.file());
-  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { writer.reset(); });
+  faults::before_lock = once_at(kAskingForWriters, [&] { writer.reset(); });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK_FALSE(writer.has_value());
 }
@@ -157,9 +165,11 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   TempDir dir;
   std::optional<Filter> writer = created(dir.file());
   std::optional<Filter> next;
-  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { writer.reset(); });
-  faults::after_lock =
-      once_at(F_OFD_GETLK, store::kWriterLock, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  faults::before_lock = once_at(kAskingForWriters, [&] {
+    writer.reset();
+    faults::after_lock =
+        once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+  });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(next.has_value());
 }
@@ -171,7 +181,7 @@ TEST_CASE("a reader opens a file whose last writer syncs and closes between the 
   std::optional<Filter> writer = created(dir.file());
   const std::uint64_t word = look_at(dir.file()).live_word;
   set_live_word(dir.file(), word | format::kLiveSyncing);
-  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] {
+  faults::before_lock = once_at(kAskingForWriters, [&] {
     set_live_word(dir.file(), word);
     writer.reset();
   });
@@ -188,7 +198,7 @@ TEST_CASE("a reader that comes while the file is being replaced opens the new on
   Filter fresh = created(dir.file(), options);
   add_keys(fresh, 1, 0, kSome);
   CHECK(fresh.supersede().ok());
-  faults::before_lock = once_at(F_OFD_GETLK, store::kWriterLock, [&] { CHECK(fresh.publish().ok()); });
+  faults::before_lock = once_at(kAskingForWriters, [&] { CHECK(fresh.publish().ok()); });
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
@@ -200,7 +210,7 @@ TEST_CASE("a file that was replaced does not go on because its first replacer wa
   const Filter stays = opened(Filter::open(dir.file(), OpenMode::kRead));
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(stays.health() == Code::kSuperseded);
   CHECK(maybes(stays, kNobody, 0, 100) == 100);
@@ -230,7 +240,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one") {
   CHECK(created(dir.file()).close().ok());
   const ino_t old = inode_of(dir.file());
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(inode_of(dir.file()) != old);
   add_keys(writer, 1, 0, kSome);
@@ -244,7 +254,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one thou
   CHECK(created(dir.file()).close().ok());
   REQUIRE(link(dir.file().c_str(), dir.file("second name").c_str()) == 0);
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   add_keys(writer, 1, 0, kSome);
   CHECK(writer.close().ok());
@@ -255,7 +265,7 @@ TEST_CASE("a writer that waits while the file is removed gets no file") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] { unlink(dir.file().c_str()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { unlink(dir.file().c_str()); });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kNotFound);
 }
 
@@ -267,7 +277,7 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   REQUIRE(link(dir.file().c_str(), dir.file("old").c_str()) == 0);
   add_keys(writer, 1, 0, kSome);
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
   CHECK(writer.mark(1) == 0);
   CHECK((look_at(dir.file("old")).live_word & format::kLiveSyncing) == 0);
@@ -278,7 +288,7 @@ TEST_CASE("a sync that waits for a replacement that does not come stores its mar
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
-  faults::before_lock = once_at(F_OFD_SETLKW, store::kStateLock, [&] {
+  faults::before_lock = once_at(kTakingTheStateLock, [&] {
     Options options = replacing();
     options.unpublished = true;
     CHECK(created(dir.file(), options).supersede().ok());
@@ -302,7 +312,7 @@ TEST_CASE("nobody is let in to write before a new file's name is durable") {
     Filter filter = created(dir.file(), options);
     if (unpublished) CHECK(filter.publish().ok());
   }
-  CHECK(locks == std::vector<std::string>{"0!1", "0!"});
+  CHECK(locks == std::vector<std::string>{"01", "0"});
   CHECK(held(dir.file()) == "");
 }
 
@@ -313,12 +323,12 @@ TEST_CASE("of two that replace a file at once, the first one's writer hears of t
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
   const auto at_the_old_file =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { first = created(dir.file(), replacing()); });
+      once_at(kTakingTheStateLock, [&] { first = created(dir.file(), replacing()); });
   bool own_lock_taken = false;  // who gives the new file its name takes that one's lock first
   faults::before_lock = [&](const LockCall& made) {
     if (own_lock_taken) at_the_old_file(made);
-    own_lock_taken =
-        own_lock_taken || (made.command == F_OFD_SETLKW && made.byte == static_cast<long>(store::kStateLock));
+    own_lock_taken = own_lock_taken || (made.command == F_OFD_SETLK && made.kind == F_WRLCK &&
+                                        made.byte == static_cast<long>(format::kStateLock));
   };
   Filter second = created(dir.file(), replacing());
   REQUIRE(first.has_value());
@@ -335,7 +345,7 @@ TEST_CASE("an exclusive writer and a shared one that come at once do not both ge
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> shared;
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { shared = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+      once_at(kTakingTheStateLock, [&] { shared = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   CHECK(open_code(dir.file(), OpenMode::kExclusive) == Code::kBusy);
   REQUIRE(shared.has_value());
   CHECK(shared->close().ok());
@@ -348,7 +358,7 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   Filter closing = created(dir.file());
   std::optional<Filter> joined;
   faults::before_lock =
-      once_at(F_OFD_SETLKW, store::kStateLock, [&] { joined = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+      once_at(kTakingTheStateLock, [&] { joined = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   CHECK(closing.close().ok());
   CHECK(state_of(dir.file()) == FileState::kInUse);
   CHECK(look_at(dir.file()).says_dirty());
@@ -357,27 +367,27 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-// As FORMAT.md has it, "Locks". An exclamation mark: exclusively.
+// As FORMAT.md has it, "Locks".
 TEST_CASE("every sync is done under the locks that it needs, and no lock stays") {
   TempDir dir;
   const std::string path = dir.file();
   std::optional<Filter> filter;
   CHECK(created(path).close().ok());
   CHECK(held(path) == "");
-  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); }) == "0!1");
+  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); }) == "0");
   CHECK(held(path) == "1");
-  CHECK(held_during(path, [&] { CHECK(filter->sync(1, 1).ok()); }) == "12! 0!12!");
+  CHECK(held_during(path, [&] { CHECK(filter->sync(1, 1).ok()); }) == "12 012");
   CHECK(held(path) == "1");
-  CHECK(held_during(path, [&] { CHECK(filter->close().ok()); }) == "0!1!2! 0!1!2!");
+  CHECK(held_during(path, [&] { CHECK(filter->close().ok()); }) == "012 012");
   CHECK(held(path) == "");
-  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kExclusive)); }) == "0!1!");
+  CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kExclusive)); }) == "0");
   CHECK(held(path) == "1!");
   CHECK(filter->close().ok());
   CHECK(held(path) == "");
   leave_behind(path);
   CHECK(held_during(path, [&] { CHECK(open_code(path, OpenMode::kRead) == Code::kOk); }) == "");
   const std::string adopting = held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); });
-  CHECK(adopting.rfind("0!12!", 0) == 0);
+  CHECK(adopting.rfind("02", 0) == 0);
   CHECK(held(path) == "1");
 }
 

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
+#include "../skip.hpp"
 #include "loop_disk.hpp"
 #include "support.hpp"
 
@@ -109,7 +109,7 @@ struct Full {
       why = "the size of a loop device's writes can not be set";
     }
     if (disk == nullptr) {
-      std::printf("SKIP: %s\n", why.c_str());
+      tests::skip_case(why);
       return;
     }
     path = disk->path() + "/filter.bf";

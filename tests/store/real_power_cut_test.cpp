@@ -20,6 +20,7 @@
 #include <random>
 #include <thread>
 
+#include "../skip.hpp"
 #include "loop_disk.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
@@ -427,7 +428,7 @@ std::unique_ptr<LoopDisk> disk_of(const std::string& type, std::uint64_t bytes) 
     why = type + " can not be shut down";
   }
   if (disk == nullptr) {
-    std::printf("SKIP: %s\n", why.c_str());
+    tests::skip_case(why);
     return nullptr;
   }
   REQUIRE(disk->unmount());

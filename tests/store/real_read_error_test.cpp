@@ -3,11 +3,14 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <unistd.h>
+#include <bfstore/seal.hpp>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
+#include <filesystem>
+#include <fstream>
 
+#include "../skip.hpp"
 #include "forms.hpp"
 #include "loop_disk.hpp"
 #include "support.hpp"
@@ -27,7 +30,7 @@ struct Cold {
     std::string why;
     disk = LoopDisk::make(type, workshop, std::uint64_t{320} << 20, why);
     if (disk == nullptr) {
-      std::printf("SKIP: %s\n", why.c_str());
+      tests::skip_case(why);
       return;
     }
     path = disk->path() + "/filter.bf";
@@ -72,6 +75,36 @@ TEST_CASE("with a guard a page that the device can not read is doubt, in lookups
       CHECK(filter.close().ok() == (mode == OpenMode::kRead));
     }
   }
+}
+
+TEST_CASE("a sealed file is verified as the disk has it, and not as memory does") {
+  const Cold cold("ext4");
+  if (cold.disk == nullptr) return;
+  const std::string sealed = cold.disk->path() + "/sealed";
+  REQUIRE(seal(cold.path, sealed).ok());
+  cold.disk->settle();
+  CHECK(verify(sealed)->damaged.empty());  // and now all of it is in memory
+  const Filter reader = opened(Filter::open(sealed, OpenMode::kRead));
+  const std::string image = workshop + "/image.ext4";
+  const auto identity = inspect(sealed, false)->identity;
+  constexpr std::uint64_t kBlock = 1024;  // of a filesystem as small as this one
+  const std::uint64_t last = (identity->body_offset + identity->body_bytes) / kBlock * kBlock - kBlock;
+  const std::string block = read_bytes(sealed).substr(last, kBlock);
+  std::string all(std::filesystem::file_size(image), '\0');
+  std::ifstream(image, std::ios::binary).read(all.data(), static_cast<std::streamsize>(all.size()));
+  std::uint64_t changed = 0;
+  for (std::size_t at = 0; at + kBlock <= all.size(); at += kBlock) {
+    if (all.compare(at, kBlock, block) != 0) continue;
+    write_bytes(image, at, std::string(kBlock, '\x55'));
+    ++changed;
+  }
+  CHECK(changed == 2);                                      // of the filter, and of the sealed one
+  CHECK(read_bytes(sealed).substr(last, kBlock) == block);  // in memory nothing has changed
+  const auto found = verify(sealed);
+  REQUIRE(found.ok());
+  REQUIRE(found->damaged.size() == 1);
+  CHECK(found->damaged.front().offset <= last);
+  CHECK(found->damaged.front().offset + found->damaged.front().bytes > last);
 }
 
 TEST_CASE("a file that the device can not read is an error when it is copied or populated") {

@@ -171,6 +171,8 @@ TEST_CASE("several processes recover one file together") {
   CHECK(second.call("open recover") == "BFS_OK");
   CHECK(first.call("recovered 1") == "0");
   CHECK(first.call("close") == "BFS_OK");
+  const Report report = inspect(file.path, false).value();
+  for (const ReportedMark& mark : report.marks) CHECK(mark.recovered == (mark.owner == 1));
   check_recovering(file.path);
   CHECK(second.call("ask 999 0 100") == "100");
   CHECK(second.call("recovered 2") == "1");

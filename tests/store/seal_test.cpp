@@ -1,13 +1,17 @@
 // Sealing: what is sealed is what was there, and nobody wrote meanwhile.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <bfstore/seal.hpp>
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 
+#include "base/bytes.hpp"
 #include "faults.hpp"
 #include "format/seal.hpp"
 #include "store/session.hpp"
@@ -47,6 +51,53 @@ SealOptions replacing() {
   SealOptions options;
   options.replace = true;
   return options;
+}
+
+// A sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
+template <class Whole>
+void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Whole& whole) {
+  make_plain(path);
+  CHECK(seal(path, path, replacing()).ok());
+  format::Identity identity = *inspect(path, false)->identity;
+  identity.num_bits = chunks * kChunkBits;
+  identity.body_bytes = chunks * format::kChunkBytes;
+  identity.body_offset = format::body_offset_in_file(identity.body_bytes);
+  identity.seal->num_chunks = chunks;
+  identity.seal->checksums_offset = format::checksums_offset_for(identity);
+  const std::vector<std::byte> record = format::encode_identity(identity);
+  write_bytes(path, 0, std::string(reinterpret_cast<const char*>(record.data()), record.size()));
+  REQUIRE(truncate(path.c_str(), format::kFileHeaderBytes) == 0);
+  const std::uint64_t end = identity.seal->checksums_offset + format::checksums_bytes_of(chunks);
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(end)) == 0);
+  const std::vector<std::byte> chunk(format::kChunkBytes);
+  for (std::uint64_t number = 0; number < chunks; ++number) {
+    if (!whole(number)) continue;
+    std::string checksum(8, 0);
+    base::store(reinterpret_cast<std::byte*>(checksum.data()), format::chunk_checksum(chunk, number, identity));
+    write_bytes(path, identity.seal->checksums_offset + format::checksums_bytes_of(number), checksum);
+  }
+}
+
+// Opens it with so much memory of its own as a process with nothing to hide needs.
+int open_tolerantly(const std::string& path, const std::function<int(const Filter&)>& look) {
+  return in_child([&] {
+    constexpr rlim_t kMemory = rlim_t{256} << 20;
+    const rlimit little{kMemory, kMemory};
+    if (setrlimit(RLIMIT_DATA, &little) != 0) return 20;
+    OpenOptions options;
+    options.tolerate_damage = true;
+    const auto filter = Filter::open(path, OpenMode::kRead, options);
+    if (!filter) return filter.error().code == Code::kDamaged ? 21 : 22;
+    return look(*filter);
+  });
+}
+
+std::uint64_t shared_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("RssShmem:", 0) == 0) return std::stoull(line.substr(9)) << 10;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -131,7 +182,7 @@ TEST_CASE("a file that is sealed in its own place has every key that was added b
   make_plain(dir.file());
   bool added = false;
   faults::before_lock = [&](const LockCall& made) {
-    if (added || made.command != F_OFD_SETLKW || made.byte != static_cast<long>(store::kStateLock)) return;
+    if (added || made.command != F_OFD_SETLK || made.byte != static_cast<long>(format::kStateLock)) return;
     added = true;
     Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
     CHECK(writer.add("late").ok());
@@ -192,7 +243,7 @@ TEST_CASE("a file that is replaced while it is sealed in its own place is not re
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a file that is just being made is busy, and neither sealed nor called unclean") {
+TEST_CASE("a file that is just being made is not sealed, and can be read") {
   const faults::Scope scope;
   TempDir dir;
   std::vector<Code> codes;
@@ -206,7 +257,7 @@ TEST_CASE("a file that is just being made is busy, and neither sealed nor called
     return 0;
   };
   CHECK(created(dir.file()).close().ok());
-  CHECK(codes == std::vector<Code>{Code::kOk, Code::kBusy, Code::kBusy});
+  CHECK(codes == std::vector<Code>{Code::kOk, Code::kBusy, Code::kOk});
 }
 
 TEST_CASE("a sealed file whose name could not be made durable can be asked all the same") {
@@ -320,6 +371,68 @@ TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, f
     options.tolerate_damage = false;
     options.verify = true;
     CHECK(code_of(Filter::open(dir.file("sealed"), OpenMode::kRead, options)) == Code::kDamaged);
+  }
+}
+
+TEST_CASE("a sparse sealed file of 16 GiB that is damaged all over is opened in little memory, and answers maybe") {
+  TempDir dir(memory_folder());
+  make_sparse_sealed(dir.file(), std::uint64_t{16} << 14, [](std::uint64_t) { return false; });
+  CHECK(open_tolerantly(dir.file(), [](const Filter& filter) {
+          if (maybes(filter, kNobody, 0, kSome) != kSome) return 30;
+          return shared_memory() < (std::uint64_t{64} << 20) ? 0 : 31;
+        }) == 0);
+}
+
+TEST_CASE("damage at more places than are covered one by one is an error") {
+  TempDir dir(memory_folder());
+  for (const std::uint64_t places : {std::uint64_t{16'000}, std::uint64_t{16'400}}) {
+    make_sparse_sealed(dir.file(), 2 * places, [](std::uint64_t number) { return number % 2 == 0; });
+    const int outcome = open_tolerantly(dir.file(), [](const Filter& filter) {
+      const std::uint64_t found = maybes(filter, kNobody, 0, kSome);
+      return found > 0 && found < kSome ? 0 : 30;
+    });
+    CHECK(outcome == (places == 16'000 ? 0 : 21));
+    unlink(dir.file().c_str());
+  }
+}
+
+#if KEY_SCALE == 1  // sanitizers are slow, and it is one rule everywhere
+TEST_CASE("a sealed file of more chunks than there are checksums in a piece is verified to its end") {
+  constexpr std::uint64_t kChunks = format::kChunkBytes / 8 + 3;  // 513 MiB
+  TempDir dir(memory_folder());
+  Options options = three_chunks();
+  options.num_bits = kChunks * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  CHECK(damage(dir.file()).empty());
+  const auto identity = inspect(dir.file(), false)->identity;
+  const std::uint64_t last = identity->body_offset + (kChunks - 1) * format::kChunkBytes;
+  write_bytes(dir.file(), last + 7, "damage");
+  const auto found = damage(dir.file());
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().offset == last);
+  CHECK(found.front().bytes == format::kChunkBytes);
+}
+#endif
+
+TEST_CASE("up to three damaged ranges are named, and of more it is said that there are others") {
+  TempDir dir;
+  Options options = three_chunks();
+  options.num_bits = 9 * kChunkBits;
+  CHECK(created(dir.file(), options).close().ok());
+  CHECK(seal(dir.file(), dir.file(), replacing()).ok());
+  OpenOptions verifying;
+  verifying.verify = true;
+  for (std::uint64_t ranges = 1; ranges <= 5; ++ranges) {
+    CAPTURE(ranges);
+    const std::uint64_t chunk = format::kFileHeaderBytes + 2 * (ranges - 1) * format::kChunkBytes;
+    write_bytes(dir.file(), chunk + 5, "damage");
+    CHECK(damage(dir.file()).size() == ranges);
+    const auto refused = Filter::open(dir.file(), OpenMode::kRead, verifying);
+    REQUIRE(code_of(refused) == Code::kDamaged);
+    const std::string& words = refused.error().message;
+    CHECK((words.find(std::to_string(chunk) + " to ") != std::string::npos) == (ranges <= 3));
+    CHECK((words.find("and others") != std::string::npos) == (ranges > 3));
   }
 }
 

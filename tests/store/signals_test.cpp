@@ -36,6 +36,8 @@ void info_handler(int, siginfo_t* info, void*) {
   _exit(kSawTheFault + (info->si_addr != nullptr && is_blocked(SIGBUS) ? 20 : 0));
 }
 
+void mask_handler(int signal) { _exit(kSawTheFault + (is_blocked(signal) ? 0 : 30) + (is_blocked(SIGUSR1) ? 1 : 0)); }
+
 void install(struct sigaction action) {
   sigaddset(&action.sa_mask, SIGUSR1);
   sigaction(SIGBUS, &action, nullptr);
@@ -80,6 +82,15 @@ TEST_CASE("a fault that is not the guard's goes to the handler that was there be
   with_info.sa_sigaction = info_handler;
   with_info.sa_flags = SA_SIGINFO;
   CHECK(fate_of_another_fault([&] { install(with_info); }) == kSawTheFault + 20);
+}
+
+TEST_CASE("a handler that wants its signal not blocked is called with the other signals that it named blocked alone") {
+  struct sigaction not_deferred {};
+  not_deferred.sa_handler = mask_handler;
+  not_deferred.sa_flags = static_cast<int>(SA_NODEFER);
+  CHECK(fate_of_another_fault([&] { install(not_deferred); }) == kSawTheFault + 30 + 1);
+  not_deferred.sa_flags = 0;
+  CHECK(fate_of_another_fault([&] { install(not_deferred); }) == kSawTheFault + 1);
 }
 
 TEST_CASE("a handler that wants to be called once is called once") {

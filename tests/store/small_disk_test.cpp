@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <cstring>
@@ -73,6 +74,29 @@ TEST_CASE("a filter goes on on a disk that is full by now: its blocks are its ow
   Filter again = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(maybes(again, 1, 0, 20'000) == 20'000);
   CHECK(again.close().ok());
+}
+
+TEST_CASE(
+    "a file over which another filesystem was mounted is not current, though one of its inode number has its path") {
+  const TempDir dir(small_disk);
+  const auto mount_another = [&] { return mount("none", dir.path().c_str(), "tmpfs", 0, "size=256k") == 0; };
+  const auto inode = [&] {
+    struct stat facts {};
+    REQUIRE(stat(dir.file().c_str(), &facts) == 0);
+    return facts.st_ino;
+  };
+  REQUIRE(mount_another());
+  Filter filter = created(dir.file());
+  const auto own = inode();
+  CHECK(*filter.is_current());
+  REQUIRE(mount_another());
+  CHECK(created(dir.file()).close().ok());
+  CHECK(inode() == own);  // a fresh filesystem begins to count again
+  CHECK_FALSE(*filter.is_current());
+  REQUIRE(umount2(dir.path().c_str(), 0) == 0);
+  CHECK(*filter.is_current());
+  CHECK(filter.close().ok());
+  CHECK(umount2(dir.path().c_str(), MNT_DETACH) == 0);
 }
 
 int main(int count, char** values) {

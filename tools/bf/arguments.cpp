@@ -285,7 +285,7 @@ void add_build(CLI::App& app, Arguments& arguments) {
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
       "counts twice, so the filter may be larger than it had to be. What can not be read twice (a pipe) is\n"
       "copied to an unnamed file in $TMPDIR. A list without keys is an error: bf create makes empty filters.\n"
-      "\nExample:\n  bf build words.bf --from /usr/share/dict/words --fpr 0.001");
+      "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 
 constexpr const char* kKeys =

@@ -1,0 +1,113 @@
+#include "region/blocks.hpp"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+
+namespace bfstore::region {
+namespace {
+
+// One call allocates no more: before Linux 6.9 a signal ends an fallocate of a tmpfs, which gives back what that call
+// had got, so that it would never end while a timer fires.
+constexpr std::uint64_t kAllocatedAtOnce = std::uint64_t{64} << 20;
+
+// Calls allocate(offset, bytes), which returns an errno, for one piece after the other.
+template <class Allocate>
+int in_pieces(const Extent& part, Allocate allocate) {
+  for (std::uint64_t done = 0; done < part.bytes;) {
+    const std::uint64_t piece = std::min(kAllocatedAtOnce, part.bytes - done);
+    const int failed = allocate(static_cast<off_t>(part.offset + done), static_cast<off_t>(piece));
+    if (failed == EINTR) continue;
+    if (failed != 0) return failed;
+    done += piece;
+  }
+  return 0;
+}
+
+// Not posix_fallocate, which writes zeros where a filesystem cannot allocate: another process may be adding there.
+int fallocate_in_place(int descriptor, int mode, const Extent& part) {
+  const int failed = in_pieces(part, [&](off_t offset, off_t bytes) {
+    return fallocate(descriptor, mode | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0 ? 0 : errno;
+  });
+  return failed == EOPNOTSUPP || failed == ENOSYS ? 0 : failed;  // this filesystem has no such promise to make
+}
+
+// A question to the filesystem, with room for the answer.
+struct Question {
+  static constexpr std::uint32_t kMost = 64;
+
+  alignas(fiemap) std::byte room[sizeof(fiemap) + kMost * sizeof(fiemap_extent)]{};
+
+  fiemap& map() noexcept { return *reinterpret_cast<fiemap*>(room); }
+};
+
+void add(std::vector<Extent>& to, std::uint64_t& sum, std::uint64_t from, std::uint64_t end) {
+  if (from >= end) return;
+  to.push_back({from, end - from});
+  sum += end - from;
+}
+
+// Adds what the next extents from `at` on tell. Returns how far that is, or nothing.
+std::optional<std::uint64_t> look_on(int descriptor, std::uint64_t at, std::uint64_t end, Unowned& found) {
+  Question question;
+  fiemap& map = question.map();
+  map.fm_start = at;
+  map.fm_length = end - at;
+  map.fm_extent_count = Question::kMost;
+  if (ioctl(descriptor, FS_IOC_FIEMAP, &map) != 0) return std::nullopt;
+  for (std::uint32_t i = 0; i < map.fm_mapped_extents; ++i) {
+    const fiemap_extent& extent = map.fm_extents[i];
+    const std::uint64_t from = std::clamp<std::uint64_t>(extent.fe_logical, at, end);
+    const std::uint64_t stop = std::clamp<std::uint64_t>(extent.fe_logical + extent.fe_length, from, end);
+    add(found.holes, found.bytes, at, from);
+    if ((extent.fe_flags & FIEMAP_EXTENT_SHARED) != 0) add(found.shared, found.bytes, from, stop);
+    at = stop;
+  }
+  if (map.fm_mapped_extents == Question::kMost) return at;
+  add(found.holes, found.bytes, at, end);
+  return end;
+}
+
+}  // namespace
+
+std::optional<Unowned> unowned_in(int descriptor, const std::vector<Extent>& parts) {
+  Unowned found;
+  for (const Extent& part : parts) {
+    const std::uint64_t end = part.offset + part.bytes;
+    for (std::uint64_t at = part.offset; at < end;) {
+      const auto next = look_on(descriptor, at, end, found);
+      if (!next || *next <= at) return std::nullopt;
+      at = *next;
+    }
+  }
+  return found;
+}
+
+int allocate_blocks(int descriptor, const Extent& part) {
+  return in_pieces(part, [&](off_t offset, off_t bytes) { return posix_fallocate(descriptor, offset, bytes); });
+}
+
+int fill_hole(int descriptor, const Extent& part) { return fallocate_in_place(descriptor, 0, part); }
+
+int unshare(int descriptor, const Extent& part) {
+  return fallocate_in_place(descriptor, FALLOC_FL_UNSHARE_RANGE, part);
+}
+
+void ask_to_keep_blocks(int descriptor) noexcept {
+  struct statfs facts {};
+  int flags = 0;
+  if (fstatfs(descriptor, &facts) != 0 || static_cast<std::uint32_t>(facts.f_type) != BTRFS_SUPER_MAGIC) return;
+  if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_NOCOW_FL;
+  static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // else it is as on any such filesystem
+}
+
+}  // namespace bfstore::region

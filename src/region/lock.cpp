@@ -1,0 +1,212 @@
+#include "region/lock.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
+#include "region/holder.hpp"
+
+namespace bfstore::region {
+namespace {
+
+using base::fail_errno;
+using base::mutant;
+
+constexpr pid_t kNoProcess = -1;  // whose locks belong to a description
+
+struct flock request_of(short type, const ByteRange& range) noexcept {
+  struct flock request {};
+  request.l_type = type;
+  request.l_whence = SEEK_SET;
+  request.l_start = static_cast<off_t>(range.first);
+  request.l_len = static_cast<off_t>(range.count);
+  return request;
+}
+
+// False: another description has a lock there.
+Result<bool> set_lock(const File& file, int descriptor, short type, const ByteRange& range) {
+  struct flock request = request_of(type, range);
+  if (fcntl(descriptor, F_OFD_SETLK, &request) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  return fail_errno(errno, file.path(), "locking");
+}
+
+// The first exclusive lock in the range that is of another description, and of this kind: a shared one does not
+// conflict with the lock that is asked about. One that begins before the range, or that belongs to a process, is a
+// stranger's.
+Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& range) {
+  if (range.count == 0) return std::optional<ByteRange>();
+  struct flock question = request_of(mutant("shared_lock_is_a_writer") ? F_WRLCK : F_RDLCK, range);
+  if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
+  const ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
+  if (question.l_type == F_UNLCK) return std::optional<ByteRange>();
+  const bool strange = question.l_pid != kNoProcess || found.first < range.first;
+  if (strange && !mutant("strangers_lock_is_a_writer") && !mutant("shared_lock_is_a_writer"))
+    return std::optional<ByteRange>();
+  return std::optional(found);
+}
+
+ByteRange any_byte_of(const ByteRange& range) noexcept {
+  std::uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
+  return {range.first + random % range.count, 1};
+}
+
+}  // namespace
+
+Error busy(const File& file, const ByteRange& range, const std::string& why) {
+  return base::fail(Code::kBusy, file.path() + ": " + why + holder_in_words(file.descriptor(), range));
+}
+
+Result<bool> try_lock(const File& file, std::uint64_t byte) {
+  return set_lock(file, file.descriptor(), F_WRLCK, {byte, 1});
+}
+
+Result<bool> locked_by_other(const File& file, const ByteRange& range) {
+  const auto found = exclusive_lock_in(file, file.descriptor(), range);
+  if (!found) return found.error();
+  return found->has_value();
+}
+
+Error unlock(const File& file, std::uint64_t byte) {
+  const auto done = set_lock(file, file.descriptor(), F_UNLCK, {byte, 1});
+  return done ? Error{} : done.error();
+}
+
+Patience::Patience(std::uint32_t timeout_ms) noexcept
+    : for_ever_(timeout_ms == kWaitForEver), until_(Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
+
+// Short pauses: the kernel keeps no queue for those that ask again and again, so a process that asks seldom would wait
+// longest where others come and go without a rest.
+bool Patience::wait() {
+  constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
+  const auto left = until_ - Clock::now();
+  if (!for_ever_ && left <= Clock::duration::zero()) return false;
+  std::this_thread::sleep_for(for_ever_ ? pause_ : std::min<Clock::duration>(pause_, left));
+  pause_ = std::min(2 * pause_, kLongestPause);
+  return true;
+}
+
+// --- For a scope -----------------------------------------------------------------------------------------------------
+
+Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::uint32_t timeout_ms) {
+  Patience patience(timeout_ms);
+  for (;;) {
+    const auto got = try_lock(file, byte);
+    if (!got) return got.error();
+    if (*got) return ScopedLock(file, byte);
+    if (file.held_for_long() && !mutant("waits_for_itself")) {
+      return base::fail(Code::kBusy, file.path() +
+                                         ": this process itself is replacing the file (it superseded it); publish or "
+                                         "close that filter first");
+    }
+    if (!patience.wait())
+      return busy(file, {byte, 1},
+                  "another process locks the file, and did not let go of it within " + std::to_string(timeout_ms) +
+                      " ms; try again when that one is done");
+  }
+}
+
+ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
+
+// Closing the descriptor would release it, too.
+ScopedLock::~ScopedLock() {
+  if (file_ != nullptr) static_cast<void>(unlock(*file_, byte_));
+}
+
+// --- For a mapping ---------------------------------------------------------------------------------------------------
+
+MappedLock::MappedLock(const File& file, const ByteRange& range, const ByteRange& held) noexcept
+    : range_(range), held_(held), born_(file.born()) {}
+
+Result<MappedLock> MappedLock::take_one(const File& file, const ByteRange& range, std::uint32_t timeout_ms) {
+  return take(file, range, false, timeout_ms);
+}
+
+Result<MappedLock> MappedLock::take_all(const File& file, const ByteRange& range, std::uint32_t timeout_ms) {
+  return take(file, range, true, timeout_ms);
+}
+
+Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms) {
+  const auto another = file.another_description();
+  if (!another) return another.error();
+  const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
+  Patience patience(timeout_ms);
+  for (;;) {
+    const ByteRange wanted = all ? range : any_byte_of(range);
+    const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
+    if (!got) return got.error();
+    if (*got) {
+      MappedLock lock(file, range, wanted);
+      if (!another->has_value()) lock.unmapped_ = descriptor;
+      Error error = lock.hold(file, descriptor);
+      return error.ok() ? Result<MappedLock>(std::move(lock)) : Result<MappedLock>(std::move(error));
+    }
+    const auto other = exclusive_lock_in(file, descriptor, wanted);
+    if (!other) return other.error();
+    if (all && other->has_value())
+      return busy(file, range, "another writer has it open; close that one, or open it shared");
+    if (other->has_value() && (*other)->count == range.count)
+      return busy(file, range, "an exclusive writer has it open; try again when that one has closed");
+    if (!other->has_value() && !patience.wait())
+      return busy(file, range,
+                  "a program that is no writer of filters locks the file, and did not let go of it within " +
+                      std::to_string(timeout_ms) + " ms");
+  }
+}
+
+// The description lives as long as the mapping, which children do not get.
+Error MappedLock::hold(const File& file, int descriptor) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (mutant("writers_lock_is_the_descriptors")) {
+    unmapped_ = file.descriptor();
+    const auto got = set_lock(file, unmapped_, F_WRLCK, held_);
+    return got ? Error{} : got.error();
+  }
+  void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, 0);
+  if (mapped == MAP_FAILED) return fail_errno(errno, file.path(), "mapping a page that holds a lock");
+  page_ = mapped;
+  if (mutant("children_get_the_writers_lock") || madvise(mapped, page, MADV_DONTFORK) == 0) return {};
+  return fail_errno(errno, file.path(), "keeping a lock from forked children");
+}
+
+MappedLock::MappedLock(MappedLock&& other) noexcept
+    : page_(std::exchange(other.page_, nullptr)),
+      unmapped_(std::exchange(other.unmapped_, -1)),
+      range_(other.range_),
+      held_(other.held_),
+      born_(other.born_) {}
+
+MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
+  std::swap(page_, other.page_);
+  std::swap(unmapped_, other.unmapped_);
+  std::swap(range_, other.range_);
+  std::swap(held_, other.held_);
+  std::swap(born_, other.born_);
+  return *this;
+}
+
+// In a child something else may be mapped there.
+MappedLock::~MappedLock() {
+  if (!born_.here()) return;
+  if (page_ != nullptr) munmap(page_, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  struct flock request = request_of(F_UNLCK, held_);
+  if (unmapped_ >= 0) fcntl(unmapped_, F_OFD_SETLK, &request);
+}
+
+Result<bool> MappedLock::others(const File& file) const {
+  const auto before = locked_by_other(file, {range_.first, held_.first - range_.first});
+  if (!before || *before) return before;
+  return locked_by_other(file, {held_.end(), range_.end() - held_.end()});
+}
+
+}  // namespace bfstore::region

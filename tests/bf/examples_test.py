@@ -1,0 +1,55 @@
+"""The examples of bf's help, as they are written there."""
+import os
+import re
+import subprocess
+
+from bf_case import BF, BfCase, main
+
+COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify"]
+# Files that an example finds: made by these.
+LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
+         for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt")}
+
+
+class Examples(BfCase):
+    def examples(self, *command):
+        """The lines of one example after another."""
+        text = self.good(*command, "--help").decode()
+        found = re.findall(r"^  (bf .*)$", text[text.index("\nExample"):], re.M)
+        self.assertTrue(found, text)
+        return found
+
+    def type(self, line):
+        path = os.path.dirname(os.path.abspath(BF)) + os.pathsep + os.environ["PATH"]
+        done = subprocess.run(["sh", "-c", line], cwd=self.dir, env={**os.environ, "PATH": path}, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), line)
+        return done.stdout
+
+    def test_the_main_example_makes_a_filter_and_asks_it(self):
+        said = b"".join(self.type(line) for line in self.examples())
+        self.assertRegex(said, rb"users\.bf: created, [^\n]*\nusers\.bf: 1 key added [^\n]*\nmaybe\talice\nabsent\tbob\n$")
+
+    def test_the_example_of_every_command_runs(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                for name in self.files():
+                    os.unlink(self.path(name))
+                for name, text in LISTS.items():
+                    self.write(name, text)
+                if command not in ("create", "build"):
+                    for name in ("users.bf", "seen.bf"):
+                        self.good("create", name, "--capacity", "1000", "--seed", "1", "-q")
+                        self.good("add", name, "-q", "alice", "urls.txt 1")
+                if command == "verify":
+                    self.good("seal", "users.bf", "users.sealed.bf", "-q")
+                for line in self.examples(command):
+                    self.assertIn(f"bf {command} ", line)
+                    self.type(line)
+                if command == "contains":
+                    with open(self.path("new-urls.txt"), "rb") as file:
+                        self.assertEqual(file.read(), b"urls.txt 2\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""bf on a network filesystem: refused, unless --any-filesystem insists."""
+import os
+
+from bf_case import SURE, BfCase, main
+
+
+class Network(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.env = dict(os.environ, LD_PRELOAD=os.environ["NETWORK"], ASAN_OPTIONS="verify_asan_link_order=0")
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", "one")
+        self.good("seal", "f", "sealed", "-q")
+        self.write("keys", b"two\n")
+
+    def test_every_command_is_refused_and_does_it_when_asked_twice(self):
+        for words, code in ((["create", "g", *SURE], 0), (["build", "h", "--from", "keys"], 0), (["add", "f", "two"], 0),
+                            (["add", "f", "--from", "keys"], 0), (["contains", "f", "two"], 0),
+                            (["contains", "f", "none"], 1), (["contains", "f", "--copy", "two"], 0),
+                            (["recover", "f", "two"], 0), (["recover", "f", "--accept-loss"], 0), (["seal", "f", "s"], 0)):
+            with self.subTest(words):
+                before = self.files()
+                self.refused(*words, env=self.env, says=": is on a network")
+                self.assertEqual(self.files(), before)
+                self.good(*words, "--any-filesystem", code=code, env=self.env)
+
+    def test_a_sealed_filter_is_verified_wherever_it_is(self):
+        self.good("verify", "sealed", env=self.env)
+
+
+if __name__ == "__main__":
+    main()

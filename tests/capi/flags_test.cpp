@@ -1,0 +1,497 @@
+// The C ABI beside the C++ API that it stands for: each flag is the option of its name, each number is looked at whole,
+// what is said of an error fits the caller's record, and no copy of a secret stays behind.
+#include <bfstore.h>
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace store_test;
+
+namespace {
+
+std::string smaps_of_a_test;  // not empty: what /proc/self/smaps says to the library
+int writeback_questions;
+
+}  // namespace
+
+// By which the C++ library opens files.
+extern "C" FILE* fopen64(const char* path, const char* mode) {
+  static const auto real = reinterpret_cast<FILE* (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "fopen64"));
+  const bool replaced = !smaps_of_a_test.empty() && std::strcmp(path, "/proc/self/smaps") == 0;
+  return real(replaced ? smaps_of_a_test.c_str() : path, mode);
+}
+
+// By which the library asks whether pages could be written.
+extern "C" int sync_file_range(int, off64_t, off64_t, unsigned) {
+  ++writeback_questions;
+  return 0;
+}
+
+namespace {
+
+bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+  bfs_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.capacity = capacity;
+  return options;
+}
+
+std::int32_t open_and_close(const std::string& path, std::uint32_t flags) {
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_open(path.c_str(), flags, &filter, nullptr);
+  if (code == BFS_OK) CHECK(bfs_close(filter) == BFS_OK);
+  return code;
+}
+
+std::int32_t create_and_close(const std::string& path, const bfs_options& options) {
+  bfs_filter* filter = nullptr;
+  const std::int32_t code = bfs_create(path.c_str(), &options, &filter, nullptr);
+  if (code == BFS_OK) CHECK(bfs_close(filter) == BFS_OK);
+  return code;
+}
+
+// What the kernel says of this process's mappings of the file: the lines of each, one behind the other. The file of a
+// mapping may have had no name when it was made: it is told by its inode.
+std::string mappings_of(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  const std::string inode = std::to_string(facts.st_ino);
+  std::ifstream smaps("/proc/self/smaps");
+  std::string found;
+  bool ours = false;
+  for (std::string line; std::getline(smaps, line);) {
+    std::istringstream words(line);
+    std::string addresses, flags, offset, device, of;
+    if (words >> addresses >> flags >> offset >> device >> of && addresses.find('-') != std::string::npos)
+      ours = of == inode;
+    if (ours) found += line + "\n";
+  }
+  return found;
+}
+
+std::uint64_t resident_bytes(const bfs_filter* filter) {
+  bfs_statistics statistics{};
+  statistics.struct_bytes = sizeof statistics;
+  REQUIRE(bfs_stats(filter, 0, &statistics) == BFS_OK);
+  return statistics.resident_bytes;
+}
+
+constexpr std::uint32_t kNotStrictNorAny[] = {0, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_GUARD};
+
+}  // namespace
+
+TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag does") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE})
+    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EUNCLEAN);
+  for (const std::uint32_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), BFS_OPEN_READ | flag) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_OPEN_READ | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_STRICT) == BFS_OK);  // closed clean by now
+}
+
+TEST_CASE(
+    "BFS_OPEN_ANY_FILESYSTEM and BFS_OPTION_ANY_FILESYSTEM insist on a network filesystem, and no other flag does") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  faults::filesystem_magic = NFS_SUPER_MAGIC;
+  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
+    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EFILESYSTEM);
+    for (const std::uint32_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), mode | flag) == BFS_EFILESYSTEM);
+    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
+  }
+  for (const std::uint32_t flag : {0U, BFS_OPTION_POPULATE, BFS_OPTION_RANDOM, BFS_OPTION_LIMIT, BFS_OPTION_GUARD,
+                                   BFS_OPTION_EXCLUSIVE, BFS_OPTION_REPLACE})
+    CHECK(create_and_close(dir.file("new"), options_of(100, flag)) == BFS_EFILESYSTEM);
+  CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPTION_ANY_FILESYSTEM)) == BFS_OK);
+  const std::string from = dir.file();
+  const std::string to = dir.file("sealed");
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
+}
+
+TEST_CASE(
+    "POPULATE brings the file into memory and RANDOM wants small pages alone, when it is made and when it is opened") {
+  TempDir dir;
+  struct statfs facts {};
+  REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
+  const bool on_disk = facts.f_type != TMPFS_MAGIC && facts.f_type != OVERLAYFS_SUPER_MAGIC;  // else all is in memory
+  constexpr std::uint64_t kBody = std::uint64_t{64} << 20;  // more than a system reads ahead
+  struct Flags {
+    std::uint32_t making, opening;
+    bool all, random;
+  };
+  for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_OPTION_POPULATE, BFS_OPEN_POPULATE, true, false},
+                             Flags{BFS_OPTION_RANDOM, BFS_OPEN_RANDOM, false, true}}) {
+    bfs_options options = options_of(0, flags.making);
+    options.num_bits = 8 * kBody;
+    options.num_probes = 4;
+    const auto check = [&](bfs_filter* filter, const std::string& how) {
+      CAPTURE(how);
+      CAPTURE(flags.opening);
+      if (on_disk) CHECK((resident_bytes(filter) >= kBody) == flags.all);
+      CHECK((mappings_of(dir.file()).find(" rr") != std::string::npos) == flags.random);  // VmFlags: read randomly
+      CHECK(bfs_close(filter) == BFS_OK);
+    };
+    bfs_filter* filter = nullptr;
+    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    check(filter, "made");
+    for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE}) {
+      const int descriptor = open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
+      REQUIRE(fsync(descriptor) == 0);
+      REQUIRE(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0);
+      close(descriptor);
+      REQUIRE(bfs_open(dir.file().c_str(), mode | flags.opening, &filter, nullptr) == BFS_OK);
+      check(filter, "opened");
+    }
+    REQUIRE(std::remove(dir.file().c_str()) == 0);
+  }
+}
+
+TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is opened") {
+  TempDir dir(memory_folder());
+  for (const bool limited : {false, true}) {
+    bfs_filter* filter = nullptr;
+    const bfs_options options = options_of(10, limited ? BFS_OPTION_LIMIT : 0);
+    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    for (std::uint64_t i = 1; i <= 200; ++i) {
+      const std::int32_t added = bfs_add_digest(filter, i * 0x9e3779b97f4a7c15);
+      CHECK((added >= 0 || (limited && added == BFS_EFULL)));
+      if (i == 200) CHECK((added == BFS_EFULL) == limited);
+    }
+    CHECK(bfs_close(filter) == BFS_OK);
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_WRITE | (limited ? BFS_OPEN_LIMIT : 0), &filter, nullptr) == BFS_OK);
+    CHECK((bfs_add_digest(filter, 12345) == BFS_EFULL) == limited);
+    CHECK(bfs_close(filter) == BFS_OK);
+    REQUIRE(std::remove(dir.file().c_str()) == 0);
+  }
+}
+
+namespace {
+
+// How often adding so many new keys asks the kernel whether pages could be written.
+int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
+  writeback_questions = 0;
+  for (std::uint64_t i = first; i < first + count; ++i) CHECK(bfs_add_digest(filter, i * 0x9e3779b97f4a7c15) == 1);
+  return writeback_questions;
+}
+
+void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
+  CAPTURE(milliseconds);
+  static_cast<void>(questions_of(filter, 1, 1));
+  const auto begin = std::chrono::steady_clock::now();
+  const int at_once = questions_of(filter, 100, 20);
+  const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(50);
+  if (milliseconds == BFS_WRITEBACK_CHECK_EACH_ADD) {
+    CHECK(at_once == 20);
+  } else if (quick) {
+    CHECK(at_once <= 1);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  CHECK(questions_of(filter, 200, 1) == (milliseconds == 60'000 ? 0 : 1));
+  CHECK(bfs_close(filter) == BFS_OK);
+}
+
+}  // namespace
+
+TEST_CASE("how often a writer asks for failed writes is handed on when a filter is made and when it is opened") {
+  TempDir dir(memory_folder());
+  for (const std::uint32_t milliseconds : {BFS_WRITEBACK_CHECK_DEFAULT, BFS_WRITEBACK_CHECK_EACH_ADD, 60'000U}) {
+    bfs_filter* filter = nullptr;
+    bfs_options options = options_of(10'000, BFS_OPTION_REPLACE);
+    options.writeback_check_ms = milliseconds;
+    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    check_writeback_time(filter, milliseconds);
+    options.writeback_check_ms = 0;
+    CHECK(create_and_close(dir.file(), options) == BFS_OK);
+    bfs_open_options opening{};
+    opening.struct_bytes = sizeof opening;
+    opening.flags = BFS_OPEN_WRITE;
+    opening.writeback_check_ms = milliseconds;
+    REQUIRE(bfs_open_with(dir.file().c_str(), &opening, &filter, nullptr) == BFS_OK);
+    check_writeback_time(filter, milliseconds);
+  }
+}
+
+TEST_CASE("a number of a layout or a hash is looked at whole: 65537 is not 1") {
+  const TempDir dir;
+  for (const std::uint32_t number : {4U, 0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
+    CAPTURE(number);
+    bfs_options options = options_of(10);
+    options.layout = number;
+    CHECK(create_and_close(dir.file(), options) == BFS_ELAYOUT);
+    options.layout = 0;
+    options.hash = number;
+    CHECK(create_and_close(dir.file(), options) == BFS_EHASH);
+  }
+  CHECK(dir.names().empty());
+}
+
+TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
+  const bfs_options options = options_of(100);
+  std::uint64_t bytes = 0;
+  REQUIRE(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK);
+  void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  bfs_filter* filter = nullptr;
+  REQUIRE(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
+  const std::int32_t offsets32[4] = {};
+  const std::int64_t offsets64[4] = {};
+  std::uint8_t answers[3] = {7, 7, 7};
+  std::uint32_t indices[3] = {7, 7, 7};
+  CHECK(bfs_contains_column32(filter, nullptr, offsets32, 3, answers) == 0);
+  CHECK((answers[0] == 0 && answers[1] == 0 && answers[2] == 0));
+  CHECK(bfs_add_column32(filter, nullptr, offsets32, 3) == 1);
+  CHECK(bfs_add_column64(filter, nullptr, offsets64, 3) == 0);
+  CHECK(bfs_contains(filter, nullptr, 0) == 1);
+  CHECK(bfs_contains_column64(filter, nullptr, offsets64, 3, answers) == 3);
+  CHECK(bfs_select_column32(filter, nullptr, offsets32, 3, indices) == 3);
+  CHECK(bfs_select_column64(filter, nullptr, offsets64, 3, indices) == 3);
+  CHECK((indices[0] == 0 && indices[1] == 1 && indices[2] == 2));
+  const std::int32_t one_byte[2] = {0, 1};
+  CHECK(bfs_add_column32(filter, nullptr, one_byte, 1) == BFS_EINVAL);
+  CHECK(bfs_close(filter) == BFS_OK);
+  std::free(buffer);
+}
+
+TEST_CASE(
+    "an error record is filled as far as it goes: its reserved bytes are 0, and a message is whole where it fits") {
+  const std::string path = "/nonexistent/" + std::string(60, 'p');
+  bfs_error whole;
+  std::memset(&whole, 0xff, sizeof whole);
+  whole.struct_bytes = sizeof whole;
+  CHECK(bfs_open(path.c_str(), BFS_OPEN_READ, nullptr, &whole) == BFS_EINVAL);
+  bfs_filter* filter = nullptr;
+  std::memset(&whole.code, 0xff, sizeof whole - offsetof(bfs_error, code));
+  CHECK(bfs_open(path.c_str(), BFS_OPEN_READ, &filter, &whole) == BFS_ENOENT);
+  CHECK(whole.code == BFS_ENOENT);
+  CHECK(whole.os_errno == ENOENT);
+  CHECK(whole.reserved == 0);
+  const std::string message = whole.message;
+  REQUIRE(message.size() > 80);
+  for (std::size_t room = 8; room <= message.size() + 16; room += 8) {
+    CAPTURE(room);
+    bfs_error error;
+    std::memset(&error, 0x5a, sizeof error);
+    error.struct_bytes = static_cast<std::uint32_t>(offsetof(bfs_error, message) + room);
+    CHECK(bfs_open(path.c_str(), BFS_OPEN_READ, &filter, &error) == BFS_ENOENT);
+    const std::size_t length = strnlen(error.message, room);
+    REQUIRE(length < room);
+    CHECK(error.message[room] == 0x5a);  // not the library's
+    const std::string cut(error.message, length);
+    if (room > message.size()) {
+      CHECK(cut == message);
+    } else {
+      CHECK(length == room - 1);
+      CHECK(cut.front() == '/');
+      if (room >= 20) CHECK(cut.find(" ... ") != std::string::npos);
+      if (room >= 20) CHECK(cut.back() == message.back());
+    }
+  }
+}
+
+TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of buffers") {
+  TempDir dir;
+  bfstore::Options options;
+  options.capacity = 1000;
+  options.bits_per_key = 40'000;  // 5 MB, so that a huge page fits in
+  options.seed = 12345;
+  for (const bfstore::Layout layout : {bfstore::Layout::kBlocked, bfstore::Layout::kClassic}) {
+    options.layout = layout;
+    options.replace = true;
+    {
+      bfstore::Filter maker = created(dir.file(), options);
+      add_keys(maker, 1, 0, 1500);  // saturated
+    }
+    const bfstore::Filter there = opened(bfstore::Filter::open(dir.file(), bfstore::OpenMode::kRead));
+    bfs_filter* filter = nullptr;
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
+    // Whether there are huge pages is the system's to decide: it says so here.
+    std::ofstream(dir.file("smaps")) << [&] {
+      std::istringstream lines(mappings_of(dir.file()));
+      std::string all;
+      for (std::string line; std::getline(lines, line);) {
+        const bool of_a_disk = line.rfind("FilePmdMapped:", 0) == 0;
+        const bool of_memory = line.rfind("ShmemPmdMapped:", 0) == 0;
+        all += of_a_disk ? "FilePmdMapped: 4096 kB" : of_memory ? "ShmemPmdMapped: 2048 kB" : line;
+        all += '\n';
+      }
+      return all;
+    }();
+    smaps_of_a_test = dir.file("smaps");
+    static_cast<void>(there.stats(true));  // all of it is in memory from here on
+    const bfstore::Stats expected = there.stats(true);
+    bfs_statistics got;
+    std::memset(&got, 0xff, sizeof got);
+    got.struct_bytes = sizeof got;
+    CHECK(bfs_stats(filter, BFS_STATS_FILL, &got) == BFS_OK);
+    smaps_of_a_test.clear();
+    CHECK(got.struct_bytes == sizeof got);
+    CHECK(got.layout == static_cast<std::uint32_t>(expected.shape.layout));
+    CHECK(got.hash == static_cast<std::uint32_t>(expected.shape.hash));
+    CHECK(got.num_probes == expected.shape.num_probes);
+    CHECK(got.num_bits == expected.shape.num_bits);
+    CHECK(got.capacity == expected.shape.capacity);
+    CHECK(got.fpr == expected.shape.fpr);
+    CHECK(got.seed == 12345);
+    CHECK(got.body_bytes == expected.body_bytes);
+    CHECK(got.keys_added == expected.keys_added);
+    CHECK(got.huge_page_bytes == 6144 * 1024);
+    CHECK(expected.huge_page_bytes == 6144 * 1024);
+    CHECK(got.health == BFS_OK);
+    CHECK(got.has_fill == 1);
+    CHECK(got.set_bits == expected.fill->set_bits);
+    CHECK(got.fill_ratio == expected.fill->fill_ratio);
+    CHECK(got.estimated_keys == expected.fill->estimated_keys);
+    CHECK(got.estimated_fpr == expected.fill->estimated_fpr);
+    CHECK(got.resident_bytes == expected.resident_bytes);
+    CHECK(got.isa == expected.isa);
+    CHECK(got.saturated == 1);
+    CHECK(got.reserved == 0);
+    CHECK(bfs_stats(filter, 0, &got) == BFS_OK);
+    CHECK((got.has_fill == 0 && got.set_bits == 0 && got.fill_ratio == 0 && got.estimated_keys == 0));
+    CHECK(bfs_close(filter) == BFS_OK);
+  }
+  const bfs_options small = options_of(100);
+  std::uint64_t bytes = 0;
+  REQUIRE(bfs_required_bytes(&small, &bytes, nullptr) == BFS_OK);
+  void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  bfs_filter* filter = nullptr;
+  REQUIRE(bfs_format(buffer, bytes, &small, &filter, nullptr) == BFS_OK);
+  CHECK(resident_bytes(filter) == UINT64_MAX);
+  bfs_statistics statistics{};
+  statistics.struct_bytes = sizeof statistics;
+  CHECK(bfs_add(filter, "key", 3) == 1);
+  CHECK(bfs_stats(filter, 0, &statistics) == BFS_OK);
+  CHECK((statistics.huge_page_bytes == 0 && statistics.keys_added == 0 && statistics.saturated == 0));
+  CHECK(bfs_close(filter) == BFS_OK);
+  std::free(buffer);
+}
+
+TEST_CASE("sealing takes the mode, and verifying fills in as many ranges as there is room for, and counts them all") {
+  TempDir dir(memory_folder());
+  bfs_options options = options_of(0);
+  options.num_bits = std::uint64_t{8} << 20;  // 16 chunks
+  options.num_probes = 4;
+  CHECK(create_and_close(dir.file(), options) == BFS_OK);
+  const std::string from = dir.file();
+  const std::string to = dir.file("sealed");
+  const mode_t mask = umask(0);
+  for (const auto& [mode, expected] : {std::pair(0U, 0600U), std::pair(0644U, 0644U), std::pair(0440U, 0440U)}) {
+    CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, mode, nullptr) == BFS_OK);
+    struct stat facts {};
+    CHECK(stat(to.c_str(), &facts) == 0);
+    CHECK((facts.st_mode & 07777) == expected);
+  }
+  umask(mask);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 01000, nullptr) == BFS_EINVAL);
+  constexpr std::uint64_t kChunk = 65536;
+  for (const std::uint64_t chunk : {1U, 2U, 5U, 9U}) write_bytes(to, 16384 + chunk * kChunk, "damage");
+  for (std::size_t room = 0; room <= 4; ++room) {
+    CAPTURE(room);
+    bfs_range ranges[4];
+    std::memset(ranges, 0xff, sizeof ranges);
+    CHECK(bfs_verify(to.c_str(), ranges, room, nullptr) == 3);
+    CHECK((room < 1 || (ranges[0].offset == 16384 + kChunk && ranges[0].bytes == 2 * kChunk)));  // chunks 1 and 2
+    CHECK((room < 3 || (ranges[2].offset == 16384 + 9 * kChunk && ranges[2].bytes == kChunk)));
+    for (std::size_t i = std::min<std::size_t>(room, 3); i < 4; ++i) CHECK(ranges[i].offset == UINT64_MAX);
+  }
+}
+
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{1} << 20;
+
+// Runs it in a thread whose stack is ours, and says how often the key is there afterwards as the library copies it,
+// with the flag of an optional: the registers of the hash function, which any later call may have saved, are no copy.
+std::size_t left_on_the_stack(const bfstore::Key& key, std::function<void()> body) {
+  std::array<unsigned char, sizeof key + 1> secret{};
+  std::copy(key.begin(), key.end(), secret.begin());
+  secret.back() = 1;
+  const std::optional<bfstore::Key> as_copied = key;
+  REQUIRE(std::memcmp(&as_copied, secret.data(), secret.size()) == 0);
+  void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(stack != MAP_FAILED);
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstack(&attributes, stack, kStackBytes) == 0);
+  pthread_t thread{};
+  const auto run = [](void* what) -> void* {
+    (*static_cast<std::function<void()>*>(what))();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, run, &body) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+  const auto* const bytes = static_cast<const unsigned char*>(stack);
+  std::size_t found = 0;
+  for (std::size_t at = 0; at + secret.size() <= kStackBytes; ++at)
+    found += std::memcmp(bytes + at, secret.data(), secret.size()) == 0 ? 1U : 0U;
+  munmap(stack, kStackBytes);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("no function that is given a secret key leaves a copy of it on the stack") {
+  const TempDir dir(memory_folder());
+  const std::string path = dir.file();
+  bfstore::Key secret{};
+  for (std::size_t i = 0; i < secret.size(); ++i) secret.at(i) = static_cast<unsigned char>(200 + 3 * i);
+  bfs_options options = options_of(100);
+  options.hash = BFS_HASH_SIPHASH;
+  options.key = secret.data();
+  std::uint64_t bytes = 0;
+  bfs_filter* filter = nullptr;
+  const auto check = [&](const std::string& name, const std::function<std::int32_t()>& call) {
+    CAPTURE(name);
+    std::int32_t code = 1;
+    CHECK(left_on_the_stack(secret, [&] { code = call(); }) == 0);
+    CHECK(code == BFS_OK);
+    if (filter != nullptr) CHECK(bfs_close(filter) == BFS_OK);
+    filter = nullptr;
+  };
+  const auto open_with = [&](const std::string& file, std::uint32_t flags) {
+    bfs_open_options opening{};
+    opening.struct_bytes = sizeof opening;
+    opening.flags = flags;
+    opening.key = secret.data();
+    opening.key_bytes = secret.size();
+    return bfs_open_with(file.c_str(), &opening, &filter, nullptr);
+  };
+  check("required_bytes", [&] { return bfs_required_bytes(&options, &bytes, nullptr); });
+  check("create", [&] { return bfs_create(path.c_str(), &options, &filter, nullptr); });
+  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_READ | BFS_OPEN_COPY})
+    check("open", [&] { return open_with(path, mode); });
+  void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  check("format", [&] { return bfs_format(buffer, bytes, &options, &filter, nullptr); });
+  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE})
+    check("wrap", [&] { return bfs_wrap_keyed(buffer, bytes, mode, secret.data(), &filter, nullptr); });
+  std::ofstream(dir.file("range"), std::ios::binary).write(static_cast<const char*>(buffer), static_cast<long>(bytes));
+  const std::string range = dir.file("range");
+  for (const std::uint32_t flag : {0U, BFS_OPEN_COPY})
+    check("range", [&] { return open_with(range, BFS_OPEN_READ | BFS_OPEN_RANGE | flag); });
+  std::free(buffer);
+}

@@ -1,0 +1,264 @@
+// The C ABI without memory: whichever allocation fails inside a function, it returns BFS_ENOMEM or does without,
+// nothing is thrown, the process goes on, and the file is as good as before.
+#include <bfstore.h>
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+
+#include "support.hpp"
+
+using namespace store_test;
+
+namespace {
+
+// Allocations until one fails; below 0: none does.
+std::atomic<std::int64_t> until_failure{-1};
+std::atomic<bool> all_fail_after{false};
+std::atomic<bool> one_failed{false};
+
+bool fails_now() {
+  if (until_failure.load() < 0) return false;
+  if (until_failure.load() > 0) {
+    --until_failure;
+    return false;
+  }
+  if (!all_fail_after) until_failure = -1;
+  one_failed = true;
+  return true;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) noexcept {
+  if (fails_now()) return nullptr;
+  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+void* allocate_or_throw(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
+  void* const got = allocate(bytes, alignment);
+  if (got == nullptr) throw std::bad_alloc();
+  return got;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate_or_throw(bytes); }
+void* operator new[](std::size_t bytes) { return allocate_or_throw(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t to) {
+  return allocate_or_throw(bytes, static_cast<std::size_t>(to));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
+void operator delete(void* bytes) noexcept { std::free(bytes); }
+void operator delete[](void* bytes) noexcept { std::free(bytes); }
+void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
+void operator delete[](void* bytes, std::size_t) noexcept { std::free(bytes); }
+void operator delete(void* bytes, std::align_val_t) noexcept { std::free(bytes); }
+void operator delete(void* bytes, std::size_t, std::align_val_t) noexcept { std::free(bytes); }
+
+namespace {
+
+struct Outcome {
+  std::int64_t code;
+  bool short_of_memory;
+};
+
+// One call, in which the allocation with this number fails, and, if wanted, all later ones.
+Outcome with_failure(std::int64_t number, bool all_after, const std::function<std::int64_t()>& call) {
+  one_failed = false;
+  all_fail_after = all_after;
+  until_failure = number;
+  const std::int64_t code = call();
+  until_failure = -1;
+  return {code, one_failed};
+}
+
+// `call` again and again, until no allocation fails any more; `after` looks at what each left.
+void whichever_allocation_fails(
+    const std::string& name, const std::function<std::int64_t(bfs_error*)>& call,
+    const std::function<void()>& after = [] {}) {
+  for (const bool all_after : {false, true}) {
+    Outcome last{0, true};
+    std::uint64_t failures = 0;
+    for (std::int64_t number = 0; last.short_of_memory; ++number) {
+      CAPTURE(name);
+      CAPTURE(number);
+      CAPTURE(all_after);
+      bfs_error error{};
+      error.struct_bytes = sizeof error;
+      last = with_failure(number, all_after, [&] { return call(&error); });
+      failures += last.short_of_memory ? 1U : 0U;
+      if (last.code < 0) {
+        REQUIRE(last.code == BFS_ENOMEM);
+        REQUIRE((error.code == BFS_ENOMEM || error.code == 0));  // 0: functions without a record
+        REQUIRE((error.code == 0 || std::string(error.message).find("memory") != std::string::npos));
+      }
+      after();
+    }
+    CHECK(last.code >= 0);
+    CHECK(failures > 0);
+  }
+}
+
+bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+  bfs_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.capacity = capacity;
+  options.note = "a note that is long enough to need memory of its own";
+  options.note_bytes = 52;
+  return options;
+}
+
+constexpr std::uint64_t kOwner = 7;
+
+// A closed file with keys and a mark, in memory: a disk makes nothing clearer here.
+struct Fixture {
+  Fixture() : dir(memory_folder()), path(dir.file()) {
+    bfstore::Filter filter = created(path);
+    add_keys(filter, 1, 0, kSome);
+    CHECK(filter.sync(kOwner, kSome).ok());
+    CHECK(filter.close().ok());
+  }
+  bfs_filter* open(std::uint32_t flags) const {
+    bfs_filter* filter = nullptr;
+    REQUIRE(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
+    return filter;
+  }
+  // Every key is there, and a writer is let in.
+  void check_whole() const {
+    bfstore::Filter filter = opened(bfstore::Filter::open(path, bfstore::OpenMode::kExclusive));
+    REQUIRE(maybes(filter, 1, 0, kSome) == kSome);
+    REQUIRE(filter.mark(kOwner) >= kSome);
+    REQUIRE(filter.close().ok());
+  }
+  TempDir dir;
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, and the file is as before") {
+  const Fixture file;
+  for (const std::uint32_t flags : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE, BFS_OPEN_READ | BFS_OPEN_COPY,
+                                    BFS_OPEN_READ | BFS_OPEN_GUARD}) {
+    bfs_filter* filter = nullptr;
+    whichever_allocation_fails(
+        "open " + std::to_string(flags),
+        [&](bfs_error* error) { return bfs_open(file.path.c_str(), flags, &filter, error); },
+        [&] {
+          if (filter != nullptr) REQUIRE(bfs_close(filter) == BFS_OK);
+          file.check_whole();
+        });
+  }
+}
+
+TEST_CASE("whichever allocation fails while a filter is made, its file is complete or not there") {
+  const TempDir dir(memory_folder());
+  const std::string path = dir.file();
+  const bfs_options options = options_of(1000);
+  bfs_filter* filter = nullptr;
+  whichever_allocation_fails(
+      "create", [&](bfs_error* error) { return bfs_create(path.c_str(), &options, &filter, error); },
+      [&] {
+        REQUIRE((filter == nullptr || bfs_close(filter) == BFS_OK));
+        if (dir.names().empty()) return;
+        REQUIRE(dir.names().size() == 1);
+        REQUIRE(open_code(path, bfstore::OpenMode::kExclusive) == bfstore::Code::kOk);
+        REQUIRE(std::remove(path.c_str()) == 0);
+      });
+}
+
+TEST_CASE("whichever allocation fails while a filter in a buffer is made or found, it is BFS_ENOMEM") {
+  const bfs_options options = options_of(1000);
+  std::uint64_t bytes = 0;
+  whichever_allocation_fails("required_bytes",
+                             [&](bfs_error* error) { return bfs_required_bytes(&options, &bytes, error); });
+  void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  bfs_filter* filter = nullptr;
+  const auto close = [&] { REQUIRE(bfs_close(filter) == BFS_OK); };
+  whichever_allocation_fails(
+      "format", [&](bfs_error* error) { return bfs_format(buffer, bytes, &options, &filter, error); }, close);
+  whichever_allocation_fails(
+      "wrap", [&](bfs_error* error) { return bfs_wrap(buffer, bytes, BFS_OPEN_WRITE, &filter, error); }, close);
+  std::free(buffer);
+}
+
+TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENOMEM or done without") {
+  const Fixture file;
+  bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
+  bfs_statistics statistics{};
+  statistics.struct_bytes = sizeof statistics;
+  whichever_allocation_fails("stats", [&](bfs_error*) { return bfs_stats(filter, BFS_STATS_FILL, &statistics); });
+  whichever_allocation_fails("is_current", [&](bfs_error*) { return bfs_is_current(filter); });
+  whichever_allocation_fails("mark", [&](bfs_error*) {
+    const std::uint64_t mark = bfs_mark(filter, kOwner);
+    return mark == kSome || mark == 0 ? BFS_OK : BFS_EINTERNAL;  // 0: replay it all
+  });
+  CHECK(bfs_mark(filter, kOwner) == kSome);
+  CHECK(bfs_close(filter) == BFS_OK);
+  file.check_whole();
+}
+
+TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, or in doubt for everybody") {
+  for (const bool syncs : {true, false}) {
+    bool failed = true;
+    for (std::int64_t number = 0; failed; ++number) {
+      CAPTURE(syncs);
+      CAPTURE(number);
+      const Fixture file;
+      bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
+      REQUIRE(bfs_add(filter, "late", 4) == 1);
+      const Outcome outcome =
+          with_failure(number, false, [&] { return syncs ? bfs_sync(filter, kOwner, kSome) : bfs_close(filter); });
+      failed = outcome.short_of_memory;
+      REQUIRE((outcome.code == BFS_OK || (failed && outcome.code == BFS_ENOMEM)));
+      if (syncs) REQUIRE((bfs_close(filter) == BFS_OK || failed));
+      const bfstore::Code code = open_code(file.path, bfstore::OpenMode::kRead);
+      if (code != bfstore::Code::kOk) {
+        REQUIRE((failed && (code == bfstore::Code::kUnclean || code == bfstore::Code::kPoisoned)));
+        bfstore::OpenOptions accepting;
+        accepting.accept_loss = true;
+        REQUIRE(opened(bfstore::Filter::open(file.path, bfstore::OpenMode::kWrite, accepting)).close().ok());
+      }
+      file.check_whole();
+      REQUIRE(opened(bfstore::Filter::open(file.path, bfstore::OpenMode::kRead)).contains("late"));
+    }
+  }
+}
+
+TEST_CASE(
+    "whichever allocation fails while a file is sealed or verified, it is BFS_ENOMEM, and nothing is left behind") {
+  const Fixture file;
+  const std::string sealed = file.dir.file("sealed");
+  whichever_allocation_fails(
+      "seal", [&](bfs_error* error) { return bfs_seal(file.path.c_str(), sealed.c_str(), 0, 0, error); },
+      [&] {
+        file.check_whole();
+        if (file.dir.names().size() == 2) REQUIRE(std::remove(sealed.c_str()) == 0);
+      });
+  REQUIRE(bfs_seal(file.path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
+  bfs_range ranges[1];
+  whichever_allocation_fails("verify", [&](bfs_error* error) { return bfs_verify(sealed.c_str(), ranges, 1, error); });
+}
+
+TEST_CASE("without memory for more threads a divided load is done by one, and no key is left out") {
+  const TempDir dir(memory_folder());
+  const bfs_options options = options_of(100'000, BFS_OPTION_EXCLUSIVE);
+  std::vector<std::uint64_t> digests(40'000);
+  for (std::int64_t number = 0; number < 20; ++number) {
+    bfs_filter* filter = nullptr;
+    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_use_threads(filter, 2) == BFS_OK);
+    for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = (i + 1) * 0x9e3779b97f4a7c15;
+    const Outcome outcome =
+        with_failure(number, false, [&] { return bfs_add_digests(filter, digests.data(), digests.size()); });
+    CHECK(outcome.code > static_cast<std::int64_t>(digests.size() * 9 / 10));
+    std::vector<std::uint8_t> answers(digests.size());
+    CHECK(bfs_contains_digests(filter, digests.data(), digests.size(), answers.data()) ==
+          static_cast<std::int64_t>(digests.size()));
+    REQUIRE(bfs_close(filter) == BFS_OK);
+    REQUIRE(std::remove(dir.file().c_str()) == 0);
+  }
+}

@@ -1,0 +1,115 @@
+"""tools/sum_tests.py: what counts as passed, failed and skipped, and that a case which did not run is a failure."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SUM_TESTS = pathlib.Path(sys.argv[1])
+DOCTEST_END = "[doctest] test cases: {0} | {1} passed | {2} failed | {3} skipped\n"
+UNITTEST_END = "\n----\nRan {} tests in 0.1s\n\n{}\n"
+
+
+def program(stdout="", stderr="", result="OK", command=("./program",)):
+    return {"name": "some test", "result": result, "returncode": 0, "stdout": stdout, "stderr": stderr,
+            "command": list(command)}
+
+
+class Sum(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.tests = pathlib.Path(self.folder.name) / "tests"
+        self.tests.mkdir()
+
+    def sum(self, *programs, options=()):
+        """The exit code, the last line, and the lines before it."""
+        log = pathlib.Path(self.folder.name) / "testlog.json"
+        log.write_text("".join(json.dumps(one) + "\n" for one in programs), "utf-8")
+        done = subprocess.run([sys.executable, "-B", SUM_TESTS, log, *options], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "")
+        *before, last = done.stdout.splitlines()
+        return done.returncode, last, "\n".join(before)
+
+    def test_cases_are_counted_and_not_programs(self):
+        self.assertEqual(self.sum(program(DOCTEST_END.format(7, 7, 0, 0)), program("", UNITTEST_END.format(3, "OK")), program()),
+                         (0, "11 passed, 0 failed, 0 skipped", ""))
+
+    def test_a_failure_is_shown_and_is_an_error(self):
+        code, last, shown = self.sum(program("the reason\n" + DOCTEST_END.format(7, 5, 2, 0), result="FAIL"), program())
+        self.assertEqual((code, last), (1, "6 passed, 2 failed, 0 skipped"))
+        self.assertIn("the reason", shown)
+        self.assertEqual(self.sum(program("", UNITTEST_END.format(5, "FAILED (failures=1, errors=1)"), "FAIL"))[:2],
+                         (1, "3 passed, 2 failed, 0 skipped"))
+        self.assertEqual(self.sum(program(DOCTEST_END.format(7, 7, 0, 0), result="TIMEOUT"))[:2],
+                         (1, "7 passed, 1 failed, 0 skipped"))
+
+    def test_no_test_is_an_error(self):
+        self.assertEqual(self.sum(), (1, "0 passed, 0 failed, 0 skipped", "no test was run"))
+        self.assertEqual(self.sum(program(DOCTEST_END.format(0, 0, 0, 0)))[:2], (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_a_skipped_case_is_no_passed_one(self):
+        done = "SKIPPED: a case (no disk)\nSKIPPED: a case (no disk)\nSKIPPED: another (no (real) disk)\n"
+        code, last, shown = self.sum(program(done + DOCTEST_END.format(7, 7, 0, 0)))
+        self.assertEqual((code, last), (0, "5 passed, 0 failed, 2 skipped"))
+        self.assertEqual(shown, "skipped: some test: no disk\nskipped: some test: no (real) disk")
+        skipped = "test_a (__main__.A.test_a)\nIts words. ... skipped 'no disk'\n" + UNITTEST_END.format(3, "OK (skipped=1)")
+        self.assertEqual(self.sum(program("", skipped)),
+                         (0, "2 passed, 0 failed, 1 skipped", "skipped: some test: no disk"))
+        self.assertEqual(self.sum(program("SKIP: no disk\n", result="SKIP"), program())[:2],
+                         (0, "1 passed, 0 failed, 1 skipped"))
+
+    def test_cases_that_doctest_leaves_out_are_skipped_unless_a_filter_runs_them_elsewhere(self):
+        end = DOCTEST_END.format(5, 5, 0, 2)
+        self.assertEqual(self.sum(program(end))[:2], (0, "5 passed, 0 failed, 2 skipped"))
+        self.assertEqual(self.sum(program(end), options=["--no-skips"])[0], 1)
+        self.assertEqual(self.sum(program(end, command=["./program", "--test-case=some*"])), (0, "5 passed, 0 failed, 0 skipped", ""))
+
+    def test_with_no_skips_only_the_processor_excuses(self):
+        lacks = "SKIP: needs instruction set avx512 which this CPU lacks\n"
+        self.assertEqual(self.sum(program(lacks, result="SKIP"), options=["--no-skips"])[0], 0)
+        for one in (program("SKIP: no disk\n", result="SKIP"),
+                    program("SKIPPED: a case (no disk)\n" + DOCTEST_END.format(2, 2, 0, 0)),
+                    program("", "test_a (__main__.A.test_a) ... skipped 'no disk'\n" + UNITTEST_END.format(2, "OK (skipped=1)"))):
+            code, _, shown = self.sum(one, options=["--no-skips"])
+            self.assertEqual(code, 1)
+            self.assertIn("no disk (not allowed here)", shown)
+
+    def write_tests(self):
+        (self.tests / "x_test.cpp").write_text('TEST_CASE("one edge") {}\nTEST_CASE("another edge") {}\n', "utf-8")
+        (self.tests / "y_test.py").write_text("class A:\n  def test_a(self): pass\n  def test_b(self): pass\n", "utf-8")
+
+    def test_a_case_that_is_written_and_not_seen_is_a_failure(self):
+        self.write_tests()
+        all_of = ["--all-of", self.tests]
+        python = ["python3", "-B", "/somewhere/y_test.py", "/an/argument"]
+        cases = ["PASSED: one edge\n", "SKIPPED: another edge (no disk)\n", "test_a (__main__.A.test_a) ... a child's words\nok\n",
+                 "test_b (__main__.A.test_b)\nIts words. ... skipped 'no disk'\n"]
+        missing = ["x_test.cpp: one edge", "x_test.cpp: another edge", "y_test.py: A.test_a", "y_test.py: A.test_b"]
+
+        def run(left_out, *more):
+            shown = [text for text in cases if text != left_out]
+            return self.sum(program("".join(text for text in shown if text[0] != "t")),
+                            program("", "".join(text for text in shown if text[0] == "t"), command=python), *more, options=all_of)
+
+        self.assertEqual(run(""), (0, "2 passed, 0 failed, 0 skipped", ""))
+        for text, name in zip(cases, missing):
+            code, last, shown = run(text)
+            self.assertEqual((code, last, shown), (1, "2 passed, 1 failed, 0 skipped", f"neither passed nor skipped: {name}"))
+            # It may be in a program that was skipped as a whole.
+            self.assertEqual(run(text, program("SKIP: no disk\n", result="SKIP"))[0], 0)
+
+    def test_a_case_that_failed_or_is_one_of_another_file_is_not_seen(self):
+        self.write_tests()
+        both = "PASSED: one edge\nPASSED: another edge\n"
+        for file, text in (("z_test.py", "test_a (__main__.A.test_a) ... ok\ntest_b (__main__.A.test_b) ... ok\n"),
+                           ("y_test.py", "test_a (__main__.A.test_a) ... ok\ntest_b (__main__.A.test_b) ... FAIL\n")):
+            code, _, shown = self.sum(program(both), program("", text, command=[file]), options=["--all-of", self.tests])
+            self.assertEqual(code, 1)
+            self.assertIn("y_test.py: A.test_b", shown)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
