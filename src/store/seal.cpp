@@ -236,6 +236,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   store::Opening reading;
   reading.map.random_access = true;  // read through the descriptor
   reading.any_filesystem = options.any_filesystem;
+  reading.lock_timeout_ms = options.lock_timeout_ms;
   reading.without_key = true;
   const auto source = Session::open_reader(from, reading);
   if (!source) return source.error();
@@ -250,6 +251,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   making.mode = options.mode;
   making.replace = options.replace;
   making.any_filesystem = options.any_filesystem;
+  making.lock_timeout_ms = options.lock_timeout_ms;
   making.unpublished = true;
   const auto sealed = Session::create(to, *copy, making);
   if (!sealed) return sealed.error();

@@ -39,7 +39,7 @@ class Hostile(Case):
         call, seal = bfs.call, self.folder + b"/new"
         return [("read", lambda path: call(LIBRARY.bfs_open, path, bfs.READ)),
                 ("write", lambda path: call(LIBRARY.bfs_open, path, bfs.WRITE)),
-                ("range", lambda path: call(LIBRARY.bfs_open_range, path, 0, 0)),
+                ("range", lambda path: bfs.open_with(LIBRARY, path, offset=0)),
                 ("verify", lambda path: bfs.verify(LIBRARY, path)),
                 ("seal", lambda path: bfs.seal(LIBRARY, path, seal)),
                 ("like", lambda path: call(LIBRARY.bfs_create, seal, bfs.options(like=path)))]

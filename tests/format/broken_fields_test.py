@@ -94,13 +94,14 @@ class BrokenFields(unittest.TestCase):
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_range, self.path, 64, 0), code, "bfs_open_range")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=64)), code, "a range")
 
     def check_keyed_file(self, data, code):
         self.save(data)
         self.assertEqual(self.reader_says(reader.open_file, self.path, KEYED), code, "reader.py")
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open_keyed, self.path, KEYED, flags), code)
+            options = bfs.open_options(flags, key=KEYED)
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
 
     def check_keyed_embedded(self, data, code):
         self.assertEqual(self.reader_says(reader.embedded, bytes(data), KEYED), code, "reader.py")
@@ -111,7 +112,8 @@ class BrokenFields(unittest.TestCase):
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_range_keyed, self.path, 64, 0, KEYED), code)
+        options = bfs.open_options(offset=64, key=KEYED)
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
 
     def check_identities(self, base, rules, check):
         for name, (change, code) in rules.items():

@@ -169,7 +169,7 @@ class ReaderAgrees(unittest.TestCase):
         self.assertEqual(read.marks, {0: 5, 3: 1, ALL_ONES: ALL_ONES})
         if shape[4] is not None:
             self.assertEqual(read.seed, shape[4])
-        handle = bfs.call(LIBRARY.bfs_open_keyed, self.path, secret_of(shape), bfs.READ)
+        handle = bfs.open_with(LIBRARY, self.path, key=secret_of(shape))
         stats = self.same_facts(handle, read)
         self.assertEqual((stats.keys_added, fresh), (read.keys_added, read.keys_added))
         self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 3, ALL_ONES)], [5, 0, 1, ALL_ONES])
@@ -255,7 +255,7 @@ class ReaderAgrees(unittest.TestCase):
             with open(self.path, "wb") as file:
                 file.write(b"\xee" * before + data + b"\xee" * behind)
             secret = secret_of(shape)
-            handle = bfs.call(LIBRARY.bfs_open_range_keyed, self.path, before, max_bytes, secret)
+            handle = bfs.open_with(LIBRARY, self.path, offset=before, max_bytes=max_bytes, key=secret)
             self.ask_both(handle, reader.open_range(self.path, before, max_bytes, secret), shape, keys)
             self.assertEqual(LIBRARY.bfs_close(handle), 0)
 
