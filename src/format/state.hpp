@@ -13,7 +13,6 @@
 
 namespace bfstore::format {
 
-using FileId = std::array<std::uint8_t, 16>;
 using BootId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kNumLanes = 16;
@@ -95,7 +94,9 @@ inline constexpr std::uint64_t kLivePoisoned = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kLiveSuperseded = std::uint64_t{1} << 33;
 inline constexpr std::uint64_t kLiveRecovering = std::uint64_t{1} << 34;
 inline constexpr std::uint64_t kLiveSyncing = std::uint64_t{1} << 35;
-inline constexpr std::uint64_t kLiveStates = kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing;
+inline constexpr std::uint64_t kLiveReplaced = std::uint64_t{1} << 36;
+inline constexpr std::uint64_t kLiveStates =
+    kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing | kLiveReplaced;
 
 // The live word of a healthy file with this id, no sync under way.
 std::uint64_t healthy_live_word(const FileId& file_id) noexcept;

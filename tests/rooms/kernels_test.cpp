@@ -35,8 +35,9 @@ using Words = std::unique_ptr<std::uint64_t, Free>;
 
 // Nothing is in doubt.
 layout::Target target_of(const std::uint64_t* words, const Geometry& geometry) {
-  static const std::uint64_t guard = 1;
-  return {words, geometry, {&guard, ~std::uint64_t{0}, 1}, nullptr};
+  static const std::uint64_t front = 1;
+  static const std::uint64_t end = 2;
+  return {words, geometry, {&front, &end, ~std::uint64_t{0}, 3}, nullptr};
 }
 
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).

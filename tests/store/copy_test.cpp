@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "faults.hpp"
+#include "format/sections.hpp"
 #include "forms.hpp"
 #include "support.hpp"
 
@@ -68,7 +69,9 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   identity.body_offset = format::body_offset_in_file(body_bytes);
   const auto bytes = format::encode_identity(identity);
   write_bytes(path, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  REQUIRE(truncate(path.c_str(), static_cast<off_t>(identity.body_offset + body_bytes)) == 0);
+  const std::uint64_t end = format::sections_of(identity).end_word;
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(end)) == 0);
+  set_word(path, end, format::end_word(identity.file_id));
   return path;
 }
 
