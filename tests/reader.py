@@ -115,6 +115,9 @@ def identity(data, form, limit, secret):
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD")])
     f.end_at = f.start + f.body_bytes
+    if form == 1:
+        f.end_at = -(-f.end_at // 4096) * 4096
+        check([(f.end_at + 8 <= limit, "BFS_EBODY")])
     if f.seal:
         chunk, zero, count, f.sums_at, f.sums_sum, f.keys_sealed = struct.unpack("<IIQQQQ", f.seal)
         check([(chunk == 65536 and not zero and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),

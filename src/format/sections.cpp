@@ -15,8 +15,9 @@ Sections sections_of(const Identity& identity) noexcept {
   sections.identity_checksum = identity.header_bytes - kChecksumBytes;
   sections.body_end = identity.body_offset + identity.body_bytes;
   sections.checksums = base::round_up(sections.body_end, kPageBytes);
-  sections.end_word =
-      identity.seal ? sections.checksums + checksums_bytes_of(num_chunks_of(identity.body_bytes)) : sections.body_end;
+  // In a page that has no bits: a cut zeroes the rest of a page bit by bit, and takes whole pages before that.
+  const std::uint64_t checksums_bytes = identity.seal ? checksums_bytes_of(num_chunks_of(identity.body_bytes)) : 0;
+  sections.end_word = identity.embedded ? sections.body_end : sections.checksums + checksums_bytes;
   sections.end = sections.end_word + kEndWordBytes;
   return sections;
 }

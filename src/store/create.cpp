@@ -38,9 +38,10 @@ std::uint64_t body_budget(const Options& options, Form form) noexcept {
   const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
   if (form == Form::kEmbedded)
     return left_of(bytes, format::header_bytes_for(form, options.note.size(), options.key.has_value()));
-  const std::uint64_t small = left_of(bytes, format::kFileHeaderBytes);
+  const std::uint64_t pages = base::round_down(bytes, format::kPageBytes);
+  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
   if (small < format::kBigBodyBytes) return small;
-  return std::max(left_of(bytes, format::kBigBodyBytes), format::kBigBodyBytes - 1);
+  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
 }
 
 bool anything_but_like(const Options& options) noexcept {

@@ -184,7 +184,7 @@ class Hostile(Case):
                     (5e-324, True), (1.0, True), (64.0, True), (2.0**48, False), (1e308, False), (-1.0, False), (NAN, False),
                     (INFINITY, False))] +
                 [({"capacity": 100, "max_bytes": b}, fits) for b, fits in (
-                    (1, False), (16384, False), (16384 + 71, False), (16384 + 72, True), (2**64 - 1, False))] +
+                    (1, False), (16384, False), (16384 + 4096 + 7, False), (16384 + 4096 + 8, True), (2**64 - 1, False))] +
                 [({**good, "note": b"n" * 1024}, True), ({**good, "note": b"n" * 1025}, False)] +
                 [({**good, "mode": mode}, fits) for mode, fits in ((0o777, True), (0o1000, False), (2**32 - 1, False))]):
             with self.subTest(given=given):

@@ -64,9 +64,10 @@ format::FileId file_id_of(std::span<const std::byte> header) {
 void put_end_word(Image& image, std::span<const std::byte> header) {
   const auto body_bytes = format::get<std::uint64_t>(header, format::kBodyBytesField);
   if (image.body_offset > kMostFileBytes || body_bytes > kMostFileBytes) return;
-  image.end_at = image.checksums.bytes.empty() ? image.body_offset + body_bytes
+  const std::uint64_t body_end = image.body_offset + body_bytes;
+  image.end_at = image.checksums.bytes.empty() ? (body_end + format::kPageBytes - 1) & ~(format::kPageBytes - 1)
                                                : image.checksums.offset + image.checksums.bytes.size();
-  if (image.end_at > image.length || image.end_at + format::kEndWordBytes > kMostFileBytes) return;
+  if (body_end > image.length || image.end_at + format::kEndWordBytes > kMostFileBytes) return;
   image.length = std::max(image.length, image.end_at + format::kEndWordBytes);
   image.end_word = format::end_word(file_id_of(header));
 }

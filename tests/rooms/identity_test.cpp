@@ -46,7 +46,10 @@ Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   return identity;
 }
 
-std::uint64_t end_of(const Identity& identity) { return identity.body_offset + identity.body_bytes + 8; }
+std::uint64_t end_of(const Identity& identity) {
+  const std::uint64_t body_end = identity.body_offset + identity.body_bytes;
+  return (identity.embedded ? body_end : (body_end + 4095) / 4096 * 4096) + 8;
+}
 
 CheckedIdentity check(std::span<const std::byte> record, Form form, const Identity& identity) {
   return format::check_identity(record, form, std::max<std::uint64_t>(end_of(identity), format::kFileHeaderBytes),
@@ -162,17 +165,17 @@ TEST_CASE("a filter whose end word ends one byte behind the file is refused") {
   }
 }
 
-TEST_CASE("the end word is behind the body, or behind the checksums of a sealed file, and the last of it") {
+TEST_CASE("the end word is in a page behind the body, behind the checksums of a sealed file, and the last of it") {
   Identity identity = identity_of(0, Form::kFile, 0);
   identity.body_offset = 16384;
   for (const std::uint64_t body_bytes : {8U, 64U, 4096U, 65536U, 65600U, 1'000'000U}) {
     CAPTURE(body_bytes);
     identity.body_bytes = body_bytes;
     identity.seal.reset();
-    CHECK(format::sections_of(identity).end_word == 16384 + body_bytes);
-    CHECK(format::sections_of(identity).end == 16384 + body_bytes + 8);
-    identity.seal.emplace();
     const std::uint64_t checksums = 16384 + (body_bytes + 4095) / 4096 * 4096;
+    CHECK(format::sections_of(identity).end_word == checksums);
+    CHECK(format::sections_of(identity).end == checksums + 8);
+    identity.seal.emplace();
     CHECK(format::sections_of(identity).checksums == checksums);
     CHECK(format::sections_of(identity).end_word == checksums + 8 * ((body_bytes + 65535) / 65536));
     CHECK(format::sections_of(identity).end == format::sections_of(identity).end_word + 8);

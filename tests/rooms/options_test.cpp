@@ -30,7 +30,8 @@ Options of_capacity(std::uint64_t capacity) {
 std::uint64_t block_bytes(Layout layout) { return layout == Layout::kBlocked ? 64 : 8; }
 
 std::uint64_t file_bytes(std::uint64_t body_bytes) {
-  return (body_bytes >= kBig ? kBig : kFileHeader) + body_bytes + kEndWord;
+  const std::uint64_t pages = (body_bytes + 4095) / 4096;
+  return (body_bytes >= kBig ? kBig : kFileHeader) + pages * 4096 + kEndWord;
 }
 
 // A buffer's size for a filter of exactly m bits.
@@ -62,10 +63,9 @@ TEST_CASE("a file is at most max_bytes long, and one block more would not fit") 
   std::uint64_t made = 0;
   for (const Layout layout : kBothLayouts) {
     for (const std::uint64_t max_bytes :
-         {kFileHeader + 72, kFileHeader + 135, kFileHeader + 136, std::uint64_t{100000}, std::uint64_t{1000001}, kBig,
-          kBig + kFileHeader - 65, kBig + kFileHeader - 1, kBig + kFileHeader + 7, kBig + kFileHeader + 8,
-          kBig + kFileHeader + 64, 2 * kBig - 1, 2 * kBig, 2 * kBig + 7, 2 * kBig + 8, 2 * kBig + 71, 2 * kBig + 72,
-          3 * kBig + 12345}) {
+         {kFileHeader + 4104, kFileHeader + 8199, kFileHeader + 8200, std::uint64_t{100000}, std::uint64_t{1000001},
+          kBig, kBig + kFileHeader - 65, kBig + kFileHeader + 7, kBig + kFileHeader + 8, kBig + kFileHeader + 4104,
+          2 * kBig - 1, 2 * kBig, 2 * kBig + 7, 2 * kBig + 8, 2 * kBig + 4103, 2 * kBig + 4104, 3 * kBig + 12345}) {
       CAPTURE(layout);
       CAPTURE(max_bytes);
       const std::string path = directory.file(std::to_string(made++));
@@ -115,11 +115,11 @@ TEST_CASE("a budget for less than one block is refused, and one for more than 2^
   for (const Layout layout : kBothLayouts) {
     const TemporaryDirectory directory;
     for (const std::uint64_t max_bytes :
-         {std::uint64_t{1}, std::uint64_t{8}, kFileHeader, kFileHeader + block_bytes(layout) + kEndWord - 1}) {
+         {std::uint64_t{1}, std::uint64_t{8}, kFileHeader, kFileHeader + kEndWord, kFileHeader + 4096 + kEndWord - 1}) {
       const auto made = Filter::create(directory.file("x"), of_budget(layout, max_bytes));
       check_refused(made, Code::kInvalid, {"too few", std::to_string(max_bytes).c_str()});
     }
-    CHECK(Filter::create(directory.file("x"), of_budget(layout, kFileHeader + block_bytes(layout) + kEndWord)).ok());
+    CHECK(Filter::create(directory.file("x"), of_budget(layout, kFileHeader + 4096 + kEndWord)).ok());
     const std::uint64_t least = 192 + block_bytes(layout) + kEndWord;
     check_refused(Filter::required_bytes(of_budget(layout, least - 1)), Code::kInvalid, {"too few"});
     CHECK(must(Filter::required_bytes(of_budget(layout, least))) == least);

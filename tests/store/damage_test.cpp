@@ -72,13 +72,11 @@ Options options_of(std::uint64_t file_bytes) {
   return options;
 }
 
-// What is zeroed before the end word is gone, while truncate() runs: of the page with the new end, where that is the
-// last page, or on xfs any.
+// What xfs zeroes before the end word is gone, while truncate() runs: the rest of the page with the new end.
 Range late(const File& file, std::uint64_t end) {
-  const std::uint64_t page_end = (end + kPage - 1) / kPage * kPage;
   struct statfs facts {};
   REQUIRE(statfs(file.path.c_str(), &facts) == 0);
-  return page_end >= file.bytes || facts.f_type == XFS_SUPER_MAGIC ? Range{end, page_end} : Range{};
+  return facts.f_type == XFS_SUPER_MAGIC ? Range{end, (end + kPage - 1) / kPage * kPage} : Range{};
 }
 
 std::string garbage(std::mt19937_64& random, std::uint64_t bytes) {
@@ -276,8 +274,8 @@ class Round {
     if (random_() % 3 == 0) options.layout = Layout::kClassic;
     Filter filter = created(dir_.file(), options);
     add_keys(filter, 1, 0, kKeys);
-    file_ = {dir_.file(), std::filesystem::file_size(dir_.file()), 0};
-    file_.body = file_.bytes - format::kEndWordBytes - filter.stats().body_bytes;
+    file_ = {dir_.file(), std::filesystem::file_size(dir_.file()),
+             format::body_offset_in_file(filter.stats().body_bytes)};
     REQUIRE(filter.close().ok());
   }
   Round(const Round&) = delete;
