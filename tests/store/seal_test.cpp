@@ -239,6 +239,21 @@ TEST_CASE("a filter made like a sealed one is not sealed, in files and in buffer
   free(buffer);
 }
 
+TEST_CASE("a file that is cut in its body and grown again while it is sealed is not sealed") {
+  const TempDir dir;
+  make_plain(dir.file());
+  const std::uint64_t bytes = read_bytes(dir.file()).size();
+  const faults::Scope scope;
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (offset != format::kFileHeaderBytes + 2 * format::kChunkBytes) return 0;
+    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(offset)) == 0);
+    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(bytes)) == 0);
+    return 0;
+  };
+  CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kLost);
+  CHECK(dir.names().size() == 1);
+}
+
 TEST_CASE("a file that is truncated while it is sealed is an error and no signal") {
   const faults::Scope scope;
   TempDir dir;
