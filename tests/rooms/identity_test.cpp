@@ -188,7 +188,7 @@ TEST_CASE("an end word is never 0, never a live word, and of every file another 
     format::FileId id{};
     for (std::size_t j = 0; j < id.size(); ++j) id[j] = static_cast<std::uint8_t>(mix(i + j));
     const std::uint64_t word = format::end_word(id);
-    REQUIRE(word >> 63 == 1);
+    REQUIRE((word >> 63) == 1);
     for (std::size_t bit = 64; bit < 127; ++bit) {
       format::FileId other = id;
       other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1U << bit % 8);
