@@ -60,7 +60,7 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   own_word = end;
   target.guard = {store::word_at(live_page + format::kLiveWordField.offset),
                   mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
-                  heeded(), (format::healthy_live_word(identity.file_id) ^ end) & heeded()};
+                  heeded(), format::healthy_live_word(identity.file_id) ^ end};
   add_guard = target.guard;
   if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
     add_guard.mask &= ~format::kLiveRecovering;

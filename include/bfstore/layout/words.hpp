@@ -39,7 +39,7 @@ struct Guard {
   // The bits that differ from what they should be.
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     const std::uint64_t difference = __atomic_load_n(front, __ATOMIC_RELAXED) ^ __atomic_load_n(end, __ATOMIC_RELAXED);
-    return (difference & mask) ^ expected;
+    return (difference ^ expected) & mask;
   }
 };
 
