@@ -136,7 +136,7 @@ struct InMemory {
 };
 
 // The bits of an embedded filter: behind them is the end word.
-inline std::span<const std::byte> body_of(const InMemory& made) {
+auto body_of(auto& made) {
   constexpr std::size_t kEndWordBytes = 8;
   const std::size_t body = made.filter.stats().body_bytes;
   return made.buffer.bytes().last(body + kEndWordBytes).first(body);
