@@ -83,7 +83,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ERECORD (-56)     /* a parameter record is malformed, or critical and unknown */
 #define BFS_ECANARY (-57)     /* this library hashes otherwise than the one that made the file */
 #define BFS_ESLOTS (-58)      /* no state slot is valid */
-#define BFS_ELIVEWORD (-59)   /* the live word is not the file's own */
+#define BFS_ELIVEWORD (-59)   /* the live word or the end word is not the file's own */
 
 /* Layouts and hashes.  Persisted in files, never renumbered; 0 in bfs_options means the default. */
 #define BFS_LAYOUT_BLOCKED 1 /* one 64-byte line a key: one cache miss (default) */
@@ -122,8 +122,8 @@ typedef struct bfs_filter bfs_filter;
  * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
  * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS
  * must not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
- * What no guard can see: that the file was truncated and grown again; and keys whose bits lay in the page in which the
- * new end lies, behind it: the system fills the rest of that page with zeros.
+ * A file that was truncated and grown again raises no SIGBUS: it has lost the word at its end, so that lookups are
+ * answered with "maybe", with and without a guard.
  *
  * BFS_OPEN_COPY, for hostile files.  The file is read into memory of this process and not mapped: whatever happens to
  * it later (truncation, I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger than
@@ -275,7 +275,8 @@ BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs
 
 /* Opens a file with more than flags: see bfs_open_options.
  *
- * BFS_OPEN_RANGE reads in place an embedded filter that lies in a file of any other format.
+ * BFS_OPEN_RANGE reads in place an embedded filter that lies in a file of any other format.  When the range is
+ * overwritten, zero-filled or truncated and grown again, lookups are answered with "maybe", and health is BFS_ELOST.
  *
  * `key` is the 16 bytes that a filter with BFS_HASH_SIPHASH was made with (bfs_wrap_keyed is at bfs_wrap).  They are
  * copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another one, if none is given
@@ -428,8 +429,9 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
 /* 1 if the path still names this file (a relative one: in the folder that was current when it was opened), as long as
- * it must be, and nobody is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
- * overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
+ * it must be, and no process is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
+ * overwritten: open the path again.  Of a range of a file: 1 if the path still names the file and the filter is in its
+ * place.  < 0 a BFS_E code, BFS_EINVAL for a buffer.  Asks the file system: not for every lookup. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */

@@ -13,7 +13,6 @@
 
 namespace bfstore::format {
 
-using FileId = std::array<std::uint8_t, 16>;
 using BootId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kNumLanes = 16;

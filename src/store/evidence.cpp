@@ -133,6 +133,13 @@ Result<HeaderBytes> read_header(const region::File& file) {
   return header;
 }
 
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  const auto got = file.read_at(word, format::sections_of(identity).end_word);
+  if (!got) return got.error();
+  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
+}
+
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
   return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
 }

@@ -60,7 +60,8 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
 
 Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
                                    const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
-  const std::uint64_t bytes = identity.body_offset + identity.body_bytes;
+  const format::Sections sections = format::sections_of(identity);
+  const std::uint64_t bytes = sections.end;
   if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
     return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
@@ -72,10 +73,11 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
                                   access == File::Access::kRead ? 0 : format::kLivePoisoned};
     if (Error error = mapping->guard(doubt); !error.ok()) return error;
   }
-  // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line, and
-  // a header that can not be read is an error.
+  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
+  // for its line, and a header that can not be read is an error.
   const std::uint64_t wanted = options.populate ? mapping->bytes() : format::kFileHeaderBytes;
-  if (Error error = mapping->populate(wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(sections.end_word, format::kEndWordBytes); !error.ok()) return error;
   return mapping;
 }
 
@@ -158,6 +160,12 @@ Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::
                       ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
                       : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
   if (!identity) return identity.error();
+  const auto uncut = mutant("end_word_is_not_checked_at_opening") ? true : has_end_word(*file, *identity);
+  if (!uncut) return uncut.error();
+  if (!*uncut) {
+    return fail(Code::kLiveWord,
+                path + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+  }
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Session>(

@@ -201,8 +201,8 @@ class ReaderAgrees(unittest.TestCase):
                     os.unlink(self.path)
 
     def test_the_live_word_makes_both_say_maybe_while_the_file_is_in_doubt(self):
-        # poisoned, superseded, recovering: maybe. syncing alone: the usual answers.
-        for bit, maybe in ((32, True), (33, True), (34, True), (35, False)):
+        # poisoned, superseded, recovering, replaced: maybe. syncing alone: the usual answers.
+        for bit, maybe in ((32, True), (33, True), (34, True), (35, False), (36, True)):
             with self.subTest(bit=bit):
                 handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3))
                 self.assertFalse(reader.open_file(self.path).contains(b"nobody"))
@@ -241,7 +241,7 @@ class ReaderAgrees(unittest.TestCase):
         self.assertGreater(add_all(handle, shape, keys), 0)
         data = ctypes.string_at(address, size.value)
         read = reader.embedded(data, secret_of(shape))
-        self.assertEqual(size.value, read.start + len(read.body), "no byte more than the format says")
+        self.assertEqual(size.value, read.start + len(read.body) + 8, "no byte more than the format says")
         self.assertEqual(read.note or b"", shape[5] or b"")
         self.same_facts(handle, read)
         self.same_digests(handle, read)

@@ -72,6 +72,7 @@ OnDisk look_at(const std::string& path);
 
 // Changes every valid slot and writes it again with a good checksum.
 void edit_slots(const std::string& path, const std::function<void(bfstore::format::Slot&)>& edit);
+void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word);
 void set_live_word(const std::string& path, std::uint64_t word);
 
 // This system's boot id as the kernel prints it, without the dashes' help from the library.
