@@ -56,8 +56,10 @@ Error Session::initialize(Writers kind) {
   live_word().store(format::healthy_live_word(identity_.file_id));
   Slot first;
   first.sequence = 1;
-  if (Error error = file_.write_at(format::encode_slot(first, identity_.file_id), format::kSlotOffset); !error.ok())
-    return error;
+  // On the heap: the next slot is written further down, and its page is on the stack.
+  const std::unique_ptr<const format::SlotPage> page(
+      new format::SlotPage(format::encode_slot(first, identity_.file_id)));
+  if (Error error = file_.write_at(*page, format::kSlotOffset); !error.ok()) return error;
   const auto evidence = evidence_under_lock();
   if (!evidence) return evidence.error();
   if (Error error = begin_dirty(*evidence); !error.ok()) return error;
@@ -87,7 +89,8 @@ Error Session::give_name() {
   return replaced_again_and_again(file_.path());
 }
 
-// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added here.
+// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
+// here.
 Error Session::begin_replacing() {
   if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
     replaced_.reset();
