@@ -74,11 +74,14 @@ bool same_file(const Opened& one, const Opened& other) noexcept {
   return one.device == other.device && one.inode == other.inode;
 }
 
-// A program that closes descriptors that are not its own may have another one at that number by now.
+// A program that closes descriptors that are not its own may have another one at that number by now. Where the system
+// cannot tell, it is there: what is not closed would keep its locks.
 bool is_there(int number, const Opened& opened) noexcept {
   struct stat now {};
-  return fstat(number, &now) == 0 && now.st_dev == opened.device && now.st_ino == opened.inode &&
-         (fcntl(number, F_GETFL) & O_ACCMODE) == opened.access;
+  if (fstat(number, &now) != 0) return errno != EBADF;
+  const int flags = fcntl(number, F_GETFL);
+  return now.st_dev == opened.device && now.st_ino == opened.inode &&
+         (flags < 0 || (flags & O_ACCMODE) == opened.access);
 }
 
 // nullptr if other code closed it, and another one was opened here at its number. The mutex is held.

@@ -84,7 +84,7 @@ struct Filter::Core {
   std::mutex one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // nanoseconds of a clock
-  std::byte* stripes = nullptr;  // counters of keys added; none in buffers
+  std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
   std::uint64_t own_live_word = 0;
   std::unique_ptr<store::Session> session;  // files only
   std::unique_ptr<region::Mapping> range;   // ranges of files only

@@ -58,7 +58,8 @@ bool may_change_soon(const Evidence& evidence) noexcept {
 }
 
 Clock::time_point after(std::uint32_t milliseconds) {
-  return milliseconds == kWaitForEver ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(milliseconds);
+  return milliseconds == kWaitForEver ? Clock::time_point::max()
+                                      : Clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
 // Who holds which lock now. The kinds of file that need no one to be asked are told apart before.

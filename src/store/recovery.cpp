@@ -28,8 +28,8 @@ bool recovering_here(const Evidence& evidence) noexcept {
          (evidence.live_word & format::kLiveRecovering) != 0 && (evidence.live_word & format::kLivePoisoned) == 0;
 }
 
-// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock is
-// held, so that none comes meanwhile.
+// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
+// is held, so that none comes meanwhile.
 Error Session::recover(const Evidence& evidence, const Opening& options) {
   if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
     return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");

@@ -63,11 +63,14 @@ void Replaced::set(std::uint64_t bits) const noexcept {
 }
 
 // A file that has one name has none when that is taken away, and says so by itself. Otherwise a process that is killed
-// right after the renaming would leave a file that looks as if it were still to be replaced.
+// right after the renaming would leave a file that looks as if it were still to be replaced, and a power cut one that
+// looks as if it had never been.
 void Replaced::about_to_go() const noexcept {
   const auto facts = file_.facts();
   const bool more_names = !facts || facts->links != 1;
-  if (more_names && !mutant("killed_replacer_leaves_other_names")) set(format::kLiveReplaced);
+  if (!more_names || mutant("killed_replacer_leaves_other_names")) return;
+  set(format::kLiveReplaced);
+  if (!mutant("power_cut_leaves_other_names") && !file_.sync().ok()) set(format::kLivePoisoned);
 }
 
 void Replaced::is_gone() const noexcept {

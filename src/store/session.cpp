@@ -123,8 +123,9 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kSuperseded:
       if ((evidence.live_word & format::kLiveReplaced) != 0) {
         return fail(Code::kSuperseded,
-                    path + ": another file has replaced this one, of which this path is another name (a hard link, or a "
-                           "bind mount of the single file); open the path that was replaced");
+                    path +
+                        ": another file has replaced this one, of which this path is another name (a hard link, or a "
+                        "bind mount of the single file); open the path that was replaced");
       }
       return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
     default:
@@ -159,7 +160,8 @@ Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::
   if (!identity) return identity.error();
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Session>(new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+  return std::unique_ptr<Session>(
+      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
@@ -231,38 +233,40 @@ Error Session::adopt_for_reading(const Opening& options) const {
 }
 
 // The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
-// is poisoned, if that is allowed here. Always an error.
+// is poisoned, if that is allowed here: at once in the live word, for a stranger may keep the state lock from us.
+// Always an error.
 Error Session::write_down(const Error& failed, const Opening& options) const {
   if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
-  Error poisoned = as_writer([&](Session& writer) { return writer.poison(failed); }, options);
-  if (poisoned.code == Code::kPoisoned) return poisoned;
+  if (const auto writer = as_writer(options)) {
+    if (!mutant("reader_waits_before_it_says_poisoned")) (*writer)->live_word().fetch_or(format::kLivePoisoned);
+    if (const auto state_lock = (*writer)->take(kStateLock)) return (*writer)->poison(failed);
+  }
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
 }
 
 // The process that was to replace the file has gone.
 Error Session::let_it_go_on(const Opening& options) const {
-  const Error error = as_writer(
-      [](Session& writer) {
-        auto found = writer.evidence_under_lock();
-        if (!found) return found.error();
-        if (writer.file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) writer.go_on(*found);
-        return Error{};
-      },
-      options);
-  if (error.ok()) return {};
-  return fail(Code::kSuperseded, error.message +
-                                     "; it was to be replaced by a process that was killed: a process that may write "
-                                     "to it has to open it once");
+  const auto cannot = [](const Error& error) {
+    return fail(Code::kSuperseded, error.message +
+                                       "; it was to be replaced by a process that was killed: a process that may write "
+                                       "to it has to open it once");
+  };
+  const auto writer = as_writer(options);
+  if (!writer) return cannot(writer.error());
+  const auto state_lock = (*writer)->take(kStateLock);
+  if (!state_lock) return cannot(state_lock.error());
+  auto found = (*writer)->evidence_under_lock();
+  if (!found) return cannot(found.error());
+  if ((*writer)->file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) (*writer)->go_on(*found);
+  return {};
 }
 
-// Under the state lock, by a writer that no other process sees.
-Error Session::as_writer(const std::function<Error(Session&)>& what, const Opening& options) const {
-  const auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
-  if (!writer) return writer.error();
-  if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
+// The same file, by a writer that no other process sees.
+Result<std::unique_ptr<Session>> Session::as_writer(const Opening& options) const {
+  auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
+  if (writer && !(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
     return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
-  const auto state_lock = (*writer)->take(kStateLock);
-  return state_lock ? what(**writer) : state_lock.error();
+  return writer;
 }
 
 // No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
@@ -272,8 +276,11 @@ void Session::go_on(Evidence& evidence) const {
   if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
     return;
   const auto facts = file_.facts();
-  const bool named = facts && facts->links != 0;
-  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) return;
+  if (!facts) return;
+  if (facts->links == 0 && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
+    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+    return;
+  }
   if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
   std::uint64_t over = format::kLiveSuperseded;
   if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
@@ -364,8 +371,9 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
     default:
       break;
   }
-  const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
-  return recoverable ? recover(evidence, options) : refuse(state, evidence);
+  const bool lost =
+      state == FileState::kUnknown || (state == FileState::kSuperseded && !mutant("recovers_a_replaced_file"));
+  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
@@ -376,18 +384,18 @@ Error Session::check_beside_live_writers() {
     const auto idle = try_lock(file_, kSyncLock);
     if (!idle) return idle.error();
     if (*idle) {
-      const bool flagged = (live_word().load() & format::kLiveSyncing) != 0;
-      if (Error error = unlock(file_, kSyncLock); !error.ok()) return error;
-      if (flagged) return poison(fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced"));
-      break;
+      const bool died = (live_word().load() & format::kLiveSyncing) != 0;
+      const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
+      const Error poisoned = failed.ok() ? Error{} : poison(failed);
+      const Error unlocked = unlock(file_, kSyncLock);
+      return poisoned.ok() ? unlocked : poisoned;
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
-    if (*syncer) break;  // it lives; and if not, a stranger is in the way
+    if (*syncer) return {};  // it lives, and learns of a failure; and if not, a stranger is in the way
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
-  Error failed = mutant("writer_joins_without_asking_the_kernel") ? Error{} : file_.failed_writeback();
-  return failed.ok() ? failed : poison(failed);
+  return {};
 }
 
 // Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with

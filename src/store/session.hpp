@@ -170,12 +170,15 @@ class Session {
   [[nodiscard]] Error superseded() const;
   [[nodiscard]] Error forked() const;
   [[nodiscard]] Error unreadable() const;
-  Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
+  [[nodiscard]] Result<std::unique_ptr<Session>> as_writer(const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
   [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;
   [[nodiscard]] bool replaced() const;
   Error leave();
+  Error leave_last();
+  void check_writeback_as_writer() const;
+  [[nodiscard]] Error ask_the_kernel() const;
   Error store_slot(const Error& body_synced, const SlotUpdate& update);
   Error sync_and_store(const SlotUpdate& update);
   Error sync_and_mark_clean();

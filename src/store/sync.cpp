@@ -149,7 +149,8 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   return stored.ok() && faulted() ? unreadable() : stored;
 }
 
-// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look knows.
+// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look
+// knows.
 Error Session::not_stored(const Error& body_synced, const Error& no_lock) const {
   if (body_synced.ok()) {
     live_word().fetch_and(~format::kLiveSyncing);
@@ -189,20 +190,43 @@ Result<bool> Session::is_current() const {
 void Session::check_writeback() const noexcept try {
   if (mutant("nobody_asks_the_kernel") || unpublished_ || mapping_.is_copy()) return;
   if (!born().here() || !file_.check_descriptor().ok()) return;
+  if (writing_) return check_writeback_as_writer();
   const Error failed = file_.failed_writeback();
   if (failed.ok()) return;
-  if (writing_) {
-    live_word().fetch_or(format::kLivePoisoned);
-    const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-    if (const auto state_lock = take(kStateLock); state_lock) static_cast<void>(poison(failed));
-    return;
-  }
   Opening options;
   options.without_key = options.any_filesystem = true;
   options.lock_timeout_ms = lock_timeout_ms_;
   if (write_down(failed, options).code != Code::kPoisoned) static_cast<void>(poison_for_this_handle());
 } catch (const std::bad_alloc&) {
   static_cast<void>(poison_for_this_handle());
+}
+
+// Where another thread or process syncs, that one learns of a failure.
+void Session::check_writeback_as_writer() const {
+  const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
+  if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
+  const auto idle = try_lock(file_, kSyncLock);
+  if (!idle) return;
+  if (!*idle) {  // a stranger may be in the way
+    const auto syncer = locked_by_other(file_, {kSyncLock});
+    if (!syncer || *syncer) return;
+  }
+  if (const Error failed = *idle ? ask_the_kernel() : file_.failed_writeback(); !failed.ok()) {
+    live_word().fetch_or(format::kLivePoisoned);
+    if (const auto state_lock = take(kStateLock); state_lock) static_cast<void>(poison(failed));
+  }
+  if (*idle) static_cast<void>(unlock(file_, kSyncLock));
+}
+
+// Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
+// sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
+Error Session::ask_the_kernel() const {
+  const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::kLiveSyncing;
+  if ((live_word().fetch_or(flag) & format::kLiveSyncing) != 0)
+    return fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced");
+  Error failed = file_.failed_writeback();
+  if (failed.ok()) live_word().fetch_and(~flag);
+  return failed;
 }
 
 // Its own copy of the live page says so.
@@ -229,13 +253,21 @@ Error Session::close() {
   return outcome;
 }
 
-// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone, and
-// if it is not replaced after all, it is as if this process had been killed.
+// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone,
+// and if it is not replaced after all, it is as if this process had been killed.
 Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if ((live_word().load() & kOut) != 0) return {};
   const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
+  Error outcome = leave_last();
+  if (!mutant("closes_before_it_leaves")) writers_lock_ = {};
+  return outcome;
+}
+
+// Where two close at once, the state lock is let go after the writers' lock: otherwise each would take the other for
+// one that continues, and none would say clean.
+Error Session::leave_last() {
   const auto others = writers_lock_.others(file_);
   if (!others) return others.error();
   if (*others && !mutant("close_says_clean_beside_a_writer")) return {};

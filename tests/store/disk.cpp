@@ -43,14 +43,49 @@ void Disk::synced() {
 }
 
 void Disk::sync_failed() {
+  ++failures_;
   clean_ = read_bytes(path_);
   written_.assign(written_.size(), false);
 }
 
 void Disk::sync_failed_for_body() {
+  ++failures_;
   constexpr std::size_t kHeader = 4 * kPage;
   clean_.replace(kHeader, std::string::npos, read_bytes(path_), kHeader, std::string::npos);
   std::fill(written_.begin() + kHeader / kPage, written_.end(), false);
+}
+
+void Disk::write_some(std::mt19937_64& random) {
+  const std::string now = read_bytes(path_);
+  for (std::size_t at = 0; at < now.size(); at += kPage) {
+    if (is_dirty(now, at) && random() % 2 == 0) disk_.replace(at, kPage, now, at, kPage);
+  }
+  clean_ = now;
+  written_.assign(written_.size(), false);
+}
+
+void Disk::write_back_failed(std::mt19937_64& random) {
+  write_some(random);
+  ++failures_;
+}
+
+void Disk::opened(int descriptor) { knows_[descriptor] = told_ == failures_ ? failures_ : 0; }
+
+bool Disk::tells(int descriptor) {
+  std::uint64_t& known = knows_[descriptor];
+  if (known == failures_) return false;
+  known = told_ = failures_;
+  return true;
+}
+
+void Disk::remounted(std::mt19937_64& random) {
+  if (random() % 2 == 0) {
+    synced();
+  } else {
+    write_some(random);
+  }
+  reclaim();
+  told_ = failures_;
 }
 
 std::string Disk::after_power_cut(std::mt19937_64& random) const {

@@ -2,10 +2,13 @@
 //
 // A sync writes every page that changed since the one before. A sync that fails writes nothing, and yet the pages count
 // as clean from then on, as on Linux: they are not written again until they change again, and the system may drop them
-// and read the old ones back at any time.
+// and read the old ones back at any time. So it is when the system fails to write pages of its own accord. It tells
+// each open file description of a failure once, by the next sync or question, and a new one only of what it told no
+// other (errseq in the kernel's sources).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,6 +28,16 @@ class Disk {
   // The body's pages could not be written; the process died before it could say so.
   void sync_failed_for_body();
 
+  // The system writes dirty pages of its own accord, and fails for some of them.
+  void write_back_failed(std::mt19937_64& random);
+
+  // What descriptors learn of failures.
+  void opened(int descriptor);
+  bool tells(int descriptor);
+
+  // The filesystem is unmounted, and mounted again: what is dirty is written, or some of it is not, and no one is told.
+  void remounted(std::mt19937_64& random);
+
   // What is on the disk for certain.
   [[nodiscard]] const std::string& durable() const noexcept { return disk_; }
   // The same with any of the sectors that changed since.
@@ -37,12 +50,16 @@ class Disk {
   static constexpr std::size_t kSector = 512;
 
   [[nodiscard]] bool is_dirty(const std::string& now, std::size_t at) const;
+  void write_some(std::mt19937_64& random);
 
   std::string path_;
   std::string disk_;
   std::string clean_;          // each page as it was at the last sync that was tried on it
   std::vector<bool> written_;  // each page, since that sync
   std::uint64_t inode_ = 0;
+  std::uint64_t failures_ = 0;
+  std::uint64_t told_ = 0;              // the last failure that some descriptor was told of
+  std::map<int, std::uint64_t> knows_;  // the last failure that this descriptor was told of
 };
 
 }  // namespace store_test

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,10 +10,13 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 namespace store_test::faults {
 
 std::function<int(int descriptor)> on_sync;
+std::function<int(int descriptor)> on_question;
+std::function<void(int descriptor)> after_open;
 std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
 std::function<void()> after_read;
@@ -22,11 +26,15 @@ std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
 bool no_unnamed_files = false;
 long filesystem_magic = 0;
+std::function<void()> before_naming;
 int naming_errno = 0;
 int folder_open_errno = 0;
+std::uint64_t mount_number = 0;
 
 Scope::~Scope() {
   on_sync = nullptr;
+  on_question = nullptr;
+  after_open = nullptr;
   on_write = nullptr;
   on_read = nullptr;
   after_read = nullptr;
@@ -36,8 +44,10 @@ Scope::~Scope() {
   after_lock = nullptr;
   no_unnamed_files = false;
   filesystem_magic = 0;
+  before_naming = nullptr;
   naming_errno = 0;
   folder_open_errno = 0;
+  mount_number = 0;
 }
 
 namespace {
@@ -58,6 +68,10 @@ void call(std::function<void(const LockCall&)>& hook, const LockCall& made) {
   if (!hook) once.swap(hook);
 }
 
+bool is_below(const char* path, std::string_view folder) noexcept {
+  return mount_number != 0 && std::string_view(path).substr(0, folder.size()) == folder;
+}
+
 }  // namespace
 
 }  // namespace store_test::faults
@@ -67,6 +81,12 @@ namespace faults = store_test::faults;
 extern "C" int fdatasync(int descriptor) {
   if (!faults::on_sync) return static_cast<int>(syscall(SYS_fdatasync, descriptor));
   const int failed = faults::on_sync(descriptor);
+  return failed == 0 ? 0 : faults::fail_with(failed);
+}
+
+extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned flags) {
+  if (!faults::on_question) return static_cast<int>(syscall(SYS_sync_file_range, descriptor, offset, bytes, flags));
+  const int failed = faults::on_question(descriptor);
   return failed == 0 ? 0 : faults::fail_with(failed);
 }
 
@@ -126,7 +146,9 @@ extern "C" int openat(int folder, const char* path, int flags, ...) {
   if (unnamed && faults::no_unnamed_files) return faults::fail_with(EOPNOTSUPP);
   const bool reads_folder = !unnamed && (flags & O_DIRECTORY) != 0 && (flags & O_PATH) == 0;
   if (reads_folder && faults::folder_open_errno != 0) return faults::fail_with(faults::folder_open_errno);
-  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+  const int descriptor = static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+  if (descriptor >= 0 && faults::after_open) faults::after_open(descriptor);
+  return descriptor;
 }
 
 extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
@@ -137,14 +159,29 @@ extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
 
 extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
   if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  if (faults::before_naming) faults::before_naming();
   return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
   if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  if (faults::before_naming) faults::before_naming();
   return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
 extern "C" int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
   return renameat2(from_folder, from, to_folder, to, 0);
+}
+
+extern "C" ssize_t readlink(const char* path, char* target, size_t size) noexcept {
+  constexpr std::string_view kDevice = "../../devices/virtual/block/mounted";
+  if (!faults::is_below(path, "/sys/dev/block/")) return syscall(SYS_readlinkat, AT_FDCWD, path, target, size);
+  return static_cast<ssize_t>(kDevice.copy(target, size));
+}
+
+extern "C" int stat(const char* path, struct stat* facts) noexcept {
+  if (!faults::is_below(path, "/sys/fs/")) return fstatat(AT_FDCWD, path, facts, 0);
+  *facts = {};
+  facts->st_ino = faults::mount_number;
+  return 0;
 }

@@ -1,6 +1,6 @@
 // System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, pread, pwrite, posix_fallocate, fcntl, fstatfs, openat,
-// linkat, renameat and renameat2.
+// gets these functions in the place of libc's fdatasync, fsync, sync_file_range, pread, pwrite, posix_fallocate, fcntl,
+// fstatfs, openat, linkat, renameat, renameat2, readlink and stat.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,13 @@ extern std::function<int(int descriptor)> on_sync;
 
 // Called after every pwrite that wrote something.
 extern std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
+
+// Called in the place of sync_file_range, by which the library asks whether the system failed to write a page: the
+// errno, or 0. Nothing: the real one.
+extern std::function<int(int descriptor)> on_question;
+
+// Called after every file that was opened.
+extern std::function<void(int descriptor)> after_open;
 
 // Called in the place of every pread, with what it reads: the errno, or 0, and then it is read.
 extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
@@ -37,10 +44,15 @@ struct LockCall {
 extern std::function<void(const LockCall&)> before_lock;
 extern std::function<void(const LockCall&)> after_lock;
 
-extern bool no_unnamed_files;  // as on filesystems without O_TMPFILE
-extern int naming_errno;       // of every linkat, renameat and renameat2; 0: they work
-extern long filesystem_magic;  // that every fstatfs tells of; 0: the true one
-extern int folder_open_errno;  // of opening a folder for reading; 0: it works
+extern bool no_unnamed_files;                // as on filesystems without O_TMPFILE
+extern std::function<void()> before_naming;  // called before every linkat, renameat and renameat2 that is to work
+extern int naming_errno;                     // of every linkat, renameat and renameat2; 0: they work
+extern long filesystem_magic;                // that every fstatfs tells of; 0: the true one
+extern int folder_open_errno;                // of opening a folder for reading; 0: it works
+
+// The number of the mount (the inode number of /sys/fs/TYPE/DEVICE), where filesystem_magic is one that has one; 0: the
+// true one.
+extern std::uint64_t mount_number;
 
 // The process died in this call: nothing behind it is done, and the kernel releases its locks.
 struct Killed {};

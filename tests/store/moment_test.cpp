@@ -48,6 +48,7 @@ char* mapped_at(const std::string& path, const void* but_not) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.size() < path.size() || line.compare(line.size() - path.size(), path.size(), path) != 0) continue;
+    if (line.find(" ---s ") != std::string::npos) continue;  // it holds a lock, and nothing else
     auto* const begin = reinterpret_cast<char*>(std::stoull(line, nullptr, 16));
     if (begin != but_not) return begin;
   }

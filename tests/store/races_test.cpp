@@ -145,8 +145,8 @@ TEST_CASE("a file whose writer died in a sync is refused while another process i
   leave_behind(dir.file());
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
   std::optional<Code> seen;
-  faults::after_lock = once_at(
-      kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
+  faults::after_lock =
+      once_at(kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
   CHECK(seen == Code::kBusy);
 }
@@ -167,8 +167,7 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   std::optional<Filter> next;
   faults::before_lock = once_at(kAskingForWriters, [&] {
     writer.reset();
-    faults::after_lock =
-        once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+    faults::after_lock = once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(next.has_value());
@@ -209,8 +208,7 @@ TEST_CASE("a file that was replaced does not go on because its first replacer wa
   CHECK(created(dir.file()).close().ok());
   const Filter stays = opened(Filter::open(dir.file(), OpenMode::kRead));
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
-  faults::before_lock =
-      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(stays.health() == Code::kSuperseded);
   CHECK(maybes(stays, kNobody, 0, 100) == 100);
@@ -239,8 +237,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const ino_t old = inode_of(dir.file());
-  faults::before_lock =
-      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(inode_of(dir.file()) != old);
   add_keys(writer, 1, 0, kSome);
@@ -253,8 +250,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one thou
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   REQUIRE(link(dir.file().c_str(), dir.file("second name").c_str()) == 0);
-  faults::before_lock =
-      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   add_keys(writer, 1, 0, kSome);
   CHECK(writer.close().ok());
@@ -276,8 +272,7 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   Filter writer = created(dir.file());
   REQUIRE(link(dir.file().c_str(), dir.file("old").c_str()) == 0);
   add_keys(writer, 1, 0, kSome);
-  faults::before_lock =
-      once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
   CHECK(writer.mark(1) == 0);
   CHECK((look_at(dir.file("old")).live_word & format::kLiveSyncing) == 0);
@@ -322,13 +317,12 @@ TEST_CASE("of two that replace a file at once, the first one's writer hears of t
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
-  const auto at_the_old_file =
-      once_at(kTakingTheStateLock, [&] { first = created(dir.file(), replacing()); });
+  const auto at_the_old_file = once_at(kTakingTheStateLock, [&] { first = created(dir.file(), replacing()); });
   bool own_lock_taken = false;  // who gives the new file its name takes that one's lock first
   faults::before_lock = [&](const LockCall& made) {
     if (own_lock_taken) at_the_old_file(made);
-    own_lock_taken = own_lock_taken || (made.command == F_OFD_SETLK && made.kind == F_WRLCK &&
-                                        made.byte == static_cast<long>(format::kStateLock));
+    own_lock_taken = own_lock_taken ||
+                     (made.command == F_OFD_SETLK && made.kind == F_WRLCK && made.byte == kTakingTheStateLock.byte);
   };
   Filter second = created(dir.file(), replacing());
   REQUIRE(first.has_value());
@@ -401,4 +395,16 @@ TEST_CASE("a refused or failed opening leaves no lock") {
   faults::on_sync = [](int) { return EIO; };
   CHECK(open_code(dir.file("other.bf"), OpenMode::kWrite) != Code::kOk);
   CHECK(held(dir.file("other.bf")) == "");
+}
+
+TEST_CASE("of two that close at once the last one says clean") {
+  TempDir dir;
+  Filter one = created(dir.file());
+  Filter two = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(one, 1, 0, kSome);
+  const faults::Scope scope;
+  faults::after_lock =
+      once_at({F_OFD_SETLK, F_UNLCK, static_cast<long>(format::kStateLock)}, [&] { CHECK(two.close().ok()); });
+  CHECK(one.close().ok());
+  CHECK(state_of(dir.file()) == FileState::kClean);
 }
