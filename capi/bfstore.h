@@ -11,6 +11,7 @@
  * - Structs start with their size, which is at most 4096 and a multiple of 8; any other size is BFS_EINVAL, and nothing
  *   is touched.  In a caller's larger struct, what this library does not know has to be zero, and is set to zero where
  *   the struct is filled in.
+ * - No call needs more than 16 KiB of stack.
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
  *   the handle to themselves.  Processes: any number may have one file open.

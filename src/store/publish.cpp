@@ -60,8 +60,10 @@ Error Session::initialize(Writers kind) {
   if (Error error = file_.write_at(end, format::sections_of(identity_).end_word); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
-  if (Error error = file_.write_at(format::encode_slot(first, identity_.file_id), format::kSlotOffset); !error.ok())
-    return error;
+  // On the heap: the next slot is written further down, and its page is on the stack.
+  const std::unique_ptr<const format::SlotPage> page(
+      new format::SlotPage(format::encode_slot(first, identity_.file_id)));
+  if (Error error = file_.write_at(*page, format::kSlotOffset); !error.ok()) return error;
   const auto evidence = evidence_under_lock();
   if (!evidence) return evidence.error();
   if (Error error = begin_dirty(*evidence); !error.ok()) return error;

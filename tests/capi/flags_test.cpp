@@ -28,7 +28,6 @@ using namespace store_test;
 namespace {
 
 std::string smaps_of_a_test;  // not empty: what /proc/self/smaps says to the library
-int writeback_questions;
 
 }  // namespace
 
@@ -37,12 +36,6 @@ extern "C" FILE* fopen64(const char* path, const char* mode) {
   static const auto real = reinterpret_cast<FILE* (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "fopen64"));
   const bool replaced = !smaps_of_a_test.empty() && std::strcmp(path, "/proc/self/smaps") == 0;
   return real(replaced ? smaps_of_a_test.c_str() : path, mode);
-}
-
-// By which the library asks whether pages could be written.
-extern "C" int sync_file_range(int, off64_t, off64_t, unsigned) {
-  ++writeback_questions;
-  return 0;
 }
 
 namespace {
@@ -194,9 +187,14 @@ namespace {
 
 // How often adding so many new keys asks the kernel whether pages could be written.
 int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
-  writeback_questions = 0;
+  int questions = 0;
+  faults::on_question = [&](int) {
+    ++questions;
+    return 0;
+  };
   for (std::uint64_t i = first; i < first + count; ++i) CHECK(bfs_add_digest(filter, i * 0x9e3779b97f4a7c15) == 1);
-  return writeback_questions;
+  faults::on_question = nullptr;
+  return questions;
 }
 
 void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
@@ -218,6 +216,7 @@ void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
 }  // namespace
 
 TEST_CASE("how often a writer asks for failed writes is handed on when a filter is made and when it is opened") {
+  const faults::Scope scope;
   TempDir dir(memory_folder());
   for (const std::uint32_t milliseconds : {BFS_WRITEBACK_CHECK_DEFAULT, BFS_WRITEBACK_CHECK_EACH_ADD, 60'000U}) {
     bfs_filter* filter = nullptr;
