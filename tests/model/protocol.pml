@@ -1,12 +1,14 @@
 /* A model of the protocol of FORMAT.md ("State slots" to "Recovery"), for the model checker Spin: writers that add, sync,
- * are killed at any moment, close, adopt and recover; a system that writes pages back when it likes and whose syncs may
- * fail; and power cuts. What is checked: whenever a reader that comes by is answered at all, every key whose add has
- * returned is there ("no" means no).
+ * are killed at any moment, close, adopt and recover; a system that writes pages back when it likes, fails to, tells each
+ * description of that once, and drops what it could not write; and power cuts. What is checked: whenever a reader that
+ * comes by, or a writer that was let in, is answered at all, every key whose add has returned is there ("no" means no);
+ * and where nothing went wrong and all have closed, the file is clean.
  *
  * run.py checks the model as it is, and then with each of the BUGs below, which the checker must find.
  *
  * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
- * mode, accepting a loss, and replacing a file. */
+ * mode, accepting a loss, replacing a file (replacing.pml), and what PROMISES.md leaves out: pages that are dropped
+ * before a process that had the file open when they failed has asked. */
 
 #ifndef WRITERS
 #define WRITERS 2
@@ -34,8 +36,15 @@
 #define NO_REWRITE 8               /* a recovery believes that unwritten pages are those that were not synced */
 #define RETRY_AFTER_FAILURE 9     /* a sync that failed is not remembered */
 #define ADOPT_RECOVERING 10        /* a killed recoverer leaves a file to adopt */
-#define JOIN_WITHOUT_LOOKING 11    /* who finds a writer alive joins, whatever the slot says */
+#define JOIN_WITHOUT_LOOKING 11    /* who finds an exclusive lock joins, whatever the slot says: it may be a stranger's */
 #define END_WITHOUT_SYNC 12        /* an owner is declared without a sync of what it added again */
+#define LOCK_FIRST 13              /* a writer has its lock before it is let in */
+#define ASK_WITHOUT_FLAG 14        /* a process that is killed with the system's answer leaves no trace of it */
+#define JOIN_WITHOUT_ASKING 15     /* a writer is let in next to live ones without asking the system */
+#define ASK_DURING_A_SYNC 16       /* a thread takes the answer from another one, which syncs */
+#define LEAVE_AFTER_CLOSING 17     /* the writers' lock is let go after the state lock */
+#define STRANGER_IS_A_WRITER 18    /* a shared lock counts as a writer's */
+#define READER_DOES_NOT_ASK 19     /* a reader is let in next to live writers without asking the system */
 #ifndef BUG
 #define BUG NONE
 #endif
@@ -61,7 +70,13 @@ bit poisoned_on_disk, syncing_on_disk, recovering_on_disk;
 byte boot = 1;
 bit state_lock, sync_lock;
 byte state_lock_of, sync_lock_of; /* who */
-bit writing[WRITERS];             /* holds the writers' lock */
+bit writing[WRITERS];             /* holds its writers' lock */
+bit let_in[WRITERS], idle[WRITERS];
+bit is_open[WRITERS];             /* its description */
+bit news[WRITERS];                /* of a failure that it was not told of */
+bit unseen;                       /* a failure that none was told of: a new description is */
+bit gap[WRITERS];                 /* had the file open at a failure, and was not told */
+bit stranger, stolen;
 bit killed[WRITERS];
 byte kills, cuts, failures;
 
@@ -70,36 +85,71 @@ inline copy_slot(to, from) {
   to.mark[0] = from.mark[0]; to.mark[1] = from.mark[1];
 }
 
+/* The system could not write a page, and takes it for clean. */
+inline fails() {
+  gap[0] = let_in[0]; gap[1] = let_in[1]; news[0] = is_open[0]; news[1] = is_open[1]; unseen = 1
+}
+inline is_told(failed) {
+  failed = news[me]; if :: news[me] -> news[me] = 0; unseen = 0 :: else fi
+}
+
 /* All that is dirty reaches the disk; or the sync fails, some of it did, and the system forgets that the rest did not. */
 inline sync_all(failed) {
   if
   :: atomic { d_step { i = 0; do :: i < BITS -> disk[i] = disk[i] | (page_dirty[i] & mem[i]); page_dirty[i] = 0; i++ :: else -> break od;
      if :: slot_dirty -> copy_slot(slot_on_disk, slot); slot_dirty = 0 :: else fi;
-     poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering; failed = 0; i = 0 } }
+     poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering; is_told(failed); i = 0 } }
   :: atomic { failures < MOST_FAILURES -> failures++;
-     d_step { i = 0; do :: i < BITS -> page_dirty[i] = 0; i++ :: else -> break od; slot_dirty = 0; failed = 1; i = 0 } }
+     d_step { i = 0; do :: i < BITS -> page_dirty[i] = 0; i++ :: else -> break od; slot_dirty = 0; fails(); is_told(failed); i = 0 } }
   fi
 }
 
 inline poison() {
-  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi };
+  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi; gap[me] = 0 };
   sync_all(failed)
 }
 
-#define ANYBODY_WRITES (writing[0] || writing[1])
+#define STRANGERS (BUG == STRANGER_IS_A_WRITER || BUG == JOIN_WITHOUT_LOOKING)
+#define ANYBODY_WRITES (writing[0] || writing[1] || (STRANGERS && stranger))
+#define ANOTHER_WRITES (writing[1 - me] || (STRANGERS && stranger))
 #define DIRTY_HERE (slot.state == DIRTY && slot.boot == boot)
 #define ADOPTABLE (((slot.state == DIRTY || (BUG == ADOPT_RECOVERING && slot.state == RECOVERING)) && \
                     (slot.boot == boot || BUG == ADOPT_IN_ANY_BOOT) && slot.boot != UNKNOWN_BOOT) && \
                    (!syncing || BUG == ADOPT_WHILE_SYNCING) && !poisoned && (!recovering || BUG == ADOPT_RECOVERING))
 #define IN_USE (ANYBODY_WRITES && !poisoned && !recovering && (DIRTY_HERE || BUG == JOIN_WITHOUT_LOOKING))
 #define USABLE_CLEAN (slot.state == CLEAN && !poisoned && !recovering)
-/* A reader that comes by now is let in and answered, by the bits. */
-#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock)) || (ADOPTABLE && !state_lock && !ANYBODY_WRITES))
+/* A reader that comes by now is let in and answered, by the bits. It asks the system, or syncs, first. */
+#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
+                 (ADOPTABLE && !state_lock && !ANYBODY_WRITES && !unseen))
+#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering)
 
 inline take_state_lock() { atomic { !state_lock -> state_lock = 1; state_lock_of = me } }
 inline drop_state_lock() { d_step { state_lock = 0 } }
 inline take_sync_lock() { atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me } }
 inline drop_sync_lock() { d_step { sync_lock = 0 } }
+
+/* With the sync lock, as a sync is made. */
+inline ask(asking) {
+  if
+  :: syncing -> failed = 1
+  :: !syncing && asking ->
+     syncing = (BUG != ASK_WITHOUT_FLAG);
+     d_step { is_told(failed) };
+     if :: !failed -> syncing = 0 :: else fi
+  :: else -> failed = 0
+  fi
+}
+
+/* Next to live writers. One that syncs now is told itself. */
+inline look_beside() {
+  if
+  :: atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
+     ask(BUG != JOIN_WITHOUT_ASKING);
+     if :: failed -> poison(); bad = 1 :: else fi;
+     drop_sync_lock()
+  :: sync_lock
+  fi
+}
 
 /* sync(owner, mark): mark 1 is the owner's first, and stands for "no key yet". */
 inline sync_with_mark(declare) {
@@ -165,45 +215,42 @@ inline begin_recovery() {
   fi
 }
 
+inline bury(who) {
+  writing[who] = 0; let_in[who] = 0; gap[who] = 0; is_open[who] = 0; news[who] = 0; idle[who] = 0
+}
+
 proctype Writer(byte me) {
   byte i, wanted;
   bit failed, bad, must_replay, was_paused, ended;
 again:
   do
-  :: killed[me] -> atomic { killed[me] = 0; writing[me] = 0; if :: state_lock && state_lock_of == me -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == me -> sync_lock = 0 :: else fi; i = 0 }
+  :: killed[me] -> atomic { killed[me] = 0; bury(me); if :: state_lock && state_lock_of == me -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == me -> sync_lock = 0 :: else fi; i = 0 }
   :: else -> break
   od;
   {
     bad = 0; must_replay = 0; failed = 0; ended = 0;
     /* open for writing */
+    d_step { idle[me] = 0; is_open[me] = 1; news[me] = unseen };
     take_state_lock();
+    if :: BUG == LOCK_FIRST -> writing[me] = 1 :: else fi;
     if
-    :: IN_USE ->
-       if
-       :: syncing && !sync_lock -> poison(); bad = 1
-       :: else -> writing[me] = 1
-       fi
-    :: !IN_USE && ANYBODY_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
-       if
-       :: syncing && !sync_lock -> poison(); bad = 1
-       :: else -> writing[me] = 1; must_replay = 1
-       fi
-    :: !IN_USE && !ANYBODY_WRITES && USABLE_CLEAN ->
-       writing[me] = 1;
+    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside()
+    :: !IN_USE && ANOTHER_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
+       look_beside(); must_replay = 1
+    :: !ANOTHER_WRITES && USABLE_CLEAN ->
        d_step { syncing = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
        sync_all(failed);
        if :: failed -> poison(); bad = 1 :: else fi
-    :: !IN_USE && !ANYBODY_WRITES && !USABLE_CLEAN && ADOPTABLE ->
-       writing[me] = 1;
+    :: !ANOTHER_WRITES && !USABLE_CLEAN && ADOPTABLE ->
        syncing = 1;
        sync_all(failed);
        if :: failed -> poison(); bad = 1 :: else -> d_step { syncing = 0; recovering = 0; if :: slot.state == RECOVERING -> slot.state = DIRTY :: else fi; slot.boot = boot; slot_dirty = 1 }; sync_all(failed); if :: failed -> poison(); bad = 1 :: else fi fi
-    :: !IN_USE && !ANYBODY_WRITES && !USABLE_CLEAN && !ADOPTABLE ->
-       writing[me] = 1;
+    :: !ANOTHER_WRITES && !USABLE_CLEAN && !ADOPTABLE ->
        begin_recovery();
        must_replay = 1
     :: else -> bad = 1 /* busy: another time */
     fi;
+    d_step { if :: !bad -> writing[me] = 1; let_in[me] = 1 :: else -> writing[me] = 0 fi };
     drop_state_lock();
     if :: bad -> goto leave :: else fi;
 
@@ -227,6 +274,12 @@ again:
     do
     :: added[me] < KEYS && !poisoned -> set_bit(me * KEYS + added[me]); d_step { if :: !poisoned -> added[me]++ :: else fi }
     :: sync_with_mark(0); if :: bad -> goto leave :: else fi
+    :: MOST_FAILURES > 0 && !poisoned -> /* now and then */
+       atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
+       ask(true);
+       if :: failed -> take_state_lock(); poison(); drop_state_lock(); bad = 1 :: else fi;
+       drop_sync_lock();
+       if :: bad -> goto leave :: else fi
     :: break
     od;
 
@@ -236,7 +289,7 @@ leave:
        /* close */
        take_state_lock();
        if
-       :: (WRITERS == 2 && writing[1 - me] && BUG != EVERY_CLOSE_IS_LAST) || poisoned -> writing[me] = 0
+       :: (ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST) || poisoned
        :: else ->
           take_sync_lock();
           if
@@ -253,12 +306,13 @@ leave:
                 if :: failed && BUG != RETRY_AFTER_FAILURE -> poison() :: else -> syncing = 0 fi
              fi
           fi;
-          writing[me] = 0;
           drop_sync_lock()
        fi;
+       if :: BUG != LEAVE_AFTER_CLOSING -> writing[me] = 0 :: else fi;
        drop_state_lock()
     :: else
-    fi
+    fi;
+    d_step { bury(me); idle[me] = 1 }
   } unless { killed[me] };
   goto again
 }
@@ -270,12 +324,20 @@ active proctype World() {
   :: d_step { slot_dirty -> copy_slot(slot_on_disk, slot); slot_dirty = 0 }
   :: d_step { page_dirty[0] -> disk[0] = mem[0]; page_dirty[0] = 0 }
   :: d_step { page_dirty[1] -> disk[1] = mem[1]; page_dirty[1] = 0 }
+  :: d_step { failures < MOST_FAILURES && page_dirty[0] -> failures++; page_dirty[0] = 0; fails() }
+  :: d_step { failures < MOST_FAILURES && page_dirty[1] -> failures++; page_dirty[1] = 0; fails() }
+  :: d_step { MOST_FAILURES > 0 && !gap[0] && !gap[1] && !page_dirty[0] && mem[0] != disk[0] -> mem[0] = disk[0] }
+  :: d_step { MOST_FAILURES > 0 && !gap[0] && !gap[1] && !page_dirty[1] && mem[1] != disk[1] -> mem[1] = disk[1] }
+  :: d_step { BUG == ASK_DURING_A_SYNC && news[0] && sync_lock && sync_lock_of == 0 -> news[0] = 0; unseen = 0; stolen = 1 }
+  :: d_step { BUG == ASK_DURING_A_SYNC && stolen -> stolen = 0; poisoned = 1; gap[0] = 0 }
+  :: d_step { STRANGERS && !stranger -> stranger = 1 }
+  :: d_step { stranger -> stranger = 0 }
   :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->
        poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering }
-  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; writing[0] = 0; if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0 :: else fi }
-  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; writing[1] = 0; if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0 :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; bury(0); if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0 :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; bury(1); if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0 :: else fi }
   :: d_step { cuts < MOST_CUTS -> cuts++; boot++;
-       killed[0] = 1; killed[1] = 1; writing[0] = 0; writing[1] = 0; state_lock = 0; sync_lock = 0;
+       killed[0] = 1; killed[1] = 1; bury(0); bury(1); unseen = 0; stolen = 0; state_lock = 0; sync_lock = 0;
        i = 0; do :: i < BITS -> mem[i] = disk[i]; page_dirty[i] = 0; i++ :: else -> break od;
        copy_slot(slot, slot_on_disk); slot_dirty = 0;
        poisoned = poisoned_on_disk; syncing = syncing_on_disk; recovering = recovering_on_disk; i = 0 }
@@ -287,7 +349,8 @@ active proctype World() {
 /* Always there: whoever is answered is answered rightly. */
 active proctype Reader() {
   do
-  :: atomic { ANSWERS && !COMPLETE -> assert(false) }
+  :: atomic { (ANSWERS || HANDLES_ANSWER) && !COMPLETE && !gap[0] && !gap[1] -> assert(false) }
+  :: atomic { idle[0] && idle[1] && slot.state != CLEAN && kills == 0 && cuts == 0 && failures == 0 -> assert(false) }
   od
 }
 

@@ -63,6 +63,7 @@ struct Handle {
   int descriptor = -1;
   std::uintptr_t lock_page = 0;
   bool writing = false;
+  bool asks = false;  // with each add
 };
 
 enum class Fault { kNone, kFails, kFailsAndDies, kDiesBefore, kDiesAfter };
@@ -254,13 +255,16 @@ class Life {
     options.writeback_check_ms = chance(2) ? 0 : kNeverAsks;
     const bool somebody_to_warn = mode == OpenMode::kRead || !handles_.empty();
     if (fault_ == Fault::kFailsAndDies && somebody_to_warn) fault_ = Fault::kNone;
+    const bool dirty = look_at(path_).says_dirty();
     const std::vector<int> before = descriptors_of(path_);
     const std::vector<std::uintptr_t> pages_before = lock_pages_of(path_);
     try {
       auto result = Filter::open(path_, mode, options);
       if (!result) return;
       Handle handle{std::make_unique<Filter>(std::move(result).value()), new_in(before, descriptors_of(path_), -1),
-                    new_in(pages_before, lock_pages_of(path_), std::uintptr_t{0}), mode != OpenMode::kRead};
+                    new_in(pages_before, lock_pages_of(path_), std::uintptr_t{0}), mode != OpenMode::kRead,
+                    options.writeback_check_ms == 0};
+      REQUIRE_FALSE((untold_ && dirty));  // a process that is let in has asked
       REQUIRE(handle.descriptor >= 0);
       REQUIRE((handle.lock_page != 0) == handle.writing);
       handles_.push_back(std::move(handle));
@@ -296,9 +300,10 @@ class Life {
       if (!handle.writing) continue;
       for (std::uint64_t left = 1 + random_() % 5; left > 0; --left) {
         asking_ = true;
-        const bool added = handle.filter->add(key_of(1, acknowledged_)).ok();
+        const Count added = handle.filter->add(key_of(1, acknowledged_));
         asking_ = false;
-        if (!added) return;
+        if (!added.ok()) return;
+        REQUIRE_FALSE((untold_ && handle.asks && added.value() == 1));
         ++acknowledged_;
       }
       return;
