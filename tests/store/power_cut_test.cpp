@@ -303,7 +303,7 @@ class Life {
         const Count added = handle.filter->add(key_of(1, acknowledged_));
         asking_ = false;
         if (!added.ok()) return;
-        REQUIRE_FALSE((untold_ && handle.asks && added.value() == 1));
+        REQUIRE_FALSE((untold_ && handle.asks && added.keys() == 1));
         ++acknowledged_;
       }
       return;
