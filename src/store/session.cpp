@@ -386,7 +386,10 @@ Error Session::check_beside_live_writers() {
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
-    if (*syncer) return {};  // it lives, and learns of a failure; and if not, a stranger is in the way
+    if (*syncer) {  // it lives, and its flag is there already; and if not, a stranger is in the way
+      const Error failed = mutant("writer_joins_without_asking_the_kernel") ? Error{} : file_.failed_writeback();
+      return failed.ok() ? failed : poison(failed);
+    }
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
   return {};

@@ -75,7 +75,7 @@ bit let_in[WRITERS], idle[WRITERS];
 bit is_open[WRITERS];             /* its description */
 bit news[WRITERS];                /* of a failure that it was not told of */
 bit unseen;                       /* a failure that none was told of: a new description is */
-bit gap[WRITERS];                 /* had the file open at a failure, and was not told */
+bit gap[WRITERS];                 /* had the file open at a failure, and was not told, or has not said so yet */
 bit stranger, stolen;
 bit killed[WRITERS];
 byte kills, cuts, failures;
@@ -87,10 +87,10 @@ inline copy_slot(to, from) {
 
 /* The system could not write a page, and takes it for clean. */
 inline fails() {
-  gap[0] = let_in[0]; gap[1] = let_in[1]; news[0] = is_open[0]; news[1] = is_open[1]; unseen = 1
+  gap[0] = is_open[0]; gap[1] = is_open[1]; news[0] = is_open[0]; news[1] = is_open[1]; unseen = 1
 }
 inline is_told(failed) {
-  failed = news[me]; if :: news[me] -> news[me] = 0; unseen = 0 :: else fi
+  failed = news[me]; if :: news[me] -> news[me] = 0; unseen = 0; gap[me] = gap[me] && let_in[me] :: else fi
 }
 
 /* All that is dirty reaches the disk; or the sync fails, some of it did, and the system forgets that the rest did not. */
@@ -121,7 +121,8 @@ inline poison() {
 /* A reader that comes by now is let in and answered, by the bits. It asks the system, or syncs, first. */
 #define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
                  (ADOPTABLE && !state_lock && !ANYBODY_WRITES && !unseen))
-#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering)
+/* A writer that was let in. Next to a process that was killed in a sync it does not know: PROMISES.md says so. */
+#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering && !(syncing && !sync_lock))
 
 inline take_state_lock() { atomic { !state_lock -> state_lock = 1; state_lock_of = me } }
 inline drop_state_lock() { d_step { state_lock = 0 } }
@@ -140,14 +141,16 @@ inline ask(asking) {
   fi
 }
 
-/* Next to live writers. One that syncs now is told itself. */
+/* Next to live writers. Where one syncs now, its flag is there. */
 inline look_beside() {
   if
   :: atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
      ask(BUG != JOIN_WITHOUT_ASKING);
      if :: failed -> poison(); bad = 1 :: else fi;
      drop_sync_lock()
-  :: sync_lock
+  :: sync_lock ->
+     if :: BUG == JOIN_WITHOUT_ASKING -> failed = 0 :: else -> d_step { is_told(failed) } fi;
+     if :: failed -> poison(); bad = 1 :: else fi
   fi
 }
 
