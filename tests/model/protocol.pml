@@ -8,7 +8,8 @@
  *
  * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
  * mode, accepting a loss, replacing a file (replacing.pml), and what PROMISES.md leaves out: pages that are dropped
- * before a process that had the file open when they failed has asked. */
+ * before a process that had the file open when they failed has asked, or after a process was killed in a sync, before the
+ * next one has synced or opened the file. */
 
 #ifndef WRITERS
 #define WRITERS 2
@@ -77,6 +78,7 @@ bit news[WRITERS];                /* of a failure that it was not told of */
 bit unseen;                       /* a failure that none was told of: a new description is */
 bit gap[WRITERS];                 /* had the file open at a failure, and was not told, or has not said so yet */
 bit stranger, stolen;
+bit dead_sync; /* a process was killed in a sync, and the next one that syncs has not said so yet */
 bit killed[WRITERS];
 byte kills, cuts, failures;
 
@@ -105,7 +107,7 @@ inline sync_all(failed) {
 }
 
 inline poison() {
-  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi; gap[me] = 0 };
+  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi; gap[me] = 0; dead_sync = 0 };
   sync_all(failed)
 }
 
@@ -119,10 +121,10 @@ inline poison() {
 #define IN_USE (ANYBODY_WRITES && !poisoned && !recovering && (DIRTY_HERE || BUG == JOIN_WITHOUT_LOOKING))
 #define USABLE_CLEAN (slot.state == CLEAN && !poisoned && !recovering)
 /* A reader that comes by now is let in and answered, by the bits. It asks the system, or syncs, first. */
-#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
+#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && !dead_sync && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
                  (ADOPTABLE && !state_lock && !ANYBODY_WRITES && !unseen))
-/* A writer that was let in. Next to a process that was killed in a sync it does not know: PROMISES.md says so. */
-#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering && !(syncing && !sync_lock))
+/* A writer that was let in. */
+#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering && !dead_sync)
 
 inline take_state_lock() { atomic { !state_lock -> state_lock = 1; state_lock_of = me } }
 inline drop_state_lock() { d_step { state_lock = 0 } }
@@ -213,7 +215,7 @@ inline begin_recovery() {
      fi;
      if
      :: failed -> poison(); bad = 1
-     :: else -> d_step { poisoned = 0; syncing = 0 }
+     :: else -> d_step { poisoned = 0; syncing = 0; dead_sync = 0 }
      fi
   fi
 }
@@ -241,7 +243,7 @@ again:
     :: !IN_USE && ANOTHER_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
        look_beside(); must_replay = 1
     :: !ANOTHER_WRITES && USABLE_CLEAN ->
-       d_step { syncing = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
+       d_step { syncing = 0; dead_sync = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
        sync_all(failed);
        if :: failed -> poison(); bad = 1 :: else fi
     :: !ANOTHER_WRITES && !USABLE_CLEAN && ADOPTABLE ->
@@ -337,10 +339,10 @@ active proctype World() {
   :: d_step { stranger -> stranger = 0 }
   :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->
        poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering }
-  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; bury(0); if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0 :: else fi }
-  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; bury(1); if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0 :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; bury(0); if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0; dead_sync = syncing :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; bury(1); if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0; dead_sync = syncing :: else fi }
   :: d_step { cuts < MOST_CUTS -> cuts++; boot++;
-       killed[0] = 1; killed[1] = 1; bury(0); bury(1); unseen = 0; stolen = 0; state_lock = 0; sync_lock = 0;
+       killed[0] = 1; killed[1] = 1; bury(0); bury(1); unseen = 0; stolen = 0; dead_sync = 0; state_lock = 0; sync_lock = 0;
        i = 0; do :: i < BITS -> mem[i] = disk[i]; page_dirty[i] = 0; i++ :: else -> break od;
        copy_slot(slot, slot_on_disk); slot_dirty = 0;
        poisoned = poisoned_on_disk; syncing = syncing_on_disk; recovering = recovering_on_disk; i = 0 }
