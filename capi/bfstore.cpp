@@ -44,6 +44,9 @@ static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
+static_assert(bfstore::kWaitForEver == BFS_LOCK_FOREVER);
+static_assert(BFS_LOCK_TIMEOUT_DEFAULT == BFS_WRITEBACK_CHECK_DEFAULT);
+static_assert(BFS_LOCK_NO_WAIT == BFS_WRITEBACK_CHECK_EACH_ADD);
 
 // The layout of the structs is the ABI: a change here breaks every program that was built before.
 static_assert(offsetof(bfs_error, struct_bytes) == 0);
@@ -68,7 +71,18 @@ static_assert(offsetof(bfs_options, like) == 72);
 static_assert(offsetof(bfs_options, note) == 80);
 static_assert(offsetof(bfs_options, note_bytes) == 88);
 static_assert(offsetof(bfs_options, key) == 96);
-static_assert(sizeof(bfs_options) == 104);
+static_assert(offsetof(bfs_options, lock_timeout_ms) == 104);
+static_assert(offsetof(bfs_options, writeback_check_ms) == 108);
+static_assert(sizeof(bfs_options) == 112);
+static_assert(offsetof(bfs_open_options, struct_bytes) == 0);
+static_assert(offsetof(bfs_open_options, flags) == 4);
+static_assert(offsetof(bfs_open_options, key) == 8);
+static_assert(offsetof(bfs_open_options, key_bytes) == 16);
+static_assert(offsetof(bfs_open_options, offset) == 24);
+static_assert(offsetof(bfs_open_options, max_bytes) == 32);
+static_assert(offsetof(bfs_open_options, lock_timeout_ms) == 40);
+static_assert(offsetof(bfs_open_options, writeback_check_ms) == 44);
+static_assert(sizeof(bfs_open_options) == 48);
 static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
 static_assert(offsetof(bfs_statistics, layout) == 4);
 static_assert(offsetof(bfs_statistics, hash) == 8);
@@ -94,6 +108,46 @@ static_assert(sizeof(bfs_statistics) == 144);
 
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
+// How long each struct was in the first version of this header; of an error as much as has room for a word.
+constexpr std::uint32_t kFirstOptions = offsetof(bfs_options, key);
+constexpr std::uint32_t kFirstOpenOptions = sizeof(bfs_open_options);
+constexpr std::uint32_t kFirstStatistics = offsetof(bfs_statistics, resident_bytes);
+constexpr std::uint32_t kFirstError = offsetof(bfs_error, message) + 8;
+
+// Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be; and
+// no field is cut in two, since all structs are multiples of 8.
+bool possible_size(std::uint32_t struct_bytes, std::uint32_t first_bytes) noexcept {
+  constexpr std::uint32_t kMostBytes = 4096;
+  return struct_bytes >= first_bytes && struct_bytes <= kMostBytes && struct_bytes % 8 == 0;
+}
+
+// What a caller says, who may know a shorter struct or a longer one: what is behind the shorter one is zero, and what
+// this library does not know of the longer one has to be.
+template <class Struct>
+Error read_struct(const Struct* caller, std::uint32_t first_bytes, const char* name, Struct& known) {
+  const auto wrong = [name](const char* what) { return Error{Code::kInvalid, 0, std::string(name) + what}; };
+  if (caller == nullptr) return wrong(" is null");
+  const std::uint32_t struct_bytes = caller->struct_bytes;
+  if (!possible_size(struct_bytes, first_bytes)) return wrong(".struct_bytes is not its size");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
+  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
+  if (std::any_of(bytes + known_bytes, bytes + struct_bytes, [](unsigned char byte) { return byte != 0; }))
+    return wrong(" has fields that this version of bfstore does not know");
+  known = {};
+  std::memcpy(&known, caller, known_bytes);
+  return {};
+}
+
+// As much as the caller's struct, whose size is a possible one, has room for; zero is what it does not know.
+template <class Struct>
+void fill_struct(Struct* caller, Struct known) noexcept {
+  const std::uint32_t struct_bytes = known.struct_bytes = caller->struct_bytes;
+  auto* const bytes = reinterpret_cast<unsigned char*>(caller);
+  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
+  std::memcpy(bytes, &known, known_bytes);
+  std::fill(bytes + known_bytes, bytes + struct_bytes, static_cast<unsigned char>(0));
+}
+
 // A message begins with a path, which may be longer than all the room: then the middle is left out, not the reason.
 void copy_cut(char* to, std::size_t room, const char* message) noexcept {
   constexpr char kLeftOut[] = " ... ";
@@ -112,15 +166,14 @@ void copy_cut(char* to, std::size_t room, const char* message) noexcept {
   std::memcpy(to + head + kGap, message + length - tail, tail + 1);
 }
 
-// Fills as much of the caller's record as it has room for.
 std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
-  constexpr std::uint32_t kHead = offsetof(bfs_error, message);
-  if (to == nullptr || to->struct_bytes <= kHead) return number_of(code);
-  to->code = number_of(code);
-  to->os_errno = os_errno;
-  to->reserved = 0;
-  const std::size_t room = std::min<std::size_t>(to->struct_bytes - kHead, sizeof to->message);
-  copy_cut(to->message, room, message);
+  if (to == nullptr || !possible_size(to->struct_bytes, kFirstError)) return number_of(code);
+  bfs_error known{};
+  known.code = number_of(code);
+  known.os_errno = os_errno;
+  const std::size_t room = std::min<std::size_t>(to->struct_bytes, sizeof known) - offsetof(bfs_error, message);
+  copy_cut(known.message, room, message);
+  fill_struct(to, known);
   return number_of(code);
 }
 
@@ -187,24 +240,19 @@ void read_key(const void* from, std::optional<Key>& to) noexcept {
   if (from != nullptr) std::memcpy(to.emplace().data(), from, sizeof(Key));
 }
 
-// A caller built against a later header may have a longer struct; what this library does not know must be zero. One
-// that was built before there were keys has a shorter one.
+// C has no other place for "not given" than 0, so that 0 ms have a name.
+std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
+  if (given == BFS_LOCK_TIMEOUT_DEFAULT) return usual;
+  return given == BFS_LOCK_NO_WAIT ? 0 : given;
+}
+
 Error read_options(const bfs_options* caller, Options& options) {
-  constexpr std::uint32_t kFirstBytes = offsetof(bfs_options, key);
   constexpr std::uint32_t kKnownFlags =
       BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE |
       BFS_OPTION_POPULATE | BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT | BFS_OPTION_GUARD;
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
-  if (caller == nullptr) return wrong("the options are null");
-  if (caller->struct_bytes < sizeof(bfs_options) && caller->struct_bytes != kFirstBytes)
-    return wrong("bfs_options.struct_bytes is not sizeof(bfs_options)");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
-  const std::size_t known_bytes = std::min<std::size_t>(caller->struct_bytes, sizeof(bfs_options));
-  if (std::any_of(bytes + known_bytes, bytes + caller->struct_bytes, [](unsigned char byte) { return byte != 0; })) {
-    return wrong("bfs_options has fields that this version of bfstore does not know");
-  }
-  bfs_options known{};
-  std::memcpy(&known, caller, known_bytes);
+  bfs_options known;
+  if (Error error = read_struct(caller, kFirstOptions, "bfs_options", known); !error.ok()) return error;
   const bfs_options* from = &known;
   if ((from->flags & ~kKnownFlags) != 0) return wrong("unknown bits in bfs_options.flags");
   if (from->note == nullptr && from->note_bytes != 0) return wrong("bfs_options.note is null, but note_bytes is not 0");
@@ -229,8 +277,46 @@ Error read_options(const bfs_options* caller, Options& options) {
                  (from->flags & BFS_OPTION_GUARD) != 0};
   options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
   options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
+  options.lock_timeout_ms = milliseconds(from->lock_timeout_ms, bfstore::kLockTimeoutMs);
+  options.writeback_check_ms = milliseconds(from->writeback_check_ms, bfstore::kWritebackCheckMs);
   read_key(from->key, options.key);
   return {};
+}
+
+constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD | BFS_OPEN_COPY;
+// All but the mode.
+constexpr std::uint32_t kOpenFlags = kMapFlags | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS | BFS_OPEN_STRICT |
+                                     BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_VERIFY |
+                                     BFS_OPEN_TOLERATE_DAMAGE | BFS_OPEN_RANGE;
+
+Error check_open_options(const bfs_open_options& from) {
+  const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
+  if (from.key_bytes != 0 && from.key_bytes != sizeof(Key)) return wrong("bfs_open_options.key_bytes is not 16 or 0");
+  if (from.key == nullptr && from.key_bytes != 0) return wrong("bfs_open_options.key is null, but key_bytes is not 0");
+  const bool range = (from.flags & BFS_OPEN_RANGE) != 0;
+  if (!range && (from.offset != 0 || from.max_bytes != 0))
+    return wrong("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
+  if (range && (from.flags & ~kMapFlags) != (BFS_OPEN_RANGE | BFS_OPEN_READ)) {
+    return wrong("BFS_OPEN_RANGE is for BFS_OPEN_READ, with POPULATE, RANDOM, GUARD and COPY as the only other flags");
+  }
+  return {};
+}
+
+// All but the key.
+bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
+  const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
+  bfstore::OpenOptions options;
+  options.map = {set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD), set(BFS_OPEN_COPY)};
+  options.recover = set(BFS_OPEN_RECOVER);
+  options.accept_loss = set(BFS_OPEN_ACCEPT_LOSS);
+  options.strict = set(BFS_OPEN_STRICT);
+  options.any_filesystem = set(BFS_OPEN_ANY_FILESYSTEM);
+  options.verify = set(BFS_OPEN_VERIFY);
+  options.tolerate_damage = set(BFS_OPEN_TOLERATE_DAMAGE);
+  options.hard_limit = set(BFS_OPEN_LIMIT);
+  options.lock_timeout_ms = milliseconds(from.lock_timeout_ms, bfstore::kLockTimeoutMs);
+  options.writeback_check_ms = milliseconds(from.writeback_check_ms, bfstore::kWritebackCheckMs);
+  return options;
 }
 
 // `use` has what the caller's struct says.
@@ -320,43 +406,28 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
 }
 
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
-  return bfs_open_keyed(path, nullptr, flags, out, error);
+  bfs_open_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  return bfs_open_with(path, &options, out, error);
 }
 
-int32_t bfs_open_keyed(const char* path, const void* key, uint32_t flags, bfs_filter** out, bfs_error* error) {
+int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
-  constexpr std::uint32_t kOptions = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
-                                     BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_COPY |
-                                     BFS_OPEN_GUARD | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
-  const auto set = [flags](std::uint32_t flag) { return (flags & flag) != 0; };
-  bfstore::OpenOptions options{{set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD), set(BFS_OPEN_COPY)},
-                               set(BFS_OPEN_RECOVER),
-                               set(BFS_OPEN_ACCEPT_LOSS),
-                               set(BFS_OPEN_STRICT),
-                               set(BFS_OPEN_ANY_FILESYSTEM),
-                               set(BFS_OPEN_VERIFY),
-                               set(BFS_OPEN_TOLERATE_DAMAGE),
-                               set(BFS_OPEN_LIMIT)};
-  const KeyWiper wiper(options.key);
-  read_key(key, options.key);
   return guarded(error, [&] {
-    return hand_out(Filter::open(path, static_cast<bfstore::OpenMode>(flags & ~kOptions), options), out, error);
+    bfs_open_options known;
+    Error wrong = read_struct(options, kFirstOpenOptions, "bfs_open_options", known);
+    if (wrong.ok()) wrong = check_open_options(known);
+    if (!wrong.ok()) return report(error, wrong);
+    bfstore::OpenOptions how = open_options_of(known);
+    const KeyWiper wiper(how.key);
+    if (known.key_bytes != 0) read_key(known.key, how.key);
+    if ((known.flags & BFS_OPEN_RANGE) != 0)
+      return hand_out(Filter::open_range(path, known.offset, known.max_bytes, how.map, how.key), out, error);
+    const auto mode = static_cast<bfstore::OpenMode>(known.flags & ~kOpenFlags);
+    return hand_out(Filter::open(path, mode, how), out, error);
   });
-}
-
-int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out, bfs_error* error) {
-  return bfs_open_range_keyed(path, offset, max_bytes, nullptr, out, error);
-}
-
-int32_t bfs_open_range_keyed(const char* path, uint64_t offset, uint64_t max_bytes, const void* key, bfs_filter** out,
-                             bfs_error* error) {
-  if (out != nullptr) *out = nullptr;
-  if (path == nullptr || out == nullptr) return invalid(error, "bfs_open_range: path or out is null");
-  std::optional<Key> copy;
-  const KeyWiper wiper(copy);
-  read_key(key, copy);
-  return guarded(error, [&] { return hand_out(Filter::open_range(path, offset, max_bytes, {}, copy), out, error); });
 }
 
 int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error) {
@@ -606,14 +677,11 @@ int32_t bfs_is_current(const bfs_filter* filter) {
 }
 
 int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
-  constexpr std::uint32_t kFirstBytes = 112;  // as long as the struct was in the first version of this header
-  if (filter == nullptr || out == nullptr || out->struct_bytes < kFirstBytes || (flags & ~BFS_STATS_FILL) != 0) {
-    return BFS_EINVAL;
-  }
+  if (filter == nullptr || out == nullptr || (flags & ~BFS_STATS_FILL) != 0) return BFS_EINVAL;
+  if (!possible_size(out->struct_bytes, kFirstStatistics)) return BFS_EINVAL;
   return guarded(nullptr, [&] {
     const bfstore::Stats stats = filter->filter.stats((flags & BFS_STATS_FILL) != 0);
     bfs_statistics all{};
-    all.struct_bytes = out->struct_bytes;
     all.layout = static_cast<std::uint32_t>(stats.shape.layout);
     all.hash = static_cast<std::uint32_t>(stats.shape.hash);
     all.num_probes = stats.shape.num_probes;
@@ -635,8 +703,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out)
     all.resident_bytes = stats.resident_bytes.value_or(UINT64_MAX);
     stats.isa.copy(all.isa, sizeof all.isa - 1);
     all.saturated = stats.saturated ? 1 : 0;
-    std::memset(out, 0, all.struct_bytes);
-    std::memcpy(out, &all, std::min<std::size_t>(all.struct_bytes, sizeof all));
+    fill_struct(out, all);
     return BFS_OK;
   });
 }

@@ -8,7 +8,10 @@
  * - bfs_contains* return 0 only for a certain no.  Every error is truthy and every doubt is "maybe".
  * - `error` may be NULL everywhere.  Otherwise set error->struct_bytes = sizeof(bfs_error) before the call; where the
  *   call fails it is filled with the code, the errno and a sentence that names the thing and the way out.
- * - Structs start with their size.  A caller's larger struct is accepted while what this library does not know is zero.
+ * - Structs start with their size, which is at most 4096 and a multiple of 8; any other size is BFS_EINVAL, and nothing
+ *   is touched.  In a caller's larger struct, what this library does not know has to be zero, and is set to zero where
+ *   the struct is filled in.
+ * - No call needs more than 16 KiB of stack.
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
  *   the handle to themselves.  Processes: any number may have one file open.
@@ -30,7 +33,7 @@
 extern "C" {
 #endif
 
-/* A filter.  Made by bfs_create, bfs_open, bfs_open_range, bfs_format and bfs_wrap; owned by the caller; ended by
+/* A filter.  Made by bfs_create, bfs_open, bfs_open_with, bfs_format and bfs_wrap; owned by the caller; ended by
  * bfs_close. */
 typedef struct bfs_filter bfs_filter;
 
@@ -39,7 +42,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EINVAL (-1)       /* an argument is out of range or contradicts another */
 #define BFS_ENOMEM (-2)       /* out of memory */
 #define BFS_ESYSTEM (-3)      /* a system call failed; bfs_error has its errno */
-#define BFS_EBUSY (-4)        /* another process holds the file in a way that excludes this */
+#define BFS_EBUSY (-4)        /* another process holds a lock of the file that excludes this, or for too long */
 #define BFS_EEXIST (-5)       /* the file is there already */
 #define BFS_ENOENT (-6)       /* no such file */
 #define BFS_EACCES (-7)       /* permission denied */
@@ -81,7 +84,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ERECORD (-56)     /* a parameter record is malformed, or critical and unknown */
 #define BFS_ECANARY (-57)     /* this library hashes otherwise than the one that made the file */
 #define BFS_ESLOTS (-58)      /* no state slot is valid */
-#define BFS_ELIVEWORD (-59)   /* the live word is not the file's own */
+#define BFS_ELIVEWORD (-59)   /* the live word or the end word is not the file's own */
 
 /* Layouts and hashes.  Persisted in files, never renumbered; 0 in bfs_options means the default. */
 #define BFS_LAYOUT_BLOCKED 1 /* one 64-byte line a key: one cache miss (default) */
@@ -90,11 +93,11 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
 #define BFS_HASH_SIPHASH 3   /* SipHash-2-4 under a secret key, for keys that strangers choose: see bfs_options.key */
 
-/* Flags of bfs_open: exactly one of these, ... */
+/* Flags of bfs_open and bfs_open_options: exactly one of these, ... */
 #define BFS_OPEN_READ 1u      /* asks only: keeps no lock and writes nothing */
 #define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
 #define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
-/* ... and any of these, which bfs_open_range takes none of. */
+/* ... and any of these, ... */
 #define BFS_OPEN_POPULATE 16u        /* bring the whole file into memory now, so that no lookup waits for the disk */
 #define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
 #define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
@@ -106,6 +109,8 @@ typedef struct bfs_filter bfs_filter;
  * if it has none.  What happens to it later is not noticed; add BFS_OPEN_COPY where that matters. */
 #define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
 #define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; BFS_EDAMAGED at 16,384 places */
+/* ... and for reading, this one, which goes with POPULATE, RANDOM, GUARD and COPY and no other, ... */
+#define BFS_OPEN_RANGE 32768u /* an embedded filter in a range of the file: bfs_open_options.offset and max_bytes */
 /* ... and for writing, any of these, but not both of the first two. */
 #define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
 #define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
@@ -118,13 +123,30 @@ typedef struct bfs_filter bfs_filter;
  * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
  * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS
  * must not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
- * What no guard can see: that the file was truncated and grown again; and keys whose bits lay in the page in which the
- * new end lies, behind it: the system fills the rest of that page with zeros.
+ * A file that was truncated and grown again raises no SIGBUS: it has lost the word at its end, so that lookups are
+ * answered with "maybe", with and without a guard.
  *
  * BFS_OPEN_COPY, for hostile files.  The file is read into memory of this process and not mapped: whatever happens to
  * it later (truncation, I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger than
  * the memory that the system has available; memory limits of containers are not looked at.  BFS_ELOST if it was
  * truncated meanwhile. */
+
+/* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds such a
+ * lock while it opens a file for writing, syncs it, closes it or replaces it, and from bfs_supersede to bfs_publish.
+ * Opening for writing, replacing, bfs_supersede, bfs_publish, bfs_seal, bfs_sync, bfs_recovered and bfs_close wait for
+ * it; opening for reading waits while another process changes the state of the file; lookups and adds wait for no lock.
+ * Then the call returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A file
+ * that this process has superseded by another handle is BFS_EBUSY at once. */
+#define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
+#define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
+#define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
+
+/* How often a writer asks the kernel whether it failed to write pages of the file: milliseconds, or one of these.  The
+ * first add that changes a bit after that time asks, which causes no I/O.  A failure poisons the file (BFS_EPOISONED).
+ * Between the failure and the question the kernel may drop a page that it could not write, and the keys in it are
+ * answered "no". */
+#define BFS_WRITEBACK_CHECK_DEFAULT 0u           /* 100 ms */
+#define BFS_WRITEBACK_CHECK_EACH_ADD 4294967294u /* each add that changes a bit asks */
 
 /* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
 #define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
@@ -181,7 +203,21 @@ typedef struct bfs_options {
   const void* note;      /* the owner's own words, any bytes */
   uint64_t note_bytes;   /* at most 1024 */
   const void* key; /* 16 bytes, with BFS_HASH_SIPHASH (or the key of `like`, if it has one); copied, never stored */
+  uint32_t lock_timeout_ms;    /* as in bfs_open_options, for as long as the handle is open */
+  uint32_t writeback_check_ms; /* as in bfs_open_options */
 } bfs_options;
+
+/* How to open a file.  Zero means "not given". */
+typedef struct bfs_open_options {
+  uint32_t struct_bytes;       /* sizeof(bfs_open_options) */
+  uint32_t flags;              /* BFS_OPEN_* */
+  const void* key;             /* of a filter with BFS_HASH_SIPHASH, the key that it was made with */
+  uint64_t key_bytes;          /* 16, or 0: no key is given */
+  uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
+  uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
+  uint32_t lock_timeout_ms;    /* of each call with this handle, its close included: milliseconds, or BFS_LOCK_* */
+  uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
+} bfs_open_options;
 
 /* Facts about an open filter. */
 typedef struct bfs_statistics {
@@ -232,27 +268,27 @@ BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_fil
  * live writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN:
  * open it with BFS_OPEN_RECOVER then, or make it again.  The environment variable BFSTORE_FORCE_ISA (scalar, avx2,
  * avx512, neon) chooses the kernel of whatever is opened or made while it is set; one that this CPU can not run is
- * BFS_EINVAL. Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK. */
+ * BFS_EINVAL.  Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK.
+ *
+ * Never put a copy of a file back with cp over the file that it was made from: that one would be taken for the
+ * original, without the keys that were added after the copy.  Remove the file first, or mv the copy over it. */
 BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
-/* Reads in place an embedded filter that lies `offset` bytes (a multiple of 64) into a file and is at most max_bytes
- * long (0: up to the end of the file).  Read only. */
-BFS_API int32_t bfs_open_range(const char* path, uint64_t offset, uint64_t max_bytes, bfs_filter** out,
-                               bfs_error* error);
-
-/* The same for a filter with BFS_HASH_SIPHASH: `key` is the 16 bytes that it was made with (bfs_wrap_keyed is at
- * bfs_wrap).  They are copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another
- * one, if it is NULL and the filter has one, or if the filter has none; NULL is as without.  Whoever passes digests
- * needs the key to open, too.
+/* Opens a file with more than flags: see bfs_open_options.
+ *
+ * BFS_OPEN_RANGE reads in place an embedded filter that lies in a file of any other format.  When the range is
+ * overwritten, zero-filled or truncated and grown again, lookups are answered with "maybe", and health is BFS_ELOST.
+ *
+ * `key` is the 16 bytes that a filter with BFS_HASH_SIPHASH was made with (bfs_wrap_keyed is at bfs_wrap).  They are
+ * copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another one, if none is given
+ * and the filter has one, or if the filter has none.  Whoever passes digests needs the key to open, too.
  *
  * What the secret is for: the seed of BFS_HASH_XXH3 stands in the file, and with it anybody can choose keys that fill a
  * filter long before its capacity, or find absent keys that it says "maybe" to.  Without the key of BFS_HASH_SIPHASH
  * they can do neither.  It does not help against who can read the key, against who is told digests of this file (they
  * are as secret as the key), against who sees the file change while keys of his choice are added, or against who may
  * ask the filter: a "maybe" that he has seen is one that he can have again. */
-BFS_API int32_t bfs_open_keyed(const char* path, const void* key, uint32_t flags, bfs_filter** out, bfs_error* error);
-BFS_API int32_t bfs_open_range_keyed(const char* path, uint64_t offset, uint64_t max_bytes, const void* key,
-                                     bfs_filter** out, bfs_error* error);
+BFS_API int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, bfs_error* error);
 
 /* The bytes that bfs_format needs for these options. */
 BFS_API int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error);
@@ -394,8 +430,9 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
 /* 1 if the path still names this file (a relative one: in the folder that was current when it was opened), as long as
- * it must be, and nobody is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
- * overwritten: open the path again.  < 0 a BFS_E code.  Asks the file system: not for every lookup. */
+ * it must be, and no process is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
+ * overwritten: open the path again.  Of a range of a file: 1 if the path still names the file and the filter is in its
+ * place.  < 0 a BFS_E code, BFS_EINVAL for a buffer.  Asks the file system: not for every lookup. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter);
 
 /* Fills *out.  flags: 0, or BFS_STATS_FILL. */

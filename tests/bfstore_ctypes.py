@@ -9,6 +9,8 @@ READ, WRITE, EXCLUSIVE, WRAP_BARE = 1, 2, 4, 8
 OPTION_SEED, OPTION_REPLACE, OPTION_UNPUBLISHED, OPTION_BARE = 1, 2, 4, 8
 OPEN_VERIFY, OPEN_TOLERATE_DAMAGE = 8192, 16384
 OPEN_COPY, OPEN_GUARD, OPTION_GUARD = 2048, 4096, 512
+OPEN_POPULATE, OPEN_RANDOM, OPEN_STRICT, OPEN_ANY_FILESYSTEM, OPEN_RANGE = 16, 32, 256, 512, 32768
+LOCK_NO_WAIT, LOCK_FOREVER, WRITEBACK_CHECK_EACH_ADD = 2**32 - 2, 2**32 - 1, 2**32 - 2
 STATS_FILL = 1
 
 
@@ -21,7 +23,14 @@ class Options(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
                 ("layout", c_uint32), ("hash", c_uint32), ("mode", c_uint32), ("seed", c_uint64), ("like", c_char_p),
-                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p)]
+                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p),
+                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32)]
+
+
+class OpenOptions(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("key", c_char_p), ("key_bytes", c_uint64),
+                ("offset", c_uint64), ("max_bytes", c_uint64), ("lock_timeout_ms", c_uint32),
+                ("writeback_check_ms", c_uint32)]
 
 
 class Statistics(Structure):
@@ -46,10 +55,8 @@ SIGNATURES = {
     "bfs_strerror": (c_char_p, [c_int32]),
     "bfs_create": (c_int32, [c_char_p, POINTER(Options), OUT, ERROR]),
     "bfs_open": (c_int32, [c_char_p, c_uint32, OUT, ERROR]),
-    "bfs_open_keyed": (c_int32, [c_char_p, c_char_p, c_uint32, OUT, ERROR]),
-    "bfs_open_range_keyed": (c_int32, [c_char_p, c_uint64, c_uint64, c_char_p, OUT, ERROR]),
+    "bfs_open_with": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_wrap_keyed": (c_int32, [c_void_p, c_uint64, c_uint32, c_char_p, OUT, ERROR]),
-    "bfs_open_range": (c_int32, [c_char_p, c_uint64, c_uint64, OUT, ERROR]),
     "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
@@ -104,6 +111,19 @@ def options(note=None, seed=None, flags=0, like=None, **fields):
     if note is not None:
         fields["note"], fields["note_bytes"] = note, len(note)
     return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
+
+
+def open_options(flags=READ, key=None, offset=None, **fields):
+    """bfs_open_options from keywords; with an offset, a range."""
+    if key is not None:
+        fields["key"], fields["key_bytes"] = key, len(key)
+    if offset is not None:
+        fields["offset"], flags = offset, flags | OPEN_RANGE
+    return OpenOptions(struct_bytes=ctypes.sizeof(OpenOptions), flags=flags, **fields)
+
+
+def open_with(library, path, flags=READ, **given):
+    return call(library.bfs_open_with, path, open_options(flags, **given))
 
 
 def new_error():

@@ -10,7 +10,7 @@ import struct
 
 from xxhash import xxh3_64_intdigest as xxh3
 
-MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34  # poisoned, superseded, recovering
+MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36  # poisoned, superseded, recovering, replaced
 
 
 class Refused(Exception):
@@ -99,7 +99,7 @@ def identity(data, form, limit, secret):
            (f.hash != 3 or f.seed == 0, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 and (f.layout == 2 or f.m % 512 == 0), "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.body_bytes == (f.m // 8 if f.layout == 1 else 8 * -(-f.m // 64)), "BFS_EBODY"),
-           (f.start % align == 0 and least <= f.start <= limit - f.body_bytes, "BFS_EBODY"),
+           (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
            (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
     left = data[128:128 + records]
     while left:
@@ -114,15 +114,24 @@ def identity(data, form, limit, secret):
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD")])
+    f.end_at = f.start + f.body_bytes
+    if form == 1:
+        f.end_at = -(-f.end_at // 4096) * 4096
+        check([(f.end_at + 8 <= limit, "BFS_EBODY")])
     if f.seal:
         chunk, zero, count, f.sums_at, f.sums_sum, f.keys_sealed = struct.unpack("<IIQQQQ", f.seal)
         check([(chunk == 65536 and not zero and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),
                (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
-               (f.sums_at + 8 * count <= limit, "BFS_EBODY")])
+               (f.sums_at + 8 * count + 8 <= limit, "BFS_EBODY")])
+        f.end_at = f.sums_at + 8 * count
     check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_EKEY"),
            (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_EKEY")])
     f.secret = secret
     return f, minor
+
+
+def check_end(f, word):
+    check([(number(word) == number(f.file_id[8:]) | 1 << 63, "BFS_ELIVEWORD")])
 
 
 def state(f, minor, a, b, live):
@@ -137,7 +146,7 @@ def state(f, minor, a, b, live):
     f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
     f.live_word = number(live[:8])
     mine = number(f.file_id[:4]) | 1
-    check([(f.live_word & ~(0xF << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
+    check([(f.live_word & ~(0x1F << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
 
 
 def open_file(path, secret=None):
@@ -145,6 +154,8 @@ def open_file(path, secret=None):
     with open(path, "rb") as file:
         header = file.read(16384)
         f, minor = identity(header, 1, os.fstat(file.fileno()).st_size, secret)
+        file.seek(f.end_at)
+        check_end(f, file.read(8))
         state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
         file.seek(f.start)
         f.body = file.read(f.body_bytes)
@@ -163,6 +174,7 @@ def damaged(f):
 
 def embedded(data, secret=None):
     f = identity(data, 2, len(data), secret)[0]
+    check_end(f, data[f.end_at:f.end_at + 8])
     f.body = data[f.start:f.start + f.body_bytes]
     return f
 

@@ -38,11 +38,12 @@ static int write_table(const char* path) {
 
 int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "table.sst";
+  bfs_open_options options = {sizeof options, BFS_OPEN_READ | BFS_OPEN_RANGE, .offset = FILTER_AT};
   bfs_error error = {.struct_bytes = sizeof error};
   bfs_filter* filter = NULL;
 
   if (!write_table(path)) return 1;
-  if (bfs_open_range(path, FILTER_AT, 0, &filter, &error) != BFS_OK) {
+  if (bfs_open_with(path, &options, &filter, &error) != BFS_OK) {
     fprintf(stderr, "embedded: %s\n", error.message);
     return 1;
   }

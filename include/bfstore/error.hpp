@@ -67,7 +67,7 @@ enum class Code : std::int32_t {
   kRecord = -56,      // a parameter record is malformed, or critical and unknown
   kCanary = -57,      // this library hashes otherwise than the one that made the file
   kSlots = -58,       // no state slot is valid
-  kLiveWord = -59,    // the live word is not the file's own
+  kLiveWord = -59,    // the live word or the end word is not the file's own
 };
 
 // The name of a code as C programs spell it ("BFS_EUNCLEAN"), or nullptr if there is no such code.

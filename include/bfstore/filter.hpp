@@ -168,6 +168,7 @@ class Filter {
   // Whether the path still names this file, as long as it must be, and nobody is putting another in its place: a handle
   // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other
   // programs what it knew.
+  // Of a range of a file: whether the path still names the file, and the filter is in its place.
   // Asks the file system. kInvalid for a buffer.
   [[nodiscard]] Result<bool> is_current() const;
   // `count_bits` reads the whole body.

@@ -129,8 +129,8 @@ struct Options {
   bool replace = false;       // put the new file in the place of another, whose writers are told (kSuperseded)
   bool unpublished = false;   // no name in the file system until Filter::publish(); adds alone until then
   MapOptions map;
-  bool any_filesystem = false;  // OpenOptions
-  bool hard_limit = false;      // OpenOptions
+  bool any_filesystem = false;                           // OpenOptions
+  bool hard_limit = false;                               // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;        // OpenOptions
   std::uint32_t writeback_check_ms = kWritebackCheckMs;  // OpenOptions
 

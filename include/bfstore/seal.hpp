@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <bfstore/options.hpp>
 
 #include <cstdint>
 #include <string>
@@ -14,6 +15,7 @@ struct SealOptions {
   std::uint32_t mode = 0600;    // permission bits of the new file, less the umask
   bool replace = false;         // put the new file in the place of another, which may be `from` itself
   bool any_filesystem = false;  // OpenOptions
+  std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,

@@ -65,7 +65,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kRecord, "BFS_ERECORD", "a parameter record is malformed, or critical and unknown"},
     CodeRow{Code::kCanary, "BFS_ECANARY", "this library hashes otherwise than the one that made the file"},
     CodeRow{Code::kSlots, "BFS_ESLOTS", "no state slot is valid"},
-    CodeRow{Code::kLiveWord, "BFS_ELIVEWORD", "the live word is not the file's own"},
+    CodeRow{Code::kLiveWord, "BFS_ELIVEWORD", "the live word or the end word is not the file's own"},
 };
 
 const CodeRow* find_code(Code code) noexcept {

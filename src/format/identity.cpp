@@ -8,6 +8,7 @@
 #include "base/arith.hpp"
 #include "base/fail.hpp"
 #include "format/seal.hpp"
+#include "format/sections.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 #include "hash/siphash.hpp"
@@ -195,11 +196,11 @@ class Checker {
     }
     const std::uint64_t unit = form_ == Form::kFile ? kPageBytes : 64;
     const std::uint64_t least = form_ == Form::kFile ? kFileHeaderBytes : id_.header_bytes;
-    const auto end = base::checked_add(id_.body_offset, id_.body_bytes);
-    if (id_.body_offset % unit != 0 || id_.body_offset < least || !end) {
+    const auto sections = possible_sections_of(id_);  // without a seal, of which nothing is known yet
+    if (id_.body_offset % unit != 0 || id_.body_offset < least || !sections) {
       broken(Code::kBody, "the body can not begin at byte " + std::to_string(id_.body_offset));
-    } else if (*end > available_bytes_) {
-      broken(Code::kBody, "the body ends at byte " + std::to_string(*end) + ", but only " +
+    } else if (sections->end > available_bytes_) {
+      broken(Code::kBody, "the filter ends at byte " + std::to_string(sections->end) + ", but only " +
                               std::to_string(available_bytes_) +
                               " bytes are there: it was truncated; use a copy or build it again");
     }
@@ -269,11 +270,11 @@ class Checker {
     }
     if (!sealed) return;
     const ReportedSeal& seal = *id_.seal;
-    const auto end = base::checked_add(seal.checksums_offset, checksums_bytes_of(seal.num_chunks));
-    if (seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
-        seal.checksums_offset != checksums_offset_for(id_)) {
+    const auto sections = possible_sections_of(id_);
+    if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
+        seal.checksums_offset != sections->checksums) {
       broken(Code::kRecord, "the checksums of a sealed body can not be as many as, or where, the header says");
-    } else if (!end || *end > available_bytes_) {
+    } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the checksums end behind the file's end: it was truncated; use a copy or build it again");
     }
   }
@@ -337,6 +338,11 @@ ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
   return body_bytes >= kBigBodyBytes ? kBigBodyBytes : kFileHeaderBytes;
+}
+
+std::uint64_t end_word(const FileId& file_id) noexcept {
+  constexpr std::uint64_t kNotInALiveWord = std::uint64_t{1} << 63;
+  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()) + 8) | kNotInALiveWord;
 }
 
 std::vector<std::byte> encode_identity(const Identity& identity) {

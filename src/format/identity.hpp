@@ -53,6 +53,7 @@ inline constexpr std::array kIdentityFields{
 
 inline constexpr std::size_t kRecordsOffset = 128;
 inline constexpr std::size_t kChecksumBytes = 8;  // the record's last bytes
+inline constexpr std::size_t kEndWordBytes = 8;   // the last bytes of a file, and of an embedded filter
 inline constexpr std::size_t kLeastEmbeddedHeader = 192;
 inline constexpr std::size_t kMostEmbeddedHeader = 65536;
 
@@ -79,6 +80,11 @@ inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksFiel
 inline constexpr std::size_t kSealBytes = 40;
 
 inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
+
+using FileId = std::array<std::uint8_t, 16>;
+
+// The word at the end of a file, and of an embedded filter, with this id; never 0.
+std::uint64_t end_word(const FileId& file_id) noexcept;
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 

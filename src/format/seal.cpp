@@ -1,6 +1,5 @@
 #include "format/seal.hpp"
 
-#include "base/arith.hpp"
 #include "base/bytes.hpp"
 #include "hash/hash.hpp"
 
@@ -12,10 +11,6 @@ std::uint64_t salt_of(const Identity& identity) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t checksums_offset_for(const Identity& identity) noexcept {
-  return base::round_up(identity.body_offset + identity.body_bytes, kPageBytes);
-}
 
 std::uint64_t chunk_checksum(Bytes chunk, std::uint64_t number, const Identity& identity) noexcept {
   return hash::xxh3(chunk.data(), chunk.size(), salt_of(identity) + number);

@@ -14,8 +14,6 @@ constexpr std::uint64_t num_chunks_of(std::uint64_t body_bytes) noexcept {
   return body_bytes / kChunkBytes + (body_bytes % kChunkBytes != 0 ? 1 : 0);
 }
 
-// Where the checksums of a file's body begin, and how many bytes they are.
-std::uint64_t checksums_offset_for(const Identity& identity) noexcept;
 constexpr std::uint64_t checksums_bytes_of(std::uint64_t num_chunks) noexcept { return num_chunks * 8; }
 
 // Of another file, or of another place in the same one, the same bytes have another checksum.

@@ -13,7 +13,6 @@
 
 namespace bfstore::format {
 
-using FileId = std::array<std::uint8_t, 16>;
 using BootId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kNumLanes = 16;
@@ -28,8 +27,8 @@ inline constexpr Field kBirthField{"birth", 48, 8};
 inline constexpr Field kMountField{"mount", 56, 8};
 inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField, kRecoveredField, kBootIdField,      kDeviceField,
-                                        kInodeField, kBirthField, kMountField, kLanesField, kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField, kStateField, kRecoveredField, kBootIdField, kDeviceField,
+                                        kInodeField,    kBirthField, kMountField,     kLanesField,  kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 

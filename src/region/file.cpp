@@ -24,6 +24,10 @@ namespace {
 
 using base::fail_errno;
 
+constexpr mode_t kPermissions = 07777;
+
+std::string link_in_proc(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
 bool is_symlink(int folder, const std::string& name) noexcept {
   struct stat facts {};
   return fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
@@ -113,32 +117,49 @@ Result<File> File::open_again_as_owner() const {
   struct stat facts {};
   const bool owned = readable && fstat(readable->descriptor(), &facts) == 0 && S_ISREG(facts.st_mode) &&
                      facts.st_uid == geteuid() && (facts.st_mode & S_IWUSR) == 0;
-  if (!owned || fchmod(readable->descriptor(), (facts.st_mode & 07777U) | S_IWUSR) != 0) return file;
+  if (!owned || fchmod(readable->descriptor(), (facts.st_mode & kPermissions) | S_IWUSR) != 0) return file;
   auto writable = open_again(Access::kReadWrite);
-  if (fchmod(readable->descriptor(), facts.st_mode & 07777U) != 0) return fail_errno(errno, path_, "changing its mode");
+  if (fchmod(readable->descriptor(), facts.st_mode & kPermissions) != 0)
+    return fail_errno(errno, path_, "changing its mode");
   return writable;
 }
 
+// A file without a name is opened once more through /proc alone; where there is none, it has a temporary name.
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   auto opened = Folder::of(path);
   if (!opened) return opened.error();
   std::shared_ptr<const Folder> folder = std::move(*opened);
   Descriptor descriptor = Descriptor::open(".", O_TMPFILE | O_RDWR, Children::kDoNot, mode, folder->descriptor());
   std::string temporary;
-  if (!descriptor.is_open()) {
-    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return fail_errno(errno, path, "creating");
+  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+    return fail_errno(errno, path, "creating");
+  if (!descriptor.is_open() || access(link_in_proc(descriptor.number()).c_str(), F_OK) != 0) {
     temporary = temporary_name();
     descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, Children::kDoNot, mode,
                                   folder->descriptor());
     if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
   }
   ask_to_keep_blocks(descriptor.number());
-  auto file = of_this_process(std::move(descriptor), path, folder);
+  auto file = new_file(std::move(descriptor), path, folder);
   if (file) {
     file->temporary_ = std::move(temporary);
   } else if (!temporary.empty()) {
     unlinkat(folder->descriptor(), temporary.c_str(), 0);
   }
+  return file;
+}
+
+// Until it is published its owner may read and write it, whatever mode was asked for: it is opened once more.
+Result<File> File::new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder) {
+  constexpr mode_t kOwners = S_IRUSR | S_IWUSR;
+  auto file = of_this_process(std::move(descriptor), path, std::move(folder));
+  if (!file) return file;
+  struct stat facts {};
+  if (fstat(file->descriptor(), &facts) != 0) return fail_errno(errno, path, "asking for its mode");
+  const mode_t mode = facts.st_mode & kPermissions;
+  if ((mode & kOwners) == kOwners) return file;
+  if (fchmod(file->descriptor(), mode | kOwners) != 0) return fail_errno(errno, path, "setting its mode");
+  file->published_mode_ = mode;
   return file;
 }
 
@@ -158,6 +179,7 @@ File::File(File&& other) noexcept
       name_(std::move(other.name_)),
       folder_(std::move(other.folder_)),
       temporary_(std::exchange(other.temporary_, std::string())),
+      published_mode_(other.published_mode_),
       writable_(other.writable_),
       born_(other.born_) {}
 
@@ -167,6 +189,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(name_, other.name_);
   std::swap(folder_, other.folder_);
   std::swap(temporary_, other.temporary_);
+  std::swap(published_mode_, other.published_mode_);
   std::swap(writable_, other.writable_);
   std::swap(born_, other.born_);
   return *this;
@@ -179,9 +202,8 @@ File::~File() {
 // What fails for want of numbers or memory must not look as if there were no way.
 Result<std::optional<Descriptor>> File::another_description() const {
   constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
   const std::string& name = temporary_.empty() ? name_ : temporary_;
-  for (const auto& [way, flags] : {std::pair(self, O_RDWR), std::pair(name, kAgain)}) {
+  for (const auto& [way, flags] : {std::pair(link_in_proc(descriptor()), O_RDWR), std::pair(name, kAgain)}) {
     Descriptor another = Descriptor::open(way.c_str(), flags, Children::kDoNot, 0, folder_->descriptor());
     if (another.is_open() && same_inode(another.number(), descriptor())) return std::optional(std::move(another));
     if (!another.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR))
@@ -348,8 +370,7 @@ Error File::link_unnamed(const std::string& name) const {
   const int folder = folder_->descriptor();
   if (linkat(descriptor(), "", folder, name.c_str(), AT_EMPTY_PATH) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
-  const std::string self = "/proc/self/fd/" + std::to_string(descriptor());
-  if (linkat(AT_FDCWD, self.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+  if (linkat(AT_FDCWD, link_in_proc(descriptor()).c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
   if (errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
   return fail_errno(errno, path_, "giving the new file its name");
 }
@@ -376,6 +397,8 @@ Error File::rename_temporary(bool replace) {
 Error File::publish(bool replace) {
   const Folder::Syncer folder(*folder_);
   if (Error error = folder.opened(); !error.ok()) return error;
+  if (published_mode_ && fchmod(descriptor(), *published_mode_) != 0)
+    return fail_errno(errno, path_, "setting its mode");
   if (temporary_.empty() && !replace) {
     if (Error error = link_unnamed(name_); !error.ok()) return error;
   } else {

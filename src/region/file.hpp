@@ -132,6 +132,7 @@ class File {
   // The descriptor, open for writing, of this process alone.
   static Result<File> of_this_process(Descriptor descriptor, const std::string& path,
                                       std::shared_ptr<const Folder> folder);
+  static Result<File> new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
@@ -141,6 +142,7 @@ class File {
   std::string name_;  // in the folder
   std::shared_ptr<const Folder> folder_;
   std::string temporary_;  // not empty: the file has this name in the folder, until it is published
+  std::optional<std::uint32_t> published_mode_;  // where it has another one until then
   bool writable_ = false;
   ForkMark born_;
 };

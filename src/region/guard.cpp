@@ -177,12 +177,10 @@ bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   const std::uintptr_t begin = slot.begin.load();
   const std::uintptr_t end = slot.end.load();
   const auto word = reinterpret_cast<std::uintptr_t>(doubt.word);
-  const bool word_inside = word >= begin && word < end;
-  const bool in_the_words_page = word_inside && page_of(word) == page_of(address);
+  const bool in_the_words_page = page_of(word) == page_of(address);
   if (!mutant("guard_does_not_tell_the_handle")) slot.faulted.store(true);
   if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load() && !mutant("guard_does_not_poison"))
     tell_others(doubt);
-  if (!word_inside) __atomic_store_n(doubt.word, 1, __ATOMIC_SEQ_CST);
   if (!slot.replaced.load() && !mutant("guard_leaves_the_word")) {
     // Who adds at this moment may write to it. Pages of it cost no memory before that.
     void* const all = mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,

@@ -15,12 +15,12 @@ namespace bfstore::region {
 
 // How those who use the mapping see that they must not believe it: 64 bits that they look at after everything else.
 struct DoubtWord {
-  std::uint64_t* word = nullptr;  // in the mapping: it is 0 there after a fault; elsewhere: it is set to 1
-  // For a word in the mapping that may be written: where it has the expected value as far as the mask goes, these bits
-  // are set before it is replaced, so that others see them in the file.
+  std::uint64_t* word = nullptr;  // in the mapping: it is 0 after a fault
+  // Where the word has the expected value as far as the mask goes, these bits are set before it is replaced, so that
+  // others see them in the file.
   std::uint64_t mask = 0;
   std::uint64_t expected = 0;
-  std::uint64_t tell_others = 0;  // none: the mapping is for reading, or the word is elsewhere
+  std::uint64_t tell_others = 0;  // none: the mapping is for reading
 };
 
 class Guard {

@@ -48,11 +48,6 @@ class Patience {
   std::chrono::nanoseconds pause_ = std::chrono::microseconds(20);
 };
 
-// The kernel keeps no queue for those that ask again and again: a process that lets go of a lock and wants it again
-// would always be the first to find it free. So a process that wants the lock of a byte takes that of the byte so far
-// after it first, and lets go of that one when it has the other: it is next, and no one overtakes it.
-inline constexpr std::uint64_t kAnteroom = 256;
-
 // A lock of one byte, held for a scope. Other threads of this handle's owner have the same lock.
 class ScopedLock {
  public:
@@ -65,8 +60,6 @@ class ScopedLock {
 
  private:
   ScopedLock(const File& file, std::uint64_t byte) noexcept : file_(&file), byte_(byte) {}
-  static Result<ScopedLock> wait_for(const File& file, std::uint64_t byte, Patience& patience,
-                                     std::uint32_t timeout_ms);
   const File* file_;
   std::uint64_t byte_;
 };

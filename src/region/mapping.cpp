@@ -229,14 +229,18 @@ std::uint64_t Mapping::huge_page_bytes() const {
   return sum;
 }
 
-Error Mapping::populate(std::uint64_t first_bytes) const {
-  if (held_->copy.ok() || madvise(data(), first_bytes, MADV_POPULATE_READ) == 0) return {};
+Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = base::round_down(offset, page);
+  std::byte* const from = data() + first;
+  const std::uint64_t length = offset + bytes - first;
+  if (held_->copy.ok() || madvise(from, length, MADV_POPULATE_READ) == 0) return {};
   if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
     return Error{Code::kFault, errno,
                  held_->path + ": a page could not be read: an I/O error, or the file was truncated meanwhile"};
   }
   // Linux before 5.14: begun, and not waited for.
-  if (errno == EINVAL && madvise(data(), first_bytes, MADV_WILLNEED) == 0) return {};
+  if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 

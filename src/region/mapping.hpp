@@ -47,9 +47,9 @@ class Mapping {
   // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
 
-  // Brings its first bytes into memory and maps them, and waits for that. What can not be read is an error (kFault),
-  // not a SIGBUS.
-  [[nodiscard]] Error populate(std::uint64_t first_bytes) const;
+  // Brings the pages of these bytes into memory and maps them, and waits for that. What can not be read is an error
+  // (kFault), not a SIGBUS.
+  [[nodiscard]] Error populate(std::uint64_t offset, std::uint64_t bytes) const;
 
   // Every bit there is 1 from now on, for who has this mapping alone. `offset` is a multiple of the page size, and
   // where the range ends in the middle of a page, so does the mapping. Takes 2 MiB of memory, however much is covered;

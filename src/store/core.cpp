@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/mutant.hpp"
+#include "format/sections.hpp"
 
 namespace bfstore {
 namespace {
@@ -54,9 +55,13 @@ Shape shape_of(const format::Identity& identity) noexcept {
 Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how)
     : Core(best, reinterpret_cast<std::uint64_t*>(file_session->body()), store::shape_of(file_session->identity()),
            file_session->identity().body_bytes, how) {
+  const format::Identity& identity = file_session->identity();
   std::byte* const live_page = file_session->live_page();
-  target.guard = {reinterpret_cast<const std::uint64_t*>(live_page + format::kLiveWordField.offset), heeded(),
-                  format::healthy_live_word(file_session->identity().file_id)};
+  const std::uint64_t end = base::little_endian(format::end_word(identity.file_id));
+  own_word = end;
+  target.guard = {store::word_at(live_page + format::kLiveWordField.offset),
+                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
+                  heeded(), format::healthy_live_word(identity.file_id) ^ end};
   add_guard = target.guard;
   if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
     add_guard.mask &= ~format::kLiveRecovering;
@@ -71,7 +76,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       words(body),
       target{body,
              layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes),
-             {&own_live_word, ~std::uint64_t{0}, 0},
+             {&own_word, &own_word, ~std::uint64_t{0}, 0},
              functions.contains.one},
       shape(body_shape),
       body_bytes(body_length),
@@ -80,21 +85,26 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {}
 
-Filter::Core::Core(const layout::Functions& best, region::Mapping mapped_range, std::uint64_t body_offset,
-                   const Shape& body_shape, std::uint64_t body_length)
-    : Core(best, reinterpret_cast<std::uint64_t*>(mapped_range.data() + body_offset), body_shape, body_length,
-           Adding::kNever) {
-  range = std::make_unique<region::Mapping>(std::move(mapped_range));
+Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
+    : Core(best, reinterpret_cast<std::uint64_t*>(start + embedded.identity.body_offset),
+           store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
+  const std::uint64_t end = format::end_word(embedded.identity.file_id);
+  own_word = base::little_endian(end);
+  const format::Sections sections = format::sections_of(embedded.identity);
+  target.guard = {store::word_at(start + sections.identity_checksum),
+                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word),
+                  ~std::uint64_t{0}, base::little_endian(embedded.checksum ^ end)};
+  add_guard = target.guard;
 }
 
 Code Filter::Core::health() const noexcept {
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const layout::Guard& live = target.guard;
-  const std::uint64_t seen = __atomic_load_n(live.word, __ATOMIC_ACQUIRE) & live.mask;
-  if (seen == live.expected) return Code::kOk;
-  if ((seen & ~format::kLiveStates) != live.expected) return Code::kLost;
-  if ((seen & format::kLivePoisoned) != 0) return Code::kPoisoned;
-  return (seen & (format::kLiveSuperseded | format::kLiveReplaced)) != 0 ? Code::kSuperseded : Code::kRecovering;
+  const std::uint64_t differing = target.guard.differing();
+  if (differing == 0) return Code::kOk;
+  if (session == nullptr || (differing & ~format::kLiveStates) != 0) return Code::kLost;
+  if ((differing & format::kLivePoisoned) != 0) return Code::kPoisoned;
+  constexpr std::uint64_t kGone = format::kLiveSuperseded | format::kLiveReplaced;
+  return (differing & kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
 }
 
 Code Filter::Core::why_not() const noexcept {

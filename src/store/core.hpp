@@ -12,6 +12,7 @@
 #include "base/mutant.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
+#include "store/embedded.hpp"
 #include "store/key.hpp"
 #include "store/session.hpp"
 
@@ -23,12 +24,11 @@ enum class Adding { kNever, kShared, kAlone };
 struct Filter::Core {
   // On a file's session: words, live word and counters are in its mapping.
   Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how);
-  // On a caller's buffer, which has no live word: a constant of our own stands for it.
+  // On a caller's buffer. Where it has no words to look at, a constant of our own stands for both.
   Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape, std::uint64_t body_length,
        Adding how);
-  // On a range of a file, mapped for reading.
-  Core(const layout::Functions& best, region::Mapping range, std::uint64_t body_offset, const Shape& body_shape,
-       std::uint64_t body_length);
+  // On an embedded filter that begins at `start`.
+  Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how);
 
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -38,7 +38,7 @@ struct Filter::Core {
 
   // Of the file or range that the filter is in; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
-    return session != nullptr ? &session->mapping() : range.get();
+    return session != nullptr ? &session->mapping() : range != nullptr ? &range->mapping() : nullptr;
   }
   template <class Outcome, class Use>
   Outcome with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept;
@@ -70,11 +70,11 @@ struct Filter::Core {
 
   layout::Functions functions;
   std::uint64_t* words;
-  layout::Target target;  // for lookups; its guard is the live word
+  layout::Target target;  // for lookups; its guard is the live word and the end word
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
-  layout::Guard add_guard;  // the same; but who recovers a file adds to it meanwhile
+  layout::Guard add_guard;  // the same; but a writer that recovers a file adds to it meanwhile
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;
@@ -84,15 +84,20 @@ struct Filter::Core {
   std::mutex one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // nanoseconds of a clock
-  std::byte* stripes = nullptr;  // counters of keys added; none in buffers
-  std::uint64_t own_live_word = 0;
+  std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
+  std::uint64_t own_word = 0;
   std::unique_ptr<store::Session> session;  // files only
-  std::unique_ptr<region::Mapping> range;   // ranges of files only
+  std::unique_ptr<store::Range> range;      // ranges of files only
 };
 
 namespace store {
 
 Shape shape_of(const format::Identity& identity) noexcept;
+
+// A word that others may change, at an address that is a multiple of 8.
+inline const std::uint64_t* word_at(const std::byte* address) noexcept {
+  return reinterpret_cast<const std::uint64_t*>(address);
+}
 
 // What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA).
 Result<layout::Functions> functions_for(Layout layout);

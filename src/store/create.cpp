@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "format/bare.hpp"
 #include "format/identity.hpp"
+#include "format/sections.hpp"
 #include "hash/hash.hpp"
 #include "sizing/sizing.hpp"
 #include "store/core.hpp"
@@ -26,18 +27,21 @@ Error fill_random(void* bytes, std::size_t length) {
   return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
 }
 
+// What is left of max_bytes when so many bytes of it are not the body's.
+std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexcept {
+  return max_bytes - std::min(max_bytes, other_bytes);
+}
+
 // What of max_bytes is left for the body.
 std::uint64_t body_budget(const Options& options, Form form) noexcept {
-  if (options.bare) return options.max_bytes - std::min(options.max_bytes, std::uint64_t{format::kTrailerBytes});
-  if (form == Form::kEmbedded) {
-    return options.max_bytes -
-           std::min<std::uint64_t>(options.max_bytes,
-                                   format::header_bytes_for(form, options.note.size(), options.key.has_value()));
-  }
-  const std::uint64_t small = options.max_bytes - std::min<std::uint64_t>(options.max_bytes, format::kFileHeaderBytes);
+  if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
+  const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
+  if (form == Form::kEmbedded)
+    return left_of(bytes, format::header_bytes_for(form, options.note.size(), options.key.has_value()));
+  const std::uint64_t pages = base::round_down(bytes, format::kPageBytes);
+  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
   if (small < format::kBigBodyBytes) return small;
-  const std::uint64_t big = options.max_bytes - format::kBigBodyBytes;
-  return big >= format::kBigBodyBytes ? big : format::kBigBodyBytes - 1;
+  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
 }
 
 bool anything_but_like(const Options& options) noexcept {
@@ -138,36 +142,13 @@ Result<Identity> plan(const Options& options, Form form) {
 }
 
 std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
-  return options.bare ? identity.body_bytes + format::kTrailerBytes : identity.body_offset + identity.body_bytes;
+  return options.bare ? identity.body_bytes + format::kTrailerBytes : format::sections_of(identity).end;
 }
 
 Error check_buffer(const void* buffer) {
   if (buffer == nullptr) return fail(Code::kInvalid, "the buffer is null");
   if (reinterpret_cast<std::uintptr_t>(buffer) % kBufferAlignment == 0) return {};
   return fail(Code::kInvalid, "the buffer is not aligned to 64 bytes");
-}
-
-// Where the body is in an embedded filter, and its shape.
-struct Embedded {
-  Shape shape;
-  std::uint64_t body_offset = 0;
-  std::uint64_t body_bytes = 0;
-};
-
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
-                               const std::optional<Key>& key, const std::string& where) {
-  const auto identity = store::trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
-  if (!identity) return identity.error();
-  return Embedded{store::shape_of(*identity), identity->body_offset, identity->body_bytes};
-}
-
-Result<Embedded> find_in_buffer(std::span<const std::byte> buffer, bool bare, bool writing,
-                                const std::optional<Key>& key) {
-  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
-  if (!bare) return find_embedded(buffer, buffer.size(), writing, key, "");
-  const auto shape = store::trusted_bare(buffer, key);
-  if (!shape) return shape.error();
-  return Embedded{*shape, 0, buffer.size() - format::kTrailerBytes};
 }
 
 std::uint64_t* words_at(const std::byte* bytes) noexcept {
@@ -231,21 +212,32 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
     return Filter(std::make_unique<Core>(*functions, words_at(buffer.data()), shape, identity->body_bytes, how));
   }
   const auto record = format::encode_identity(*identity);
+  const format::Sections sections = format::sections_of(*identity);
+  const store::Embedded embedded{*identity, base::load<std::uint64_t>(record.data() + sections.identity_checksum)};
   std::memcpy(buffer.data(), record.data(), record.size());
-  auto core = std::make_unique<Core>(*functions, words_at(buffer.data() + identity->body_offset), shape,
-                                     identity->body_bytes, how);
+  base::store(buffer.data() + sections.end_word, format::end_word(identity->file_id));
+  auto core = std::make_unique<Core>(*functions, buffer.data(), embedded, how);
   core->secret.keep(options.key);
   return Filter(std::move(core));
 }
 
 Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                const std::optional<Key>& key) {
-  const auto found = find_in_buffer(buffer, bare, writing, key);
+  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
+  const Adding how = writing ? Adding::kShared : Adding::kNever;
+  if (bare) {
+    const auto shape = store::trusted_bare(buffer, key);
+    if (!shape) return shape.error();
+    const auto functions = store::functions_for(shape->layout);
+    if (!functions) return functions.error();
+    return Filter(std::make_unique<Core>(*functions, words_at(buffer.data()), *shape,
+                                         buffer.size() - format::kTrailerBytes, how));
+  }
+  const auto found = store::find_embedded(buffer, writing, key);
   if (!found) return found.error();
-  const auto functions = store::functions_for(found->shape.layout);
+  const auto functions = store::functions_for(static_cast<Layout>(found->identity.layout));
   if (!functions) return functions.error();
-  auto core = std::make_unique<Core>(*functions, words_at(buffer.data() + found->body_offset), found->shape,
-                                     found->body_bytes, writing ? Adding::kShared : Adding::kNever);
+  auto core = std::make_unique<Core>(*functions, const_cast<std::byte*>(buffer.data()), *found, how);
   core->secret.keep(key);
   return Filter(std::move(core));
 }
@@ -260,40 +252,14 @@ Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const 
 
 Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                   const MapOptions& map, const std::optional<Key>& key) {
-  const auto file = region::File::open(path, region::File::Access::kRead);
-  if (!file) return file.error();
-  const auto facts = file->facts();
-  if (!facts) return facts.error();
-  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
-  if (offset % kBufferAlignment != 0) {
-    return fail(Code::kInvalid,
-                path + ": no filter can begin at byte " + std::to_string(offset) + ": not a multiple of 64");
-  }
-  if (offset >= facts->bytes) {
-    return fail(Code::kTooShort,
-                path + ": ends at byte " + std::to_string(facts->bytes) + ", before the filter begins");
-  }
-  const std::uint64_t left = facts->bytes - offset;
-  const std::uint64_t available = max_bytes == 0 ? left : std::min(max_bytes, left);
-  std::vector<std::byte> header(std::min<std::uint64_t>(available, format::kMostEmbeddedHeader));
-  const auto got = file->read_at(header, offset);
-  if (!got) return got.error();
-  const auto found = find_embedded(std::span(header).first(*got), available, false, key,
-                                   path + ": at byte " + std::to_string(offset) + ": ");
-  if (!found) return found.error();
-  const std::uint64_t first_page = base::round_down(offset, format::kPageBytes);
-  const std::uint64_t body = offset - first_page + found->body_offset;
-  const auto functions = store::functions_for(found->shape.layout);
+  auto range = store::Range::open(path, offset, max_bytes, map, key);
+  if (!range) return range.error();
+  const store::Embedded& embedded = (*range)->embedded();
+  const auto functions = store::functions_for(static_cast<Layout>(embedded.identity.layout));
   if (!functions) return functions.error();
-  const std::uint64_t bytes = body + found->body_bytes;
-  auto mapping = map.copy ? region::Mapping::copy(*file, {}, first_page, body, bytes)
-                          : region::Mapping::map(*file, region::File::Access::kRead, first_page, bytes,
-                                                 map.random_access ? region::Pages::kSmall : region::Pages::kHuge);
-  if (!mapping) return mapping.error();
-  if (Error error = mapping->populate(map.populate ? bytes : body); !error.ok()) return error;
-  auto core = std::make_unique<Core>(*functions, std::move(*mapping), body, found->shape, found->body_bytes);
+  auto core = std::make_unique<Core>(*functions, (*range)->start(), embedded, Adding::kNever);
+  core->range = std::move(*range);
   core->secret.keep(key);
-  if (Error error = map.guard ? core->range->guard({&core->own_live_word}) : Error{}; !error.ok()) return error;
   return Filter(std::move(core));
 }
 

@@ -58,7 +58,8 @@ bool may_change_soon(const Evidence& evidence) noexcept {
 }
 
 Clock::time_point after(std::uint32_t milliseconds) {
-  return milliseconds == kWaitForEver ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(milliseconds);
+  return milliseconds == kWaitForEver ? Clock::time_point::max()
+                                      : Clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
 // Who holds which lock now. The kinds of file that need no one to be asked are told apart before.
@@ -130,6 +131,13 @@ Result<HeaderBytes> read_header(const region::File& file) {
   HeaderBytes header(format::kFileHeaderBytes);
   if (const auto got = file.read_at(header, 0); !got) return got.error();
   return header;
+}
+
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  const auto got = file.read_at(word, format::sections_of(identity).end_word);
+  if (!got) return got.error();
+  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
 }
 
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {

@@ -122,8 +122,8 @@ Result<bool> Filter::recovered(std::uint64_t owner) {
 }
 
 Result<bool> Filter::is_current() const {
-  if (core_->session == nullptr) return not_a_file();
-  return core_->session->is_current();
+  if (core_->session != nullptr) return core_->session->is_current();
+  return core_->range != nullptr ? core_->range->is_current() : not_a_file();
 }
 
 Error Filter::use_threads(unsigned threads) {

@@ -55,6 +55,15 @@ Error report_state(const File& file, Report& report) {
   return {};
 }
 
+Error check_end_word(const File& file, Report& report) {
+  const auto uncut = store::has_end_word(file, *report.identity);
+  if (!uncut) return uncut.error();
+  if (!*uncut)
+    report.problems.push_back(
+        {Code::kLiveWord, "the word at its end is not the file's own: it was cut or overwritten"});
+  return {};
+}
+
 Error count_body(const File& file, Report& report) {
   const Shape shape = store::shape_of(*report.identity);
   store::FillCounter counter(layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes));
@@ -133,6 +142,9 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   report.identity = std::move(checked.identity);
   report.problems = std::move(checked.problems);
   const bool identity_good = report.problems.empty();
+  if (identity_good) {
+    if (Error error = check_end_word(*file, report); !error.ok()) return error;
+  }
   const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;
   if (report.identity && report.identity->embedded) report.state = FileState::kEmbedded;
   if (has_state) {

@@ -33,7 +33,8 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
     if (Error error = check_sharing(*file, File::Access::kReadWrite); !error.ok()) return error;
   }
   if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
-  if (Error error = file->allocate(identity.body_offset, identity.body_bytes); !error.ok()) return error;
+  const std::uint64_t rest = format::sections_of(identity).end - identity.body_offset;
+  if (Error error = file->allocate(identity.body_offset, rest); !error.ok()) return error;
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, options.map,
                             pages_for(options.map, options.exclusive || options.unpublished));
@@ -54,10 +55,15 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
 Error Session::initialize(Writers kind) {
   writing_ = true;
   live_word().store(format::healthy_live_word(identity_.file_id));
+  std::array<std::byte, format::kEndWordBytes> end{};
+  base::store(end.data(), format::end_word(identity_.file_id));
+  if (Error error = file_.write_at(end, format::sections_of(identity_).end_word); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
-  if (Error error = file_.write_at(format::encode_slot(first, identity_.file_id), format::kSlotOffset); !error.ok())
-    return error;
+  // On the heap: the next slot is written further down, and its page is on the stack.
+  const std::unique_ptr<const format::SlotPage> page(
+      new format::SlotPage(format::encode_slot(first, identity_.file_id)));
+  if (Error error = file_.write_at(*page, format::kSlotOffset); !error.ok()) return error;
   const auto evidence = evidence_under_lock();
   if (!evidence) return evidence.error();
   if (Error error = begin_dirty(*evidence); !error.ok()) return error;
@@ -87,7 +93,8 @@ Error Session::give_name() {
   return replaced_again_and_again(file_.path());
 }
 
-// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added here.
+// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
+// here.
 Error Session::begin_replacing() {
   if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
     replaced_.reset();

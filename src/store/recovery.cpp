@@ -28,8 +28,8 @@ bool recovering_here(const Evidence& evidence) noexcept {
          (evidence.live_word & format::kLiveRecovering) != 0 && (evidence.live_word & format::kLivePoisoned) == 0;
 }
 
-// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock is
-// held, so that none comes meanwhile.
+// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
+// is held, so that none comes meanwhile.
 Error Session::recover(const Evidence& evidence, const Opening& options) {
   if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
     return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");
@@ -56,7 +56,8 @@ Error Session::begin_recovery(const Evidence& evidence) {
   if (Error error = write_slot(evidence.slots, slot); !error.ok()) return poison(error);
   if (!is_paused && !mutant("recovery_writes_nothing_again")) {
     Error error = file_.rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
-    if (error.ok()) error = file_.rewrite(identity_.body_offset, identity_.body_bytes);
+    const std::uint64_t rest = format::sections_of(identity_).end - identity_.body_offset;
+    if (error.ok()) error = file_.rewrite(identity_.body_offset, rest);
     if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
     if (!error.ok()) return poison(error);
   }

@@ -5,6 +5,7 @@
 #include <bfstore/seal.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "base/fail.hpp"
@@ -171,9 +172,10 @@ Error Session::check_seal(const Opening& options) const {
 
 Error Session::seal(const Session& source, const format::Slot& marks) {
   const std::uint64_t num_chunks = format::num_chunks_of(identity_.body_bytes);
-  const std::uint64_t at = format::checksums_offset_for(identity_);
+  identity_.seal = ReportedSeal{};
+  const format::Sections sections = format::sections_of(identity_);
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
-  if (Error error = file_.allocate(at, checksums.size()); !error.ok()) return error;
+  if (Error error = file_.allocate(sections.body_end, sections.end - sections.body_end); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
   std::optional<Checksums> known;  // of a source that is sealed itself: what rotted is not sealed again
   if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
@@ -190,7 +192,10 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   const bool all_as_sealed = !known || (counters_as_sealed(source.file_, *source.identity_.seal) &&
                                         checksums_as_sealed(source.file_, source.identity_));
   if (!all_as_sealed) return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
-  if (Error error = file_.write_at(checksums, at); !error.ok()) return error;
+  std::vector<std::byte> tail(sections.end - sections.body_end);  // where the end word was as long as it was not sealed
+  std::memcpy(tail.data() + (sections.checksums - sections.body_end), checksums.data(), checksums.size());
+  base::store(tail.data() + (sections.end_word - sections.body_end), format::end_word(identity_.file_id));
+  if (Error error = file_.write_at(tail, sections.body_end); !error.ok()) return error;
   std::array<std::byte, 8> keys_added{};
   const auto header = read_header(source.file_);
   if (!header) return header.error();
@@ -199,7 +204,8 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
-  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, at, format::checksum_of_checksums(checksums, identity_), keys};
+  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums,
+                                format::checksum_of_checksums(checksums, identity_), keys};
   identity_.ro_compat = format::kRoSealed;
   if (Error error = file_.write_at(format::encode_identity(identity_), 0); !error.ok()) return error;
   const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
@@ -236,6 +242,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   store::Opening reading;
   reading.map.random_access = true;  // read through the descriptor
   reading.any_filesystem = options.any_filesystem;
+  reading.lock_timeout_ms = options.lock_timeout_ms;
   reading.without_key = true;
   const auto source = Session::open_reader(from, reading);
   if (!source) return source.error();
@@ -250,6 +257,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   making.mode = options.mode;
   making.replace = options.replace;
   making.any_filesystem = options.any_filesystem;
+  making.lock_timeout_ms = options.lock_timeout_ms;
   making.unpublished = true;
   const auto sealed = Session::create(to, *copy, making);
   if (!sealed) return sealed.error();
@@ -259,6 +267,8 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   if (Error error = refuse_first ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
   const auto after = (*source)->look();
   if (!after) return after.error();
+  Error cut = mutant("seals_what_was_cut") ? Error{} : (*source)->check_file_is_whole();
+  if (!cut.ok()) return cut;
   const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
   const bool same_file = (*source)->file().has_its_path() || mutant("seals_what_was_replaced");
   if (!unchanged || !same_file || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)

@@ -60,7 +60,8 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
 
 Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
                                    const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
-  const std::uint64_t bytes = identity.body_offset + identity.body_bytes;
+  const format::Sections sections = format::sections_of(identity);
+  const std::uint64_t bytes = sections.end;
   if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
     return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
@@ -72,10 +73,11 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
                                   access == File::Access::kRead ? 0 : format::kLivePoisoned};
     if (Error error = mapping->guard(doubt); !error.ok()) return error;
   }
-  // The header always, so that a lookup in a file that is not in memory has no other page fault than for its line, and
-  // a header that can not be read is an error.
+  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
+  // for its line, and a header that can not be read is an error.
   const std::uint64_t wanted = options.populate ? mapping->bytes() : format::kFileHeaderBytes;
-  if (Error error = mapping->populate(wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(sections.end_word, format::kEndWordBytes); !error.ok()) return error;
   return mapping;
 }
 
@@ -158,6 +160,12 @@ Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::
                       ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
                       : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
   if (!identity) return identity.error();
+  const auto uncut = mutant("end_word_is_not_checked_at_opening") ? true : has_end_word(*file, *identity);
+  if (!uncut) return uncut.error();
+  if (!*uncut) {
+    return fail(Code::kLiveWord,
+                path + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+  }
   auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Session>(
@@ -233,38 +241,40 @@ Error Session::adopt_for_reading(const Opening& options) const {
 }
 
 // The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
-// is poisoned, if that is allowed here. Always an error.
+// is poisoned, if that is allowed here: at once in the live word, for a stranger may keep the state lock from us.
+// Always an error.
 Error Session::write_down(const Error& failed, const Opening& options) const {
   if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
-  Error poisoned = as_writer([&](Session& writer) { return writer.poison(failed); }, options);
-  if (poisoned.code == Code::kPoisoned) return poisoned;
+  if (const auto writer = as_writer(options)) {
+    if (!mutant("reader_waits_before_it_says_poisoned")) (*writer)->live_word().fetch_or(format::kLivePoisoned);
+    if (const auto state_lock = (*writer)->take(kStateLock)) return (*writer)->poison(failed);
+  }
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
 }
 
 // The process that was to replace the file has gone.
 Error Session::let_it_go_on(const Opening& options) const {
-  const Error error = as_writer(
-      [](Session& writer) {
-        auto found = writer.evidence_under_lock();
-        if (!found) return found.error();
-        if (writer.file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) writer.go_on(*found);
-        return Error{};
-      },
-      options);
-  if (error.ok()) return {};
-  return fail(Code::kSuperseded, error.message +
-                                     "; it was to be replaced by a process that was killed: a process that may write "
-                                     "to it has to open it once");
+  const auto cannot = [](const Error& error) {
+    return fail(Code::kSuperseded, error.message +
+                                       "; it was to be replaced by a process that was killed: a process that may write "
+                                       "to it has to open it once");
+  };
+  const auto writer = as_writer(options);
+  if (!writer) return cannot(writer.error());
+  const auto state_lock = (*writer)->take(kStateLock);
+  if (!state_lock) return cannot(state_lock.error());
+  auto found = (*writer)->evidence_under_lock();
+  if (!found) return cannot(found.error());
+  if ((*writer)->file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) (*writer)->go_on(*found);
+  return {};
 }
 
-// Under the state lock, by a writer that no other process sees.
-Error Session::as_writer(const std::function<Error(Session&)>& what, const Opening& options) const {
-  const auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
-  if (!writer) return writer.error();
-  if (!(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
+// The same file, by a writer that no other process sees.
+Result<std::unique_ptr<Session>> Session::as_writer(const Opening& options) const {
+  auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
+  if (writer && !(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
     return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
-  const auto state_lock = (*writer)->take(kStateLock);
-  return state_lock ? what(**writer) : state_lock.error();
+  return writer;
 }
 
 // No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
@@ -274,8 +284,11 @@ void Session::go_on(Evidence& evidence) const {
   if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
     return;
   const auto facts = file_.facts();
-  const bool named = facts && facts->links != 0;
-  if (!named && !mutant("replaced_file_goes_on_where_it_is_mounted")) return;
+  if (!facts) return;
+  if (facts->links == 0 && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
+    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+    return;
+  }
   if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
   std::uint64_t over = format::kLiveSuperseded;
   if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
@@ -366,8 +379,9 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
     default:
       break;
   }
-  const bool recoverable = state != FileState::kUnknown && (options.recover || options.accept_loss);
-  return recoverable ? recover(evidence, options) : refuse(state, evidence);
+  const bool lost =
+      state == FileState::kUnknown || (state == FileState::kSuperseded && !mutant("recovers_a_replaced_file"));
+  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and

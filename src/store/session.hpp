@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "format/locks.hpp"
+#include "format/sections.hpp"
 #include "format/state.hpp"
 #include "region/file.hpp"
 #include "region/fork.hpp"
@@ -66,6 +67,10 @@ std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
 // What does not change while the file is open: where it is, and when.
 Result<Evidence> evidence_of_place(const region::File& file);
 
+// Whether the word at the end of a file is there and its own. A file that was cut behind its header has lost it,
+// whether or not it was grown again.
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
+
 // Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
 // process is about to change them.
 Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
@@ -116,6 +121,9 @@ class Session {
   [[nodiscard]] const format::Identity& identity() const noexcept { return identity_; }
   [[nodiscard]] std::byte* body() const noexcept { return mapping_.data() + identity_.body_offset; }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
+  [[nodiscard]] const std::byte* end_word() const noexcept {
+    return mapping_.data() + format::sections_of(identity_).end_word;
+  }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
   // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
   [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
@@ -140,6 +148,8 @@ class Session {
   // The last writer syncs and marks clean.
   Error close();
 
+  // kLost if the file is not whole any more.
+  [[nodiscard]] Error check_file_is_whole() const;
   // Slots and live word, as an unlocked reader sees them.
   [[nodiscard]] Result<Evidence> look() const;
   [[nodiscard]] const region::File& file() const noexcept { return file_; }
@@ -170,7 +180,7 @@ class Session {
   [[nodiscard]] Error superseded() const;
   [[nodiscard]] Error forked() const;
   [[nodiscard]] Error unreadable() const;
-  Error as_writer(const std::function<Error(Session&)>& what, const Opening& options) const;
+  [[nodiscard]] Result<std::unique_ptr<Session>> as_writer(const Opening& options) const;
   Error adopt(const Evidence& evidence);
   Error sync_body() const;
   [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;
@@ -192,9 +202,8 @@ class Session {
 
   [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
-  // The header of the file as it is now, if that is as long as it must be, and the live word its own.
+  // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
-  Error check_file_is_whole() const;
   Error write_slot(const format::SlotPair& slots, format::Slot slot) const;
   [[nodiscard]] Error refuse(FileState state, const Evidence& evidence) const;
 

@@ -35,13 +35,11 @@ Error Session::write_slot(const SlotPair& slots, Slot slot) const {
 }
 
 Result<HeaderBytes> Session::whole_header() const {
-  const auto facts = file_.facts();
-  if (!facts) return facts.error();
   const auto header = read_header(file_);
   if (!header) return header.error();
-  if (facts->bytes >= identity_.body_offset + identity_.body_bytes &&
-      live_word_is_own(live_word_of(*header), identity_.file_id))
-    return *header;
+  const auto uncut = mutant("end_word_is_not_checked_later") ? true : has_end_word(file_, identity_);
+  if (!uncut) return uncut.error();
+  if (*uncut && live_word_is_own(live_word_of(*header), identity_.file_id)) return *header;
   return fail(Code::kLost,
               file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
 }

@@ -28,8 +28,13 @@ class Usage(BfCase):
             self.assertIn(option, text)
             self.assertIn(option, self.good("build", "--help").decode())
         self.assertIn("64Mi are 67,108,864 bits", text)
+        for command in ["create", "build", "add", "recover", "seal"]:
+            self.assertIn("--lock-timeout MS", self.good(command, "--help").decode())
         for option in ["--from", "--key-file", "--maybe", "--absent", "--count", "--null"]:
             self.assertIn(option, self.good("contains", "--help").decode())
+
+    def test_help_says_how_a_copy_is_put_back(self):
+        self.assertRegex(self.good("--help").decode(), r"Never put a copy [^.]*\bcp\b[^.]*\.\sRemove the file first")
 
     def test_help_wins_over_what_is_missing(self):
         self.good("create", "f", "--help")

@@ -51,7 +51,7 @@ class GoodFiles(InspectorCase):
         found = self.json(path + ".sealed")
         self.assertEqual((found["sealed"], found["state"], found["healthy"]), (True, "clean", True))
         self.assertEqual(found["num_chunks"], -(-found["body_bytes"] // 65536))
-        self.assertEqual(found["file_bytes"], found["checksums_offset"] + 8 * found["num_chunks"])
+        self.assertEqual(found["file_bytes"], found["checksums_offset"] + 8 * found["num_chunks"] + 8)
         page = self.text(path + ".sealed")
         self.assertIn("bf verify", page)
         self.assertIn("2 checksums from byte", page)

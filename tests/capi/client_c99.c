@@ -32,6 +32,16 @@ static bfs_options options_for(uint64_t capacity, double fpr) {
   return options;
 }
 
+static bfs_open_options open_options_for(uint32_t flags, const void* key) {
+  bfs_open_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.key = key;
+  options.key_bytes = key == NULL ? 0 : 16;
+  return options;
+}
+
 static bfs_error fresh_error(void) {
   bfs_error error;
   memset(&error, 0, sizeof error);
@@ -234,6 +244,7 @@ static void buffers(void) {
   bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = NULL;
   bfs_filter* wrapped = NULL;
+  bfs_open_options range = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, NULL);
   uint64_t bytes = 0;
   unsigned char* block = NULL;
   unsigned char* buffer = NULL;
@@ -259,10 +270,12 @@ static void buffers(void) {
   CHECK(file != NULL);
   CHECK(fwrite("0123456789012345678901234567890123456789012345678901234567890123", 1, 64, file) == 64);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
-  CHECK(bfs_open_range(other_path, 64, 0, &filter, NULL) == BFS_OK);
+  range.offset = 64;
+  CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "kept", 4) == 1 && bfs_contains(filter, "other", 5) == 0);
   CHECK(bfs_close(filter) == BFS_OK);
-  CHECK(bfs_open_range(other_path, 0, 0, &filter, NULL) == BFS_EMAGIC);
+  range.offset = 0;
+  CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_EMAGIC);
   CHECK(remove(other_path) == 0);
   free(block);
 }
@@ -297,6 +310,9 @@ static void with_a_secret_key(void) {
   static const unsigned char key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   static const unsigned char other[16] = {1};
   bfs_options options = options_for(100, 0.01);
+  bfs_open_options with_key = open_options_for(BFS_OPEN_READ, key);
+  bfs_open_options with_other = open_options_for(BFS_OPEN_READ, other);
+  bfs_open_options without = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, NULL);
   bfs_error error = fresh_error();
   bfs_filter* filter = NULL;
   uint64_t bytes = 0;
@@ -310,8 +326,8 @@ static void with_a_secret_key(void) {
   CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_OK);
   CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter) == BFS_OK);
   CHECK(bfs_open(other_path, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
-  CHECK(bfs_open_keyed(other_path, other, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
-  CHECK(bfs_open_keyed(other_path, key, BFS_OPEN_READ, &filter, &error) == BFS_OK);
+  CHECK(bfs_open_with(other_path, &with_other, &filter, &error) == BFS_EKEY && filter == NULL);
+  CHECK(bfs_open_with(other_path, &with_key, &filter, &error) == BFS_OK);
   CHECK(bfs_contains(filter, "secret", 6) == 1 && bfs_contains(filter, "other", 5) == 0);
   CHECK(bfs_close(filter) == BFS_OK);
 
@@ -325,8 +341,9 @@ static void with_a_secret_key(void) {
   file = fopen(other_path, "wb");
   CHECK(file != NULL);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
-  CHECK(bfs_open_range(other_path, 0, 0, &filter, NULL) == BFS_EKEY);
-  CHECK(bfs_open_range_keyed(other_path, 0, 0, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open_with(other_path, &without, &filter, NULL) == BFS_EKEY);
+  with_key.flags |= BFS_OPEN_RANGE;
+  CHECK(bfs_open_with(other_path, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
   CHECK(remove(other_path) == 0);
   free(block);
 }

@@ -33,7 +33,8 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 104 && offsetof(bfs_options, key) == 96, "");  // 96 bytes before there was a key
+static_assert(sizeof(bfs_options) == 112 && offsetof(bfs_options, key) == 96, "");  // 96 bytes before there was a key
+static_assert(sizeof(bfs_open_options) == 48, "");
 static_assert(sizeof(bfs_statistics) == 144, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
@@ -44,6 +45,15 @@ bfs_options options_for(std::uint64_t capacity, double fpr) {
   options.struct_bytes = sizeof options;
   options.capacity = capacity;
   options.fpr = fpr;
+  return options;
+}
+
+bfs_open_options open_options_for(std::uint32_t flags, const void* key) {
+  bfs_open_options options = bfs_open_options();
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.key = key;
+  options.key_bytes = key == nullptr ? 0 : 16;
   return options;
 }
 
@@ -262,7 +272,9 @@ void in_the_clients_own_memory(const std::string& folder) {
   const std::string path = folder + "/holder.bin";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(buffer), static_cast<std::streamsize>(bytes));
-  CHECK(bfs_open_range(path.c_str(), 0, bytes, &filter, nullptr) == BFS_OK);
+  bfs_open_options range = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, nullptr);
+  range.max_bytes = bytes;
+  CHECK(bfs_open_with(path.c_str(), &range, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "embedded", 8) == 1 && bfs_contains(filter, "other", 5) == 0);
   CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter) == BFS_OK);
 }
@@ -290,15 +302,18 @@ void with_a_secret_key(const std::string& folder) {
   bfs_filter* filter = nullptr;
   CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
   CHECK(bfs_open(path.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
-  CHECK(bfs_open_keyed(path.c_str(), nullptr, BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
-  CHECK(bfs_open_keyed(path.c_str(), key, BFS_OPEN_WRITE, &filter, nullptr) == BFS_OK);
+  const bfs_open_options without = open_options_for(BFS_OPEN_WRITE, nullptr);
+  CHECK(bfs_open_with(path.c_str(), &without, &filter, nullptr) == BFS_EKEY);
+  const bfs_open_options with_key = open_options_for(BFS_OPEN_WRITE, key);
+  CHECK(bfs_open_with(path.c_str(), &with_key, &filter, nullptr) == BFS_OK);
   CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
   alignas(64) unsigned char buffer[1024];
   std::uint64_t bytes = 0;
   CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
   CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
   CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
-  CHECK(bfs_open_range_keyed(path.c_str(), 0, 0, key, &filter, nullptr) == BFS_EFORM);
+  const bfs_open_options range = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, key);
+  CHECK(bfs_open_with(path.c_str(), &range, &filter, nullptr) == BFS_EFORM);
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ class Arguments(Case):
         self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, None)
         self.fails("BFS_EINVAL", LIBRARY.bfs_open, None, bfs.READ)
         self.assertEqual(LIBRARY.bfs_open(self.path, bfs.READ, None, None), EINVAL)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open_range, None, 0, 0)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, None, bfs.open_options())
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, None)
+        self.assertEqual(LIBRARY.bfs_open_with(self.path, bfs.open_options(), None, None), EINVAL)
         self.fails("BFS_EINVAL", LIBRARY.bfs_format, None, 1000, options)
         self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, None, 1000, bfs.READ)
         self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), None, None), EINVAL)
@@ -72,42 +74,6 @@ class Arguments(Case):
         stats = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
         self.assertEqual(LIBRARY.bfs_stats(handle, 2, byref(stats)), EINVAL)
         self.close(handle)
-
-    def test_options_of_another_size(self):
-        class Larger(ctypes.Structure):
-            _fields_ = [("now", bfs.Options), ("later", ctypes.c_uint64)]
-        create = ctypes.CDLL(LIBRARY_PATH).bfs_create
-        create.restype = ctypes.c_int32
-        now = ctypes.sizeof(bfs.Options)
-        for size, later, code in ((0, 0, EINVAL), (4, 0, EINVAL), (95, 0, EINVAL), (97, 0, EINVAL), (now - 1, 0, EINVAL),
-                                  (now + 8, 1, EINVAL), (now + 8, 0, 0)):
-            with self.subTest(size=size, later=later):
-                options, handle = Larger(bfs.options(capacity=10), later), ctypes.c_void_p()
-                options.now.struct_bytes = size
-                self.assertEqual(create(self.path, byref(options), byref(handle), None), code)
-                self.assertEqual(os.path.exists(self.path), code == 0)
-                self.assertEqual(LIBRARY.bfs_close(handle), 0)
-
-    def test_options_of_the_first_version_of_the_header_have_no_key(self):
-        """Whatever lies behind them: the library looks no further than the struct goes."""
-        options = bfs.options(capacity=10, key=bytes(16))
-        options.struct_bytes = 96
-        self.close(bfs.call(LIBRARY.bfs_create, self.path, options))
-        self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ))
-
-    def test_statistics_of_another_size(self):
-        handle = self.create()
-        for size in (0, 4, 40, 111):
-            stats = bfs.Statistics(struct_bytes=size, num_bits=4711)
-            self.assertEqual(LIBRARY.bfs_stats(handle, 0, byref(stats)), EINVAL)
-            self.assertEqual(stats.num_bits, 4711)
-        self.assertEqual(LIBRARY.bfs_stats(handle, 0, None), EINVAL)
-
-    def test_statistics_of_the_first_version_of_the_header_are_filled_as_far_as_they_go(self):
-        handle = self.create()
-        stats = bfs.Statistics(struct_bytes=112, resident_bytes=4711)
-        self.assertEqual(LIBRARY.bfs_stats(handle, 0, byref(stats)), 0)
-        self.assertEqual((stats.struct_bytes, stats.capacity, stats.resident_bytes, stats.isa), (112, COUNT, 4711, b""))
 
     def test_the_kernel_can_be_chosen_and_what_can_not_run_is_refused(self):
         self.close(self.create())
@@ -150,7 +116,7 @@ class Arguments(Case):
                 (library.bfs_stats, (handle, 1, byref(bfs.Statistics(struct_bytes=112)))),
                 (library.bfs_close, (handle,)), (library.bfs_create, (self.path, options, byref(handle), None)),
                 (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle,)),
-                (library.bfs_open_range, (self.path, 2**40, 0, byref(handle), None))):
+                (library.bfs_open_with, (self.path, bfs.open_options(offset=2**40), byref(handle), None))):
             with self.subTest(function=function.__name__):
                 ctypes.set_errno(4711)
                 function(*arguments)
@@ -206,8 +172,8 @@ class Arguments(Case):
             self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, address, size.value, flags)
         with open(self.path, "wb") as file:
             file.write(bytes(4096))
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open_range, self.path, 8, 0)
-        self.fails("BFS_EMAGIC", LIBRARY.bfs_open_range, self.path, 64, 0)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=8))
+        self.fails("BFS_EMAGIC", LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=64))
         del keep
 
 

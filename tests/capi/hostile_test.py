@@ -17,7 +17,7 @@ import unittest
 from support import CODES, LIBRARY, Case, bfs
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "format"))
-from breakage import put, seal_identity
+from breakage import end_word, put, seal_identity
 
 KEYS = [b"key %d" % i for i in range(100)]
 NAN, INFINITY = float("nan"), float("inf")
@@ -39,7 +39,7 @@ class Hostile(Case):
         call, seal = bfs.call, self.folder + b"/new"
         return [("read", lambda path: call(LIBRARY.bfs_open, path, bfs.READ)),
                 ("write", lambda path: call(LIBRARY.bfs_open, path, bfs.WRITE)),
-                ("range", lambda path: call(LIBRARY.bfs_open_range, path, 0, 0)),
+                ("range", lambda path: bfs.open_with(LIBRARY, path, offset=0)),
                 ("verify", lambda path: bfs.verify(LIBRARY, path)),
                 ("seal", lambda path: bfs.seal(LIBRARY, path, seal)),
                 ("like", lambda path: call(LIBRARY.bfs_create, seal, bfs.options(like=path)))]
@@ -184,7 +184,7 @@ class Hostile(Case):
                     (5e-324, True), (1.0, True), (64.0, True), (2.0**48, False), (1e308, False), (-1.0, False), (NAN, False),
                     (INFINITY, False))] +
                 [({"capacity": 100, "max_bytes": b}, fits) for b, fits in (
-                    (1, False), (16384, False), (16384 + 63, False), (16384 + 64, True), (2**64 - 1, False))] +
+                    (1, False), (16384, False), (16384 + 4096 + 7, False), (16384 + 4096 + 8, True), (2**64 - 1, False))] +
                 [({**good, "note": b"n" * 1024}, True), ({**good, "note": b"n" * 1025}, False)] +
                 [({**good, "mode": mode}, fits) for mode, fits in ((0o777, True), (0o1000, False), (2**32 - 1, False))]):
             with self.subTest(given=given):
@@ -222,6 +222,12 @@ class Hostile(Case):
         seal_identity(data)
         return bytes(data[:16384])
 
+    def write_sparse(self, file, m):
+        header = self.header_for(m)
+        file.write(header)
+        file.seek(16384 + m // 8)
+        file.write(end_word(header))
+
     def test_a_header_that_promises_2_to_the_48_bits_on_a_small_file(self):
         for m in (2**48, 2**47, 2**40, 2**20):
             header = self.header_for(m)
@@ -235,8 +241,7 @@ class Hostile(Case):
         path = folder + b"/bfstore-sparse-%d" % os.getpid()
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
         with open(path, "wb") as file:
-            file.write(self.header_for(2**43))
-            file.truncate(16384 + 2**40)
+            self.write_sparse(file, 2**43)
         began = time.monotonic()
         handle = bfs.call(LIBRARY.bfs_open, path, bfs.READ)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 0)
@@ -250,8 +255,7 @@ class Hostile(Case):
     def limit_of_memory(self):
         path = self.folder + b"/large"
         with open(path, "wb") as file:
-            file.write(self.header_for(2**33))
-            file.truncate(16384 + 2**30)
+            self.write_sparse(file, 2**33)
         self.fill()
 
         def small():

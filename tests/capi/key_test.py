@@ -28,10 +28,10 @@ class Keyed(Case):
         """Every function that opens, as f(key)."""
         with open(self.path + b".range", "wb") as file:
             file.write(ctypes.string_at(address, size))
-        openers = [lambda key, mode=mode: bfs.call(LIBRARY.bfs_open_keyed, self.path, key, mode) for mode in MODES]
+        openers = [lambda key, mode=mode: bfs.open_with(LIBRARY, self.path, mode, key=key) for mode in MODES]
         openers += [lambda key, mode=mode: bfs.call(LIBRARY.bfs_wrap_keyed, address, size, mode, key)
                     for mode in (bfs.READ, bfs.WRITE)]
-        return openers + [lambda key: bfs.call(LIBRARY.bfs_open_range_keyed, self.path + b".range", 0, 0, key)]
+        return openers + [lambda key: bfs.open_with(LIBRARY, self.path + b".range", offset=0, key=key)]
 
     def refused(self, opener, key, words):
         with self.assertRaises(bfs.CodeError) as refused:
@@ -53,7 +53,7 @@ class Keyed(Case):
         self.openers(address, size)
         self.fails("BFS_EKEY", LIBRARY.bfs_open, self.path, bfs.READ)
         self.fails("BFS_EKEY", LIBRARY.bfs_wrap, address, size, bfs.READ)
-        self.fails("BFS_EKEY", LIBRARY.bfs_open_range, self.path + b".range", 0, 0)
+        self.fails("BFS_EKEY", LIBRARY.bfs_open_with, self.path + b".range", bfs.open_options(offset=0))
 
     def test_a_key_for_a_filter_that_has_none(self):
         self.close(self.create())
@@ -82,7 +82,7 @@ class Keyed(Case):
             self.fails("BFS_EKEY", LIBRARY.bfs_create, self.path + b"2", bfs.options(like=self.path, key=key))
         self.close(bfs.call(LIBRARY.bfs_create, self.path + b"2", bfs.options(like=self.path, key=SECRET)))
         self.fails("BFS_EKEY", LIBRARY.bfs_open, self.path + b"2", bfs.READ)
-        self.close(bfs.call(LIBRARY.bfs_open_keyed, self.path + b"2", SECRET, bfs.READ))
+        self.close(bfs.open_with(LIBRARY, self.path + b"2", key=SECRET))
 
     def test_the_caller_s_key_is_copied(self):
         block = ctypes.create_string_buffer(SECRET, 16)

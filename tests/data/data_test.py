@@ -72,12 +72,12 @@ class KeptFiles(unittest.TestCase):
     def test_good_keyed_files(self):
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
             path = self.copy(FOLDER / "good_siphash.bf")
-            self.check_answers(bfs.call(LIBRARY.bfs_open_keyed, path, SECRET, flags), reader.open_file(path, SECRET))
+            self.check_answers(bfs.open_with(LIBRARY, path, flags, key=SECRET), reader.open_file(path, SECRET))
         path = self.copy(FOLDER / "good_siphash.record")
-        self.check_answers(bfs.call(LIBRARY.bfs_open_range_keyed, path, 0, 0, SECRET), reader.open_range(path, 0, 0, SECRET))
+        self.check_answers(bfs.open_with(LIBRARY, path, offset=0, key=SECRET), reader.open_range(path, 0, 0, SECRET))
         for key in (None, bytes(16)):
             with self.assertRaises(bfs.CodeError) as refused:
-                bfs.call(LIBRARY.bfs_open_keyed, self.copy(FOLDER / "good_siphash.bf"), key, bfs.READ)
+                bfs.open_with(LIBRARY, self.copy(FOLDER / "good_siphash.bf"), key=key)
             self.assertEqual(refused.exception.code, CODES["BFS_EKEY"])
 
     def test_a_bad_file_is_refused_with_the_code_in_its_name(self):
@@ -89,7 +89,7 @@ class KeptFiles(unittest.TestCase):
             for flags in (bfs.READ, bfs.WRITE):
                 with self.subTest(kept.name, flags=flags):
                     with self.assertRaises(bfs.CodeError) as refused:
-                        bfs.call(LIBRARY.bfs_open_keyed, path, secret, flags)
+                        bfs.open_with(LIBRARY, path, flags, key=secret)
                     self.assertEqual(refused.exception.code, CODES[code])
             with self.subTest(kept.name), self.assertRaises(reader.Refused) as refused:
                 reader.open_file(path, secret)

@@ -93,6 +93,7 @@ def main():
             break_file(good, defect, change, code)
     (FOLDER / "BFS_ECHECKSUM__one_bit_of_the_seed.bf").write_bytes(good[:64] + bytes([good[64] ^ 1]) + good[65:])
     (FOLDER / "BFS_EBODY__last_byte_cut_off.bf").write_bytes(good[:-1])
+    (FOLDER / "BFS_ELIVEWORD__cut_in_its_body_and_grown_again.bf").write_bytes(good[:16384 + 64] + bytes(len(good) - 16384 - 64))
     (FOLDER / "BFS_ETOOSHORT__cut_in_the_live_page.bf").write_bytes(good[:16000])
     (FOLDER / "BFS_EMAGIC__zeros.bf").write_bytes(bytes(len(good)))
 

@@ -24,6 +24,11 @@ def seal_identity(data):
         put(data, end - 8, "Q", reader.xxh3(bytes(data[:end - 8]), 0))
 
 
+def end_word(data):
+    """The word at the end of the filter that `data` begins with."""
+    return struct.pack("<Q", number(data, 96, 8) | 1 << 63)
+
+
 def seal_slots(data):
     for start in (PAGE, 2 * PAGE):
         put(data, start + 4088, "Q", reader.xxh3(bytes(data[start:start + 4088]), number(data, 88, 8)))
@@ -219,7 +224,28 @@ STATE = {
     "live word, bit 0 clear": (live_word(lambda word: word & ~1), "BFS_ELIVEWORD"),
     "live word of another file": (live_word(lambda word: word ^ 2), "BFS_ELIVEWORD"),
     "live word, no slice": (live_word(lambda word: word & (1 << 48) - 1), "BFS_ELIVEWORD"),
-    "live word, bit 36": (live_word(lambda word: word | 1 << 36), "BFS_ELIVEWORD"),
+    "live word, bit 37": (live_word(lambda word: word | 1 << 37), "BFS_ELIVEWORD"),
     "live word, bit 47": (live_word(lambda word: word | 1 << 47), "BFS_ELIVEWORD"),
     "live word, two slices": (live_word(lambda word: word ^ 3 << 48), "BFS_ELIVEWORD"),
+}
+
+
+def last_word(function):
+    return lambda data: put(data, len(data) - 8, "Q", function(number(data, len(data) - 8, 8)))
+
+
+def without_last_page(data):
+    """Cut and grown again."""
+    cut = len(data) - 8 & -PAGE
+    data[cut:] = bytes(len(data) - cut)
+
+
+# Changes to the end of a file that is not sealed, or of an embedded filter.
+END_WORD = {
+    "end word 0": (last_word(lambda word: 0), "BFS_ELIVEWORD"),
+    "end word all ones": (last_word(lambda word: 2**64 - 1), "BFS_ELIVEWORD"),
+    "end word, bit 63 clear": (last_word(lambda word: word & (1 << 63) - 1), "BFS_ELIVEWORD"),
+    "end word of another filter": (last_word(lambda word: word ^ 1 << 20), "BFS_ELIVEWORD"),
+    "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", number(d, 88, 4) | 1 | 1 << 48), "BFS_ELIVEWORD"),
+    "the last page cut and grown again": (without_last_page, "BFS_ELIVEWORD"),
 }

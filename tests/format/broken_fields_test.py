@@ -14,8 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from breakage import (EMBEDDED_ONLY, FILE_ONLY, IDENTITY, KEYED, KEYED_IDENTITY, NOTE, PAGE, STATE, both, field, fill,
-                      number, put, record, seal_identity, seal_slots, stretched, with_records)
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, KEYED, KEYED_IDENTITY, NOTE, PAGE, STATE, both, field,
+                      fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
 HEADER = sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
@@ -94,13 +94,14 @@ class BrokenFields(unittest.TestCase):
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_range, self.path, 64, 0), code, "bfs_open_range")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=64)), code, "a range")
 
     def check_keyed_file(self, data, code):
         self.save(data)
         self.assertEqual(self.reader_says(reader.open_file, self.path, KEYED), code, "reader.py")
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open_keyed, self.path, KEYED, flags), code)
+            options = bfs.open_options(flags, key=KEYED)
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
 
     def check_keyed_embedded(self, data, code):
         self.assertEqual(self.reader_says(reader.embedded, bytes(data), KEYED), code, "reader.py")
@@ -111,7 +112,8 @@ class BrokenFields(unittest.TestCase):
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_range_keyed, self.path, 64, 0, KEYED), code)
+        options = bfs.open_options(offset=64, key=KEYED)
+        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
 
     def check_identities(self, base, rules, check):
         for name, (change, code) in rules.items():
@@ -213,6 +215,20 @@ class BrokenFields(unittest.TestCase):
                 change(data)
                 self.assertNotEqual(data, base)
                 self.check_file(data, code)
+
+    def test_the_word_at_the_end(self):
+        for layout in bfs.LAYOUTS:
+            for base, check in ((self.make_file(layout), self.check_file), (self.make_embedded(layout), self.check_embedded)):
+                for name, (change, code) in END_WORD.items():
+                    with self.subTest(name, layout=layout):
+                        data = bytearray(base)
+                        change(data)
+                        self.assertNotEqual(data, base)
+                        check(data, code)
+
+    def test_a_file_as_long_as_its_body_lacks_the_word_at_its_end(self):
+        self.check_file(self.make_file()[:-8], "BFS_EBODY")
+        self.check_embedded(self.make_embedded()[:-8], "BFS_EBODY")
 
     def test_reserved_bytes_behind_the_identity(self):
         """FORMAT.md, Conventions: a reader that knows the minor version refuses what is not zero."""

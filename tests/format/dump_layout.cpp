@@ -58,6 +58,7 @@ void print_enums() {
   print_number("live", "superseded", format::kLiveSuperseded);
   print_number("live", "recovering", format::kLiveRecovering);
   print_number("live", "syncing", format::kLiveSyncing);
+  print_number("live", "replaced", format::kLiveReplaced);
 }
 
 void print_constants() {

@@ -242,8 +242,7 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
     default:
       check(bfs_use_threads(filter, 65) < 0 && bfs_use_threads(filter, 0) < 0, "no such number of threads");
       check(bfs_open(nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_open_keyed(nullptr, nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_open_range_keyed(nullptr, huge, huge, secret(), nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_open_with(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
       check(bfs_seal(nullptr, nullptr, 0, 0, nullptr) == BFS_EINVAL, "no paths");
       check(bfs_seal("", "", BFS_OPTION_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
       check(bfs_verify(nullptr, nullptr, 0, nullptr) == BFS_EINVAL, "no path");

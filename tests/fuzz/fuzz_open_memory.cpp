@@ -94,11 +94,17 @@ void use_range(Input bytes, std::uint64_t offset) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
   const std::uint64_t most = offset % 128 == 0 ? 0 : bytes.size();
-  std::int32_t code = bfs_open_range(path, offset, most, &filter, &error);
+  const auto open_with = [&](const void* key) {
+    bfs_open_options options = fuzz::open_options(BFS_OPEN_READ | BFS_OPEN_RANGE, key);
+    options.offset = offset;
+    options.max_bytes = most;
+    return bfs_open_with(path, &options, &filter, &error);
+  };
+  std::int32_t code = open_with(nullptr);
   if (code == BFS_EKEY) {
-    code = bfs_open_range_keyed(path, offset, most, fuzz::other_secret(), &filter, &error);
+    code = open_with(fuzz::other_secret());
     check(code == BFS_EKEY, "another key is refused", code);
-    code = bfs_open_range_keyed(path, offset, most, fuzz::secret(), &filter, &error);
+    code = open_with(fuzz::secret());
   }
   filter = fuzz::made(code, filter, error).filter;
   const Memory memory = copy_of(bytes);

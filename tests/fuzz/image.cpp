@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "hash/hash.hpp"
@@ -54,6 +55,24 @@ Damage damage_from(Bytes& bytes) {
   return {offset, static_cast<std::byte>(bytes.u8())};
 }
 
+format::FileId file_id_of(std::span<const std::byte> header) {
+  format::FileId file_id{};
+  std::memcpy(file_id.data(), header.data() + format::kFileIdField.offset, file_id.size());
+  return file_id;
+}
+
+// Where it belongs; a file that is as long as its body, or its checksums, is long enough for it then.
+void put_end_word(Image& image, std::span<const std::byte> header) {
+  const auto body_bytes = format::get<std::uint64_t>(header, format::kBodyBytesField);
+  if (image.body_offset > kMostFileBytes || body_bytes > kMostFileBytes) return;
+  const std::uint64_t body_end = image.body_offset + body_bytes;
+  image.end_at = image.checksums.bytes.empty() ? (body_end + format::kPageBytes - 1) & ~(format::kPageBytes - 1)
+                                               : image.checksums.offset + image.checksums.bytes.size();
+  if (body_end > image.length || image.end_at + format::kEndWordBytes > kMostFileBytes) return;
+  image.length = std::max(image.length, image.end_at + format::kEndWordBytes);
+  image.end_word = format::end_word(file_id_of(header));
+}
+
 // The file is long enough for its checksums then.
 void put_seal_and_length(Image& image) {
   image.checksums = put_seal(image.header, image.body);
@@ -87,11 +106,9 @@ void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here
   make_slot_right(header, format::kSlotOffset, wanted(kRightSlotA), wanted(kHereSlotA), here);
   make_slot_right(header, format::kSlotOffset + format::kPageBytes, wanted(kRightSlotB), wanted(kHereSlotB), here);
   if (!wanted(kRightLiveWord)) return;
-  format::FileId file_id{};
-  std::memcpy(file_id.data(), header.data() + format::kFileIdField.offset, file_id.size());
   const std::span<std::byte> live = header.subspan(format::kLivePageOffset);
   const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::kLiveStates;
-  format::put(live, format::kLiveWordField, format::healthy_live_word(file_id) | states);
+  format::put(live, format::kLiveWordField, format::healthy_live_word(file_id_of(header)) | states);
 }
 
 Image decode(Input input, const Here& here) {
@@ -124,6 +141,7 @@ Image decode(Input input, const Here& here) {
   if (image.body_offset >= image.length) image.body = {};
   image.body = image.body.first(std::min<std::uint64_t>(image.body.size(), image.length - image.body_offset));
   if (image.checksums.offset + image.checksums.bytes.size() > image.length) image.checksums = {};
+  if ((right & kRightLiveWord) != 0) put_end_word(image, header);
   for (Damage& damage : image.damage) damage.offset += image.body_offset;
   return image;
 }
@@ -159,6 +177,11 @@ Image ImageFile::put(Input input) {
   write(image.header.data(), image.header.size(), 0);
   write(reinterpret_cast<const std::byte*>(image.body.data()), image.body.size(), image.body_offset);
   write(image.checksums.bytes.data(), image.checksums.bytes.size(), image.checksums.offset);
+  if (image.end_word) {
+    std::array<std::byte, format::kEndWordBytes> word{};
+    bfstore::base::store(word.data(), *image.end_word);
+    write(word.data(), word.size(), image.end_at);
+  }
   for (const Damage& one : image.damage) damage(one);
   return image;
 }

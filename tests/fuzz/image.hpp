@@ -15,6 +15,7 @@
 //   ...      the body
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "format/state.hpp"
@@ -28,7 +29,7 @@ inline constexpr std::uint8_t kRightSlotA = 2;     // its checksum
 inline constexpr std::uint8_t kRightSlotB = 4;
 inline constexpr std::uint8_t kHereSlotA = 8;  // this boot, this file
 inline constexpr std::uint8_t kHereSlotB = 16;
-inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state bits as they are
+inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state bits as they are; the end word, too
 inline constexpr std::uint8_t kRightCanary = 64;
 inline constexpr std::uint8_t kWholeFile = 128;
 // Of the other byte; its highest bits are not used.
@@ -49,7 +50,9 @@ struct Image {
   std::vector<std::byte> header;  // the file's first bytes
   std::uint64_t body_offset = 0;
   Input body;
-  Checksums checksums;  // of a sealed one
+  Checksums checksums;       // of a sealed one
+  std::uint64_t end_at = 0;  // where the end word is made right
+  std::optional<std::uint64_t> end_word;
   std::vector<Damage> damage;
 };
 

@@ -1,5 +1,5 @@
-// libFuzzer's mutations of a filter in memory: half of the time its canary and its checksum, or the bare form's check,
-// are made right afterwards.
+// libFuzzer's mutations of a filter in memory: half of the time its canary, its checksum and its end word, or the bare
+// form's check, are made right afterwards.
 #include <algorithm>
 #include <span>
 
@@ -24,6 +24,14 @@ void make_record_right(std::span<std::byte> bytes) {
   if (length < format::kLeastEmbeddedHeader || length > bytes.size()) return;
   const std::size_t covered = length - format::kChecksumBytes;
   bfstore::base::store(bytes.data() + covered, bfstore::hash::xxh3(bytes.data(), covered, 0));
+  const auto body_offset = format::get<std::uint64_t>(bytes, format::kBodyOffsetField);
+  const auto body_bytes = format::get<std::uint64_t>(bytes, format::kBodyBytesField);
+  const std::uint64_t behind = bytes.size() - std::min<std::uint64_t>(bytes.size(), body_offset);
+  if (behind < format::kEndWordBytes || body_bytes > behind - format::kEndWordBytes) return;
+  format::FileId file_id{};
+  std::copy_n(reinterpret_cast<const std::uint8_t*>(bytes.data()) + format::kFileIdField.offset, file_id.size(),
+              file_id.begin());
+  bfstore::base::store(bytes.data() + body_offset + body_bytes, format::end_word(file_id));
 }
 
 void make_trailer_right(std::span<std::byte> bytes) {

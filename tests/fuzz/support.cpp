@@ -153,16 +153,27 @@ Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error) {
   return {code, nullptr, false};
 }
 
+bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept {
+  bfs_open_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.key = key;
+  options.key_bytes = key == nullptr ? 0 : 16;
+  return options;
+}
+
 Opened open_file(const char* path, std::uint32_t flags) {
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_open(path, flags, &filter, &error);
   const Opened opened = made(code, filter, error);
   if (code != BFS_EKEY) return opened;
-  const std::int32_t other = bfs_open_keyed(path, other_secret(), flags, &filter, &error);
+  bfs_open_options options = open_options(flags, other_secret());
+  const std::int32_t other = bfs_open_with(path, &options, &filter, &error);
   check(other == BFS_EKEY && filter == nullptr, "another key is refused", other);
   error = no_error();
-  const std::int32_t keyed = bfs_open_keyed(path, secret(), flags, &filter, &error);
+  options = open_options(flags, secret());
+  const std::int32_t keyed = bfs_open_with(path, &options, &filter, &error);
   return {keyed, made(keyed, filter, error).filter, true};
 }
 

@@ -52,6 +52,9 @@ std::uint64_t digest(std::size_t number) noexcept;
 const void* secret() noexcept;
 const void* other_secret() noexcept;
 
+// bfs_open_options with these flags, and with this key or none.
+bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept;
+
 // What bfs_open says; where it refuses there is no handle, and a message.
 struct Opened {
   std::int32_t code = BFS_OK;

@@ -115,17 +115,6 @@ const char* expected_name(Code code) {
 
 }  // namespace
 
-TEST_CASE("checked_add says when it overflows") {
-  CHECK(base::checked_add(0, 0) == 0U);
-  CHECK(base::checked_add(2, 3) == 5U);
-  CHECK(base::checked_add(kMost, 0) == kMost);
-  CHECK(base::checked_add(kMost - 1, 1) == kMost);
-  CHECK(base::checked_add(std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1) == kMost);
-  CHECK(base::checked_add(kMost, 1) == std::nullopt);
-  CHECK(base::checked_add(1, kMost) == std::nullopt);
-  CHECK(base::checked_add(std::uint64_t{1} << 63, std::uint64_t{1} << 63) == std::nullopt);
-}
-
 TEST_CASE("rounding to a power of two keeps what is a multiple") {
   for (const std::uint64_t unit : {1U, 8U, 64U, 512U, 4096U}) {
     for (std::uint64_t value = 0; value < 3 * unit + 2; ++value) {

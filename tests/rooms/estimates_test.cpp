@@ -66,7 +66,7 @@ TEST_CASE("the fill is counted bit by bit") {
       CHECK_FALSE(made.filter.stats().fill.has_value());
       add_mixed(made.filter, 0, bits / 8);
       std::uint64_t set = 0;
-      for (const std::byte byte : made.buffer.bytes().last(bits / 8)) {
+      for (const std::byte byte : body_of(made)) {
         for (unsigned bit = 0; bit < 8; ++bit) set += std::to_integer<unsigned>(byte) >> bit & 1U;
       }
       const Fill fill = *made.filter.stats(true).fill;
@@ -81,7 +81,7 @@ TEST_CASE("blocked: the rate now is the mean over blocks, not the rate of the me
   options.num_bits = 1024;
   options.num_probes = 4;
   InMemory made = InMemory::make(options);
-  const auto body = made.buffer.bytes().last(128);
+  const auto body = body_of(made);
   std::fill(body.begin(), body.begin() + 64, std::byte{0xff});  // one block full, one empty
   const Fill fill = *made.filter.stats(true).fill;
   CHECK(fill.fill_ratio == 0.5);
@@ -96,7 +96,7 @@ TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are
     options.num_bits = 5120;
     options.num_probes = 4;
     InMemory made = InMemory::make(options);
-    const auto body = made.buffer.bytes().last(640);
+    const auto body = body_of(made);
     std::fill(body.begin(), body.end(), std::byte{0xff});
     const Fill fill = *made.filter.stats(true).fill;
     CHECK(fill.set_bits == 5120);

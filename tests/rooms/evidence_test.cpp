@@ -65,7 +65,8 @@ TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slot
   for (const Change denied :
        {Change([](Evidence& evidence) { evidence.boot_id[0] ^= 1; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }), Change([](Evidence& evidence) { evidence.mount = 11; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.mount = 11; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 9; }), Change([](Evidence& evidence) {
@@ -85,7 +86,8 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }), Change([](Evidence& evidence) { evidence.mount = 11; }),
+        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.mount = 11; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
         Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {

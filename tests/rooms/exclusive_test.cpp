@@ -25,10 +25,6 @@ std::vector<std::string> keys_of(std::uint64_t count) {
   return keys;
 }
 
-std::span<const std::byte> body_of(const InMemory& made) {
-  return made.buffer.bytes().last(made.filter.stats().body_bytes);
-}
-
 }  // namespace
 
 TEST_CASE("a handle that adds alone sets the bits and counts the keys that one beside others does, in every form") {

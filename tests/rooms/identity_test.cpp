@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/bytes.hpp"
+#include "format/sections.hpp"
 #include "hash/hash.hpp"
 #include "sizing/sizing.hpp"
 #include "support.hpp"
@@ -45,7 +46,10 @@ Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   return identity;
 }
 
-std::uint64_t end_of(const Identity& identity) { return identity.body_offset + identity.body_bytes; }
+std::uint64_t end_of(const Identity& identity) {
+  const std::uint64_t body_end = identity.body_offset + identity.body_bytes;
+  return (identity.embedded ? body_end : (body_end + 4095) / 4096 * 4096) + 8;
+}
 
 CheckedIdentity check(std::span<const std::byte> record, Form form, const Identity& identity) {
   return format::check_identity(record, form, std::max<std::uint64_t>(end_of(identity), format::kFileHeaderBytes),
@@ -150,7 +154,7 @@ TEST_CASE("a record cut at any byte is refused, and never read behind its end") 
   }
 }
 
-TEST_CASE("a body that ends one byte behind the file is refused") {
+TEST_CASE("a filter whose end word ends one byte behind the file is refused") {
   for (const Form form : kForms) {
     const Identity identity = identity_of(11, form, 0);
     const auto record = format::encode_identity(identity);
@@ -158,6 +162,38 @@ TEST_CASE("a body that ends one byte behind the file is refused") {
     const auto checked = format::check_identity(record, form, end_of(identity) - 1, false);
     REQUIRE(checked.problems.size() == 1);
     CHECK(checked.problems.front().code == Code::kBody);
+  }
+}
+
+TEST_CASE("the end word is in a page behind the body, behind the checksums of a sealed file, and the last of it") {
+  Identity identity = identity_of(0, Form::kFile, 0);
+  identity.body_offset = 16384;
+  for (const std::uint64_t body_bytes : {8U, 64U, 4096U, 65536U, 65600U, 1'000'000U}) {
+    CAPTURE(body_bytes);
+    identity.body_bytes = body_bytes;
+    identity.seal.reset();
+    const std::uint64_t checksums = 16384 + (body_bytes + 4095) / 4096 * 4096;
+    CHECK(format::sections_of(identity).end_word == checksums);
+    CHECK(format::sections_of(identity).end == checksums + 8);
+    identity.seal.emplace();
+    CHECK(format::sections_of(identity).checksums == checksums);
+    CHECK(format::sections_of(identity).end_word == checksums + 8 * ((body_bytes + 65535) / 65536));
+    CHECK(format::sections_of(identity).end == format::sections_of(identity).end_word + 8);
+  }
+}
+
+// One compare of the two words' difference finds whatever happens to either of them or to both.
+TEST_CASE("an end word is never 0, never a live word, and of every file another one") {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    format::FileId id{};
+    for (std::size_t j = 0; j < id.size(); ++j) id[j] = static_cast<std::uint8_t>(mix(i + j));
+    const std::uint64_t word = format::end_word(id);
+    REQUIRE((word >> 63) == 1);
+    for (std::size_t bit = 64; bit < 127; ++bit) {
+      format::FileId other = id;
+      other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1U << bit % 8);
+      REQUIRE(format::end_word(other) != word);
+    }
   }
 }
 

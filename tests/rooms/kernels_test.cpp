@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "layout/layout.hpp"
@@ -36,8 +37,9 @@ using Words = std::unique_ptr<std::uint64_t, Free>;
 
 // Nothing is in doubt.
 layout::Target target_of(const std::uint64_t* words, const Geometry& geometry) {
-  static const std::uint64_t guard = 1;
-  return {words, geometry, {&guard, ~std::uint64_t{0}, 1}, nullptr};
+  static const std::uint64_t front = 1;
+  static const std::uint64_t end = 2;
+  return {words, geometry, {&front, &end, ~std::uint64_t{0}, 3}, nullptr};
 }
 
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
@@ -88,20 +90,23 @@ void check_doubt(const Functions& kernel) {
   const Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
   for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
-    std::uint64_t word = 1;
+    std::uint64_t front = 1;
+    std::uint64_t end = 2;
     layout::Target target{words.get(), layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k), {}, nullptr};
-    target.guard.word = &word;
-    target.guard.expected = 1;
+    target.guard.front = &front;
+    target.guard.end = &end;
+    target.guard.expected = 3;
     target.ask = kernel.contains.one;
     const Lookup lookup(target);
-    for (const std::uint64_t seen : {std::uint64_t{1}, std::uint64_t{0}, ~std::uint64_t{0}}) {
-      word = seen;
-      const int expected = seen == 1 ? 0 : 1;  // nothing was added
+    for (const auto [at_front, at_end] : {std::pair(1U, 2U), std::pair(0U, 2U), std::pair(1U, 0U), std::pair(0U, 0U)}) {
+      front = at_front;
+      end = at_end;
+      const int expected = at_front == 1 && at_end == 2 ? 0 : 1;  // nothing was added
       const int found[] = {kernel.contains.one(target, mix(k)), lookup.call(mix(k)),
                            static_cast<int>(lookup.contains_digest(mix(k)))};
       if (found[0] == expected && found[1] == expected && found[2] == expected) continue;
-      std::printf("%s, k = %u: with %llx for the word, %d %d %d\n", kernel.isa, k,
-                  static_cast<unsigned long long>(seen), found[0], found[1], found[2]);
+      std::printf("%s, k = %u: with %u and %u for the words, %d %d %d\n", kernel.isa, k, at_front, at_end, found[0],
+                  found[1], found[2]);
       std::exit(1);
     }
   }

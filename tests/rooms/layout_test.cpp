@@ -30,8 +30,9 @@ std::vector<std::uint64_t> some_sizes(Layout layout) {
 
 // Nothing is in doubt.
 layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geometry) {
-  static const std::uint64_t guard = 1;
-  return {words, geometry, {&guard, ~std::uint64_t{0}, 1}, nullptr};
+  static const std::uint64_t front = 1;
+  static const std::uint64_t end = 2;
+  return {words, geometry, {&front, &end, ~std::uint64_t{0}, 3}, nullptr};
 }
 
 // A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
@@ -338,25 +339,29 @@ TEST_CASE("every digest of a batch is prefetched once, and 128 turns before its 
   }
 }
 
-TEST_CASE("what is in doubt is maybe: a guard that is not as expected, as far as its mask goes") {
+TEST_CASE("what is in doubt is maybe: a guard of which a word is not as expected, as far as its mask goes") {
+  constexpr std::uint64_t kFront = 0x77;
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 63 | 0x55;
   for (const Layout layout : kBothLayouts) {
-    for (const Functions& table : runnable(layout)) {
-      for (const std::uint32_t k :
-           {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {  // each kernel has another way for few probes
-        CAPTURE(table.isa);
-        CAPTURE(k);
+    for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {  // each kernel has another way for few probes
+      for (const Functions& table : runnable(layout)) {
         Buffer memory(sizing::body_bytes(layout, 51200));
-        std::uint64_t guard = 0x77;
-        const layout::Target target{
-            memory.words(), geometry_of(layout, 51200, k), {&guard, ~std::uint64_t{0x100}, 0x77}, table.contains.one};
-        for (const std::uint64_t good : {0x77U, 0x177U}) {
-          guard = good;
-          CHECK_FALSE(table.contains.one(target, mix(1)));
-        }
-        for (const std::uint64_t bad : {0x0U, 0x76U, 0x277U, 0x176U}) {
-          guard = bad;
-          CHECK(table.contains.one(target, mix(1)));
-        }
+        std::uint64_t front = kFront;
+        std::uint64_t end = kEnd;
+        const layout::Target target{memory.words(),
+                                    geometry_of(layout, 51200, k),
+                                    {&front, &end, ~std::uint64_t{0x100}, kFront ^ kEnd},
+                                    table.contains.one};
+        const auto maybe = [&](std::uint64_t at_front, std::uint64_t at_end) {
+          front = at_front;
+          end = at_end;
+          return table.contains.one(target, mix(1)) != 0;
+        };
+        for (const std::uint64_t good : {kFront, kFront | 0x100}) CHECK_FALSE(maybe(good, kEnd));
+        for (const std::uint64_t bad : {0x0U, 0x76U, 0x277U, 0x176U, 0xfffU}) CHECK(maybe(bad, kEnd));
+        for (unsigned bit = 0; bit < 64; ++bit) CHECK(maybe(kFront, kEnd ^ std::uint64_t{1} << bit) == (bit != 8));
+        for (const std::uint64_t both : {std::uint64_t{0}, ~std::uint64_t{0}, kFront, kEnd}) CHECK(maybe(both, both));
+        CHECK_FALSE(maybe(kFront, kEnd));
       }
     }
   }

@@ -10,6 +10,7 @@ using namespace rooms;
 namespace {
 
 constexpr std::uint64_t kFileHeader = 16384;
+constexpr std::uint64_t kEndWord = 8;
 constexpr std::uint64_t kBig = 2 << 20;
 
 Options of_budget(Layout layout, std::uint64_t max_bytes) {
@@ -28,7 +29,10 @@ Options of_capacity(std::uint64_t capacity) {
 
 std::uint64_t block_bytes(Layout layout) { return layout == Layout::kBlocked ? 64 : 8; }
 
-std::uint64_t file_bytes(std::uint64_t body_bytes) { return (body_bytes >= kBig ? kBig : kFileHeader) + body_bytes; }
+std::uint64_t file_bytes(std::uint64_t body_bytes) {
+  const std::uint64_t pages = (body_bytes + 4095) / 4096;
+  return (body_bytes >= kBig ? kBig : kFileHeader) + pages * 4096 + kEndWord;
+}
 
 // A buffer's size for a filter of exactly m bits.
 std::uint64_t bytes_for(Options options, std::uint64_t num_bits) {
@@ -59,9 +63,9 @@ TEST_CASE("a file is at most max_bytes long, and one block more would not fit") 
   std::uint64_t made = 0;
   for (const Layout layout : kBothLayouts) {
     for (const std::uint64_t max_bytes :
-         {kFileHeader + 64, kFileHeader + 127, kFileHeader + 128, std::uint64_t{100000}, std::uint64_t{1000001}, kBig,
-          kBig + kFileHeader - 65, kBig + kFileHeader - 1, kBig + kFileHeader, kBig + kFileHeader + 64, 2 * kBig - 1,
-          2 * kBig, 2 * kBig + 63, 2 * kBig + 64, 3 * kBig + 12345}) {
+         {kFileHeader + 4104, kFileHeader + 8199, kFileHeader + 8200, std::uint64_t{100000}, std::uint64_t{1000001},
+          kBig, kBig + kFileHeader - 65, kBig + kFileHeader + 7, kBig + kFileHeader + 8, kBig + kFileHeader + 4104,
+          2 * kBig - 1, 2 * kBig, 2 * kBig + 7, 2 * kBig + 8, 2 * kBig + 4103, 2 * kBig + 4104, 3 * kBig + 12345}) {
       CAPTURE(layout);
       CAPTURE(max_bytes);
       const std::string path = directory.file(std::to_string(made++));
@@ -80,7 +84,7 @@ TEST_CASE("a file is at most max_bytes long, and one block more would not fit") 
 TEST_CASE("a buffer's filter is at most max_bytes long, and one block more would not fit") {
   for (const Layout layout : kBothLayouts) {
     for (const std::size_t note_bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, kMaxNoteBytes}) {
-      for (std::uint64_t max_bytes = 192 + 1088 + 64; max_bytes < 3000; max_bytes += 13) {
+      for (std::uint64_t max_bytes = 192 + 1088 + 64 + 8; max_bytes < 3000; max_bytes += 13) {
         Options options = of_budget(layout, max_bytes);
         options.note = std::string(note_bytes, 'n');
         const std::uint64_t needed = must(Filter::required_bytes(options));
@@ -110,15 +114,16 @@ TEST_CASE("a bare filter is at most max_bytes long, and one block more would not
 TEST_CASE("a budget for less than one block is refused, and one for more than 2^48 bits gives 2^48") {
   for (const Layout layout : kBothLayouts) {
     const TemporaryDirectory directory;
-    for (const std::uint64_t max_bytes : {std::uint64_t{1}, kFileHeader, kFileHeader + block_bytes(layout) - 1}) {
+    for (const std::uint64_t max_bytes :
+         {std::uint64_t{1}, std::uint64_t{8}, kFileHeader, kFileHeader + kEndWord, kFileHeader + 4096 + kEndWord - 1}) {
       const auto made = Filter::create(directory.file("x"), of_budget(layout, max_bytes));
       check_refused(made, Code::kInvalid, {"too few", std::to_string(max_bytes).c_str()});
     }
-    CHECK(Filter::create(directory.file("x"), of_budget(layout, kFileHeader + block_bytes(layout))).ok());
-    check_refused(Filter::required_bytes(of_budget(layout, 192 + block_bytes(layout) - 1)), Code::kInvalid,
-                  {"too few"});
-    CHECK(must(Filter::required_bytes(of_budget(layout, 192 + block_bytes(layout)))) == 192 + block_bytes(layout));
-    CHECK(must(Filter::required_bytes(of_budget(layout, UINT64_MAX))) == 192 + kMaxBits / 8);
+    CHECK(Filter::create(directory.file("x"), of_budget(layout, kFileHeader + 4096 + kEndWord)).ok());
+    const std::uint64_t least = 192 + block_bytes(layout) + kEndWord;
+    check_refused(Filter::required_bytes(of_budget(layout, least - 1)), Code::kInvalid, {"too few"});
+    CHECK(must(Filter::required_bytes(of_budget(layout, least))) == least);
+    CHECK(must(Filter::required_bytes(of_budget(layout, UINT64_MAX))) == 192 + kMaxBits / 8 + kEndWord);
   }
 }
 

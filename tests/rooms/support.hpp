@@ -135,6 +135,13 @@ struct InMemory {
   }
 };
 
+// The bits of an embedded filter: behind them is the end word.
+auto body_of(auto& made) {
+  constexpr std::size_t kEndWordBytes = 8;
+  const std::size_t body = made.filter.stats().body_bytes;
+  return made.buffer.bytes().last(body + kEndWordBytes).first(body);
+}
+
 // Adds the digests mix(first) ... mix(first + count - 1).
 inline void add_mixed(Filter& filter, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kPiece = 1 << 14;

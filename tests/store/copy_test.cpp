@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "faults.hpp"
+#include "format/sections.hpp"
 #include "forms.hpp"
 #include "support.hpp"
 
@@ -68,7 +69,9 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   identity.body_offset = format::body_offset_in_file(body_bytes);
   const auto bytes = format::encode_identity(identity);
   write_bytes(path, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  REQUIRE(truncate(path.c_str(), static_cast<off_t>(identity.body_offset + body_bytes)) == 0);
+  const std::uint64_t end = format::sections_of(identity).end_word;
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(end)) == 0);
+  set_word(path, end, format::end_word(identity.file_id));
   return path;
 }
 
@@ -197,7 +200,8 @@ TEST_CASE("a sparse file that is larger than memory is refused with words, befor
   const auto refused = Filter::open(path, OpenMode::kRead, kCopy);
   REQUIRE(code_of(refused) == Code::kNoMemory);
   CHECK(refused.error().message.find(path) != std::string::npos);
-  CHECK(refused.error().message.find(std::to_string(std::uint64_t{1} << 45)) != std::string::npos);
+  const std::uint64_t bytes = (std::uint64_t{1} << 45) + format::kEndWordBytes;
+  CHECK(refused.error().message.find(std::to_string(bytes)) != std::string::npos);
 }
 
 TEST_CASE("a header that promises more than the file has is refused before memory is asked for") {
@@ -238,7 +242,8 @@ TEST_CASE("a range that is truncated or can not be read while it is copied is an
   const std::string whole = read_bytes(dir.file());
   const auto opened_while = [&](const std::function<int()>& happens) {
     const faults::Scope scope;
-    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) { return offset == 0 ? 0 : happens(); };
+    unsigned reads = 0;  // of the identity, of the end word, and then of everything
+    faults::on_read = [&](int, std::uint64_t, std::uint64_t) { return ++reads < 3 ? 0 : happens(); };
     return code_of(Filter::open_range(dir.file(), 0, 0, {.copy = true}));
   };
   CHECK(opened_while([] { return 0; }) == Code::kOk);
@@ -256,13 +261,20 @@ TEST_CASE("a file that is truncated after its header was checked is an error whe
     if (range) std::ofstream(path, std::ios::binary) << embedded(10);
     for (const MapOptions& map : {MapOptions{}, MapOptions{.populate = true}, MapOptions{.guard = true}}) {
       const std::string whole = read_bytes(path);
-      const faults::Scope scope;
-      faults::after_read = [&] { REQUIRE(truncate(path.c_str(), 0) == 0); };
-      const auto refused =
-          range ? Filter::open_range(path, 0, 0, map) : Filter::open(path, OpenMode::kRead, {.map = map});
-      CHECK(code_of(refused) == Code::kFault);
-      faults::after_read = nullptr;
-      write_bytes(path, 0, whole);
+      for (const bool after_the_end_word : {false, true}) {
+        const faults::Scope scope;
+        bool now = false;
+        faults::on_read = [&](int, std::uint64_t, std::uint64_t bytes) {
+          now = (bytes == format::kEndWordBytes) == after_the_end_word;
+          return 0;
+        };
+        faults::after_read = [&] { REQUIRE((!now || truncate(path.c_str(), 0) == 0)); };
+        const auto refused =
+            range ? Filter::open_range(path, 0, 0, map) : Filter::open(path, OpenMode::kRead, {.map = map});
+        CHECK(code_of(refused) == (after_the_end_word ? Code::kFault : Code::kLiveWord));
+        faults::after_read = nullptr;
+        write_bytes(path, 0, whole);
+      }
     }
   }
 }

@@ -3,8 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
+#include <functional>
 
+#include "forms.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -173,4 +176,160 @@ TEST_CASE("a buffer whose embedded filter was cut or damaged is refused") {
   pages.first(bytes.size())[40] ^= std::byte{1};
   CHECK(code_of(Filter::wrap(pages.constant(bytes.size()))) == Code::kChecksum);
   CHECK(code_of(Filter::wrap(pages.constant(bytes.size()), true)) != Code::kOk);
+}
+
+namespace {
+
+struct RangeDamage {
+  std::string name;
+  std::function<void(const std::string& path, std::uint64_t at, const std::string& whole)> inflict;
+};
+
+void resize(const std::string& path, std::uint64_t bytes) {
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(bytes)) == 0);
+}
+
+void cut_and_grow(const std::string& path, std::uint64_t to, std::uint64_t all) {
+  resize(path, to);
+  resize(path, all);
+}
+
+// Of a file that ends with an embedded filter, which begins at byte `at`; `whole` are its bytes.
+const std::vector<RangeDamage>& range_damages() {
+  static const std::vector<RangeDamage> all{
+      {"zero-filled", [](const std::string& path, std::uint64_t at,
+                         const std::string& whole) { write_bytes(path, at, std::string(whole.size(), '\0')); }},
+      {"cut to nothing and grown again", [](const std::string& path, std::uint64_t at,
+                                            const std::string& whole) { cut_and_grow(path, 0, at + whole.size()); }},
+      {"cut in its body and grown again",
+       [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         cut_and_grow(path, at + whole.size() / 2, at + whole.size());
+       }},
+      {"its last byte cut off and grown again",
+       [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         cut_and_grow(path, at + whole.size() - 1, at + whole.size());
+       }},
+      {"its last byte cut off", [](const std::string& path, std::uint64_t at,
+                                   const std::string& whole) { resize(path, at + whole.size() - 1); }},
+      {"rewritten by cp, which has come as far as its length",
+       [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         cut_and_grow(path, 0, at + whole.size());
+         write_bytes(path, 0, std::string(at, 'x') + whole.substr(0, whole.size() / 2));
+       }},
+      {"overwritten with another filter",
+       [](const std::string& path, std::uint64_t at, const std::string&) { write_bytes(path, at, embedded_bytes()); }},
+      {"only its front overwritten with another filter",
+       [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         write_bytes(path, at, embedded_bytes().substr(0, whole.size() / 2));
+       }},
+      {"only its end overwritten with another filter",
+       [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         write_bytes(path, at + whole.size() / 2, embedded_bytes().substr(whole.size() / 2));
+       }},
+      {"overwritten with ones", [](const std::string& path, std::uint64_t at, const std::string& whole) {
+         write_bytes(path, at, std::string(whole.size(), '\xff'));
+       }}};
+  return all;
+}
+
+void check_all_maybe(const Filter& filter) {
+  for (const AskForm& form : ask_forms()) {
+    CAPTURE(form.name);
+    CHECK(form.ask(filter, kNobody, 700) == 700);
+    CHECK(form.ask(filter, 1, kSome) == kSome);
+  }
+  CHECK(filter.health() == Code::kLost);
+}
+
+}  // namespace
+
+TEST_CASE("after any damage to a range every form of lookup answers maybe, and it is not current") {
+  for (const RangeDamage& damage : range_damages()) {
+    for (const std::uint64_t at : {0U, 64U, 4096U, 4160U}) {
+      CAPTURE(damage.name);
+      CAPTURE(at);
+      const TempDir dir;
+      const std::string whole = embedded_bytes();
+      put_at(dir.file(), at, whole, 0);
+      const Filter range = opened(Filter::open_range(dir.file(), at, 0));
+      const Filter copy = opened(Filter::open_range(dir.file(), at, 0, {.copy = true}));
+      CHECK(answers_no(range));
+      CHECK(range.health() == Code::kOk);
+      CHECK(*range.is_current());
+      damage.inflict(dir.file(), at, whole);
+      check_all_maybe(range);
+      CHECK_FALSE(*range.is_current());
+      CHECK(answers_no(copy));
+      CHECK(maybes(copy, 1, 0, kSome) == kSome);
+      CHECK_FALSE(*copy.is_current());
+    }
+  }
+}
+
+TEST_CASE("a range whose path names another file, or none, is not current, and answers as before") {
+  const TempDir dir;
+  const std::string whole = embedded_bytes();
+  put_at(dir.file(), 64, whole, 10);
+  const Filter range = opened(Filter::open_range(dir.file(), 64, 0));
+  put_at(dir.file("other"), 64, whole, 10);
+  CHECK(*range.is_current());
+  REQUIRE(rename(dir.file("other").c_str(), dir.file().c_str()) == 0);
+  CHECK_FALSE(*range.is_current());
+  REQUIRE(unlink(dir.file().c_str()) == 0);
+  CHECK_FALSE(*range.is_current());
+  CHECK(range.health() == Code::kOk);
+  CHECK(answers_no(range));
+  CHECK(maybes(range, 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("a range and a buffer whose end word is wrong are refused when they are opened") {
+  const TempDir dir;
+  std::string bytes = embedded_bytes();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  put_at(dir.file(), 64, bytes, 0);
+  const auto refused = Filter::open_range(dir.file(), 64, 0);
+  REQUIRE(code_of(refused) == Code::kLiveWord);
+  CHECK(refused.error().message.find(dir.file()) != std::string::npos);
+  CHECK(refused.error().message.find("cut or overwritten") != std::string::npos);
+  const Pages pages(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
+  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()))) == Code::kLiveWord);
+  CHECK(code_of(Filter::wrap(pages.first(bytes.size()))) == Code::kLiveWord);
+}
+
+TEST_CASE("a filter in a buffer that is zero-filled or loses its front or its end answers maybe, and takes nothing") {
+  const std::uint64_t bytes = *Filter::required_bytes(small_options());
+  for (const auto& [from, length] :
+       {std::pair{std::uint64_t{0}, bytes}, {std::uint64_t{0}, bytes / 2}, {bytes / 2, bytes - bytes / 2}}) {
+    const Pages pages(bytes);
+    Filter made = opened(Filter::format(pages.first(bytes), small_options()));
+    add_keys(made, 1, 0, kSome);
+    Filter wrapped = opened(Filter::wrap(pages.first(bytes)));
+    CHECK(answers_no(wrapped));
+    std::memset(pages.first(bytes).data() + from, 0, length);
+    for (Filter* filter : {&made, &wrapped}) {
+      check_all_maybe(*filter);
+      CHECK(filter->add("a key").code() == Code::kLost);
+    }
+  }
+}
+
+TEST_CASE("with a guard a range that can not be read any more answers maybe") {
+  const TempDir dir(memory_folder());
+  Options options = small_options();
+  options.bits_per_key = 0;
+  options.max_bytes = 100'000;
+  const std::string whole = embedded_bytes(options);
+  for (const std::uint64_t to : {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{64'000}}) {
+    put_at(dir.file(), 4096, whole, 0);
+    const Filter range = opened(Filter::open_range(dir.file(), 4096, 0, {.guard = true}));
+    CHECK(answers_no(range));
+    resize(dir.file(), to);
+    CHECK(maybes(range, 1, 0, kSome) == kSome);
+    CHECK(maybes(range, kNobody, 0, kSome) == kSome);
+    CHECK(range.health() == Code::kFault);
+    CHECK_FALSE(*range.is_current());
+    put_at(dir.file(), 4096, whole, 0);  // this handle does not believe it
+    CHECK(maybes(range, kNobody, 0, kSome) == kSome);
+  }
 }

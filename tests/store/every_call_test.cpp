@@ -528,8 +528,8 @@ void for_every_operation(const Check& check) {
   if (every != 1) return;
   // What the protocol is made of has been tried, or the functions above are not in the place of libc's.
   for (const char* call :
-       {"openat", "fstat", "fstatat", "lstat", "statx", "pread", "pwrite", "fcntl", "fdatasync",
-        "fsync", "mmap", "madvise", "linkat", "renameat", "posix_fallocate", "getrandom", "sync_file_range"}) {
+       {"openat", "fstat", "fstatat", "lstat", "statx", "pread", "pwrite", "fcntl", "fdatasync", "fsync", "mmap",
+        "madvise", "linkat", "renameat", "posix_fallocate", "getrandom", "sync_file_range"}) {
     CAPTURE(call);
     CHECK(tried[call] > 0);
   }

@@ -26,6 +26,7 @@ std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
 bool no_unnamed_files = false;
 long filesystem_magic = 0;
+std::function<void()> before_naming;
 int naming_errno = 0;
 int folder_open_errno = 0;
 std::uint64_t mount_number = 0;
@@ -43,6 +44,7 @@ Scope::~Scope() {
   after_lock = nullptr;
   no_unnamed_files = false;
   filesystem_magic = 0;
+  before_naming = nullptr;
   naming_errno = 0;
   folder_open_errno = 0;
   mount_number = 0;
@@ -157,11 +159,13 @@ extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
 
 extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
   if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  if (faults::before_naming) faults::before_naming();
   return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
   if (faults::naming_errno != 0) return faults::fail_with(faults::naming_errno);
+  if (faults::before_naming) faults::before_naming();
   return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 

@@ -44,10 +44,11 @@ struct LockCall {
 extern std::function<void(const LockCall&)> before_lock;
 extern std::function<void(const LockCall&)> after_lock;
 
-extern bool no_unnamed_files;  // as on filesystems without O_TMPFILE
-extern int naming_errno;       // of every linkat, renameat and renameat2; 0: they work
-extern long filesystem_magic;  // that every fstatfs tells of; 0: the true one
-extern int folder_open_errno;  // of opening a folder for reading; 0: it works
+extern bool no_unnamed_files;                // as on filesystems without O_TMPFILE
+extern std::function<void()> before_naming;  // called before every linkat, renameat and renameat2 that is to work
+extern int naming_errno;                     // of every linkat, renameat and renameat2; 0: they work
+extern long filesystem_magic;                // that every fstatfs tells of; 0: the true one
+extern int folder_open_errno;                // of opening a folder for reading; 0: it works
 
 // The number of the mount (the inode number of /sys/fs/TYPE/DEVICE), where filesystem_magic is one that has one; 0: the
 // true one.

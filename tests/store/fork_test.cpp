@@ -3,16 +3,20 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "faults.hpp"
 #include "forms.hpp"
+#include "mounts.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -83,34 +87,91 @@ TEST_CASE("a child opens the file again, and so does its child") {
   CHECK(filter.add(key_of(9, 9)).ok());
 }
 
+namespace {
+
+// A process gets a filter, forks, and is killed; `then` is done while its child lives on.
+void with_an_orphan(const std::function<Result<Filter>()>& get, const std::function<void()>& then) {
+  int to_child[2] = {};
+  int from_child[2] = {};
+  REQUIRE(pipe(to_child) == 0);
+  REQUIRE(pipe(from_child) == 0);
+  char byte = 0;
+  const pid_t parent = fork();
+  if (parent == 0) {
+    auto filter = get();
+    if (!filter || !filter->add(key_of(1, 1)).ok()) _exit(1);
+    if (fork() != 0) raise(SIGKILL);
+    const bool asks = filter->contains(key_of(1, 1)) && filter->is_current().error().code == Code::kForked;
+    if (!asks || write(from_child[1], "x", 1) != 1) _exit(2);
+    close(to_child[1]);
+    _exit(read(to_child[0], &byte, 1) == 0 ? 0 : 3);
+  }
+  CHECK(wait_for(parent) == 1000 + SIGKILL);
+  close(from_child[1]);
+  REQUIRE(read(from_child[0], &byte, 1) == 1);
+  then();
+  for (const int end : {to_child[0], to_child[1], from_child[0]}) close(end);
+}
+
+void check_nobody_has_it(const std::string& path) {
+  CHECK(state_of(path) == FileState::kAdoptable);
+  Filter next = opened(Filter::open(path, OpenMode::kExclusive));
+  CHECK(next.contains(key_of(1, 1)));
+  CHECK(next.sync(1, 1).ok());
+  CHECK(next.close().ok());
+}
+
+// /proc, in mounts of a process of its own; false where that is not allowed.
+bool without_proc() { return own_mounts() && mount("none", "/proc", "tmpfs", 0, nullptr) == 0; }
+
+}  // namespace
+
 TEST_CASE("a child that outlives its killed parent keeps nothing of the file in use") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
-    int to_child[2] = {};
-    int from_child[2] = {};
-    REQUIRE(pipe(to_child) == 0);
-    REQUIRE(pipe(from_child) == 0);
-    char byte = 0;
-    const pid_t parent = fork();
-    if (parent == 0) {
-      auto filter = Filter::open(dir.file(), mode);
-      if (!filter || !filter->add(key_of(1, 1)).ok()) _exit(1);
-      if (fork() != 0) raise(SIGKILL);
-      const bool asks = filter->contains(key_of(1, 1)) && filter->is_current().error().code == Code::kForked;
-      if (!asks || write(from_child[1], "x", 1) != 1) _exit(2);
-      close(to_child[1]);
-      _exit(read(to_child[0], &byte, 1) == 0 ? 0 : 3);
+    with_an_orphan([&] { return Filter::open(dir.file(), mode); }, [&] { check_nobody_has_it(dir.file()); });
+  }
+}
+
+TEST_CASE("without /proc, too, a child that outlives its killed parent keeps nothing of the file in use") {
+  for (const bool make : {false, true}) {
+    TempDir dir;
+    if (in_child([] { return without_proc() ? 0 : 1; }) != 0) {
+      MESSAGE("SKIP: nothing can be mounted here");
+      return;
     }
-    CHECK(wait_for(parent) == 1000 + SIGKILL);
-    close(from_child[1]);
-    REQUIRE(read(from_child[0], &byte, 1) == 1);
-    CHECK(state_of(dir.file()) == FileState::kAdoptable);
-    Filter next = opened(Filter::open(dir.file(), OpenMode::kExclusive));
-    CHECK(next.contains(key_of(1, 1)));
-    CHECK(next.sync(1, 1).ok());
-    CHECK(next.close().ok());
-    for (const int end : {to_child[0], to_child[1], from_child[0]}) close(end);
+    if (!make) CHECK(created(dir.file()).close().ok());
+    const auto get = [&]() -> Result<Filter> {
+      if (!without_proc()) _exit(9);
+      return make ? Filter::create(dir.file(), small_options()) : Filter::open(dir.file(), OpenMode::kExclusive);
+    };
+    with_an_orphan(get, [&] {
+      // The boot is not known there, so that nobody adopts the file; but nobody has it open.
+      CHECK(state_of(dir.file()) == FileState::kUnclean);
+      CHECK(code_of(Filter::open(dir.file(), OpenMode::kExclusive, {.accept_loss = true})) == Code::kOk);
+      CHECK(dir.names().size() == 1);
+    });
+  }
+}
+
+// What a process may not open for writing it can not open once more, for a lock that its children do not get.
+TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
+  for (const unsigned mode : {0400U, 0444U, 0000U}) {
+    CAPTURE(mode);
+    TempDir dir;
+    std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
+    Options options = small_options();
+    options.mode = mode;
+    const auto get = [&]() -> Result<Filter> {
+      if (!become_nobody()) _exit(9);
+      return Filter::create(dir.file(), options);
+    };
+    with_an_orphan(get, [&] {
+      CHECK((std::filesystem::status(dir.file()).permissions() & std::filesystem::perms(0777)) ==
+            std::filesystem::perms(mode));
+      check_nobody_has_it(dir.file());
+    });
   }
 }
 

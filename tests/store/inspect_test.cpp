@@ -50,7 +50,7 @@ TEST_CASE("that another process is changing the state is told while it does") {
   {
     const faults::Scope scope;
     faults::after_lock = [&](const LockCall& made) {
-      if (made.command == F_OFD_GETLK || made.byte != static_cast<long>(store::kStateLock)) return;
+      if (made.command == F_OFD_GETLK || made.byte != static_cast<long>(format::kStateLock)) return;
       seen.push_back(report_of(dir.file()).being_changed == (made.kind != F_UNLCK));
     };
     CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite)).close().ok());

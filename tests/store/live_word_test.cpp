@@ -3,10 +3,15 @@
 // here.)
 #include <doctest/doctest.h>
 #include <unistd.h>
+#include <bfstore/seal.hpp>
 
+#include <filesystem>
 #include <functional>
 
+#include "format/locks.hpp"
+#include "format/sections.hpp"
 #include "forms.hpp"
+#include "region/lock.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -16,12 +21,41 @@ namespace {
 
 constexpr std::uint64_t kWord = format::kLivePageOffset + format::kLiveWordField.offset;
 constexpr std::uint64_t kThreeWindows = 700;  // of a batch
+constexpr std::uint64_t kHeader = format::kFileHeaderBytes;
 
 struct Damage {
   std::string name;
   std::function<void(const std::string& path)> inflict;
   Code code = Code::kLost;
 };
+
+std::uint64_t size_of(const std::string& path) { return std::filesystem::file_size(path); }
+std::uint64_t end_of(const std::string& path) { return size_of(path) - format::kEndWordBytes; }
+std::uint64_t own_end_word(const std::string& path) { return format::end_word(look_at(path).file_id); }
+
+void cut(const std::string& path, std::uint64_t bytes) {
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(bytes)) == 0);
+}
+
+void cut_and_grow(const std::string& path, std::uint64_t bytes) {
+  const std::uint64_t all = size_of(path);
+  cut(path, bytes);
+  cut(path, all);
+}
+
+// As long as the one that is damaged.
+std::string other_filter() {
+  const TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  return read_bytes(dir.file());
+}
+
+// Of its low 32 bits, where no states are.
+std::uint64_t with_one_more_bit(std::uint64_t word) {
+  std::uint64_t bit = 2;
+  while ((word & bit) != 0) bit *= 2;
+  return word | bit;
+}
 
 const std::vector<Damage>& damages() {
   static const std::vector<Damage> all{
@@ -33,6 +67,29 @@ const std::vector<Damage>& damages() {
        [](const std::string& path) { set_live_word(path, look_at(path).live_word + (std::uint64_t{1} << 48)); }},
       {"an unknown state bit is set",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 37); }},
+      {"the end word is zeroed", [](const std::string& path) { set_word(path, end_of(path), 0); }},
+      {"the end word is overwritten", [](const std::string& path) { write_bytes(path, end_of(path), "nonsense"); }},
+      {"one bit of the end word is flipped",
+       [](const std::string& path) { set_word(path, end_of(path), own_end_word(path) ^ (1U << 13)); }},
+      {"the last byte is cut off", [](const std::string& path) { cut(path, size_of(path) - 1); }},
+      {"it is cut in the middle of its last page",
+       [](const std::string& path) { cut(path, (size_of(path) & ~4095U) + 1); }},
+      {"it is cut behind its header and grown again", [](const std::string& path) { cut_and_grow(path, kHeader); }},
+      {"its last page is cut off and grown again",
+       [](const std::string& path) { cut_and_grow(path, size_of(path) & ~4095U); }},
+      {"its last byte is cut off and grown again",
+       [](const std::string& path) { cut_and_grow(path, size_of(path) - 1); }},
+      {"the front of another filter is copied over it",
+       [](const std::string& path) { write_bytes(path, 0, other_filter().substr(0, kHeader)); }},
+      {"the end of another filter is copied over it",
+       [](const std::string& path) { write_bytes(path, kHeader, other_filter().substr(kHeader)); }},
+      {"a live word with all bits of its own and another one is copied over it",
+       [](const std::string& path) { set_live_word(path, with_one_more_bit(look_at(path).live_word)); }},
+      {"an end word with all bits of its own and another one is copied over it",
+       [](const std::string& path) { set_word(path, end_of(path), with_one_more_bit(own_end_word(path))); }},
+      {"it is replaced",
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveReplaced); },
+       Code::kSuperseded},
       {"it is superseded",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::kLiveSuperseded); },
        Code::kSuperseded},
@@ -41,17 +98,8 @@ const std::vector<Damage>& damages() {
        Code::kRecovering},
       {"everything is zero-filled",
        [](const std::string& path) { write_bytes(path, 0, std::string(read_bytes(path).size(), '\0')); }},
-      {"it is truncated to nothing and grown again",
-       [](const std::string& path) {
-         const auto bytes = static_cast<off_t>(read_bytes(path).size());
-         REQUIRE(truncate(path.c_str(), 0) == 0);
-         REQUIRE(truncate(path.c_str(), bytes) == 0);
-       }},
-      {"another filter is copied over it", [](const std::string& path) {
-         TempDir dir;
-         CHECK(created(dir.file()).close().ok());
-         write_bytes(path, 0, read_bytes(dir.file()));
-       }}};
+      {"it is truncated to nothing and grown again", [](const std::string& path) { cut_and_grow(path, 0); }},
+      {"another filter is copied over it", [](const std::string& path) { write_bytes(path, 0, other_filter()); }}};
   return all;
 }
 
@@ -102,11 +150,9 @@ TEST_CASE("a file that was damaged while it was open is not synced, not called c
     Filter writer = created(dir.file());
     add_keys(writer, 1, 0, kSome);
     damage.inflict(dir.file());
-    const bool word_is_own = (look_at(dir.file()).live_word & ~format::kLiveStates) ==
-                             format::healthy_live_word(look_at(dir.file()).file_id);
     const bool foreign = damage.name == "another filter is copied over it";
     const std::string before = read_bytes(dir.file());
-    if (word_is_own && !foreign) continue;  // superseded and recovering are states of a later version
+    if (damage.code != Code::kLost) continue;  // a state: the file is not damaged
     CHECK(writer.sync(1, 1).code == Code::kLost);
     CHECK(writer.close().code == Code::kLost);
     CHECK(read_bytes(dir.file()) == before);
@@ -150,6 +196,78 @@ TEST_CASE("a damaged live word is named when the file is opened") {
   }
 }
 
+TEST_CASE("a file that was cut anywhere behind its header and grown again answers maybe in every form and process") {
+  TempDir dir;
+  Filter made = created(dir.file());
+  for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, kThreeWindows).ok());
+  CHECK(made.close().ok());
+  const std::string whole = read_bytes(dir.file());
+  const std::uint64_t step = (whole.size() - kHeader) / 23;
+  for (std::uint64_t at = kHeader; at < whole.size(); at += step | 1) {
+    CAPTURE(at);
+    {
+      Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+      const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+      Remote other(dir.file());
+      CHECK(other.call("open read") == "BFS_OK");
+      CHECK(answers_no(reader));
+      cut_and_grow(dir.file(), at);
+      check_all_maybe(reader, Code::kLost);
+      check_all_maybe(writer, Code::kLost);
+      CHECK(other.call("ask 1 0 100") == "100");
+      CHECK(other.call("ask 999 0 100") == "100");
+      CHECK(other.call("health") == "BFS_ELOST");
+      CHECK(writer.add("a key").code() == Code::kLost);
+      CHECK_FALSE(*writer.is_current());
+      CHECK_FALSE(*reader.is_current());
+      CHECK(writer.sync(1, 1).code == Code::kLost);
+      CHECK(writer.close().code == Code::kLost);
+    }
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})
+      CHECK(open_code(dir.file(), mode) == Code::kLiveWord);
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.recover = true})) == Code::kLiveWord);
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, {.map = {.copy = true}})) == Code::kLiveWord);
+    const auto report = inspect(dir.file());
+    REQUIRE(report.ok());
+    CHECK(report->problems.size() == 1);
+    CHECK(report->problems.at(0).code == Code::kLiveWord);
+    write_bytes(dir.file(), 0, whole);
+  }
+}
+
+TEST_CASE("a file whose end is damaged says when it is opened that it was cut or overwritten") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  cut_and_grow(dir.file(), kHeader);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+    const auto refused = Filter::open(dir.file(), mode);
+    REQUIRE(code_of(refused) == Code::kLiveWord);
+    CHECK(refused.error().message.find(dir.file()) != std::string::npos);
+    CHECK(refused.error().message.find("cut or overwritten") != std::string::npos);
+  }
+}
+
+TEST_CASE("a sealed file that was cut in its body or its checksums and grown again answers maybe") {
+  TempDir dir;
+  Filter made = created(dir.file("from"));
+  for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, kThreeWindows).ok());
+  CHECK(made.close().ok());
+  CHECK(seal(dir.file("from"), dir.file()).ok());
+  const std::string whole = read_bytes(dir.file());
+  for (const std::uint64_t at : {kHeader, kHeader + 100, whole.size() - 16, whole.size() - 8, whole.size() - 1}) {
+    CAPTURE(at);
+    {
+      const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+      CHECK(answers_no(reader));
+      cut_and_grow(dir.file(), at);
+      check_all_maybe(reader, Code::kLost);
+      CHECK_FALSE(*reader.is_current());
+    }
+    CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kLiveWord);
+    write_bytes(dir.file(), 0, whole);
+  }
+}
+
 TEST_CASE("closing a file that was truncated to nothing is an error and no signal") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -181,6 +299,8 @@ TEST_CASE("the flag of a sync under way puts nothing in doubt") {
   TempDir dir;
   Filter writer = created(dir.file());
   const std::uint64_t word = look_at(dir.file()).live_word;
+  const region::File syncing = region::File::open(dir.file(), region::File::Access::kReadWrite).value();
+  REQUIRE(region::try_lock(syncing, format::kSyncLock).value());  // otherwise it is the flag of a process that died
   set_live_word(dir.file(), word | format::kLiveSyncing);
   CHECK(writer.health() == Code::kOk);
   CHECK(answers_no(writer));

@@ -183,6 +183,12 @@ bool LoopDisk::cut() const {
   return done;
 }
 
+bool LoopDisk::take_snapshot() const { return run({"cp", "--sparse=always", image_, image_ + ".kept"}); }
+
+bool LoopDisk::put_back_snapshot() const {
+  return !mounted_ && run({"cp", "--sparse=always", image_ + ".kept", image_});
+}
+
 bool new_boot(const std::string& folder) {
   constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
   const std::string ours = folder + "/boot_id";

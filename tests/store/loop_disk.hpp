@@ -28,6 +28,9 @@ class LoopDisk {
   // From now on nothing reaches the device any more, not even the journal. False if the filesystem can not do that, or
   // if this is not a filesystem of our own.
   [[nodiscard]] bool cut() const;
+  // Remembers what the device has now, and puts that back while the filesystem is not mounted.
+  [[nodiscard]] bool take_snapshot() const;
+  [[nodiscard]] bool put_back_snapshot() const;
   // The journal is replayed. False while somebody has a file open.
   [[nodiscard]] bool unmount();
   [[nodiscard]] bool mount();

@@ -9,6 +9,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
 #include "support.hpp"
 
@@ -95,6 +96,44 @@ std::string Remote::call(const std::string& line) {
 void Remote::kill() {
   kill_and_wait(pid_);
   pid_ = -1;
+}
+
+Stopped::Stopped(const std::function<void()>& body) : pid_(fork()) {
+  REQUIRE(pid_ >= 0);
+  if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    body();
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(pid_, &status, WUNTRACED) == pid_);
+  if (!WIFSTOPPED(status)) pid_ = -1;
+  REQUIRE(WIFSTOPPED(status));
+}
+
+Stopped::~Stopped() { kill(); }
+
+void Stopped::go_on() const { REQUIRE(::kill(pid_, SIGCONT) == 0); }
+
+void Stopped::kill() {
+  if (pid_ >= 0) kill_and_wait(std::exchange(pid_, -1));
+}
+
+void lock_as_stranger(const std::string& path, short kind, int command, std::uint64_t first, std::uint64_t count) {
+  const int descriptor = open(path.c_str(), (kind == F_RDLCK ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+  struct flock request {};
+  request.l_type = kind;
+  request.l_whence = SEEK_SET;
+  request.l_start = static_cast<off_t>(first);
+  request.l_len = static_cast<off_t>(count);
+  if (descriptor < 0 || fcntl(descriptor, command, &request) != 0) _exit(1);
+}
+
+std::chrono::milliseconds time_of(const std::function<void()>& deed) {
+  const auto begin = std::chrono::steady_clock::now();
+  deed();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
 }
 
 void leave_behind(const std::string& path, std::uint64_t count) {

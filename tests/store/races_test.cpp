@@ -29,7 +29,6 @@ std::function<void(const LockCall&)> once_at(const LockCall& moment, std::functi
   };
 }
 
-const LockCall kWantingTheStateLock{F_OFD_SETLK, F_WRLCK, static_cast<long>(format::kStateLock + region::kAnteroom)};
 const LockCall kTakingTheStateLock{F_OFD_SETLK, F_WRLCK, static_cast<long>(format::kStateLock)};
 const LockCall kAskingForWriters{F_OFD_GETLK, F_RDLCK, static_cast<long>(format::kFirstWriterLock)};
 
@@ -146,8 +145,8 @@ TEST_CASE("a file whose writer died in a sync is refused while another process i
   leave_behind(dir.file());
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
   std::optional<Code> seen;
-  faults::after_lock = once_at(
-      kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
+  faults::after_lock =
+      once_at(kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
   CHECK(seen == Code::kBusy);
 }
@@ -168,8 +167,7 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   std::optional<Filter> next;
   faults::before_lock = once_at(kAskingForWriters, [&] {
     writer.reset();
-    faults::after_lock =
-        once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+    faults::after_lock = once_at(kAskingForWriters, [&] { next = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(next.has_value());
@@ -210,8 +208,7 @@ TEST_CASE("a file that was replaced does not go on because its first replacer wa
   CHECK(created(dir.file()).close().ok());
   const Filter stays = opened(Filter::open(dir.file(), OpenMode::kRead));
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
-  faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(stays.health() == Code::kSuperseded);
   CHECK(maybes(stays, kNobody, 0, 100) == 100);
@@ -240,8 +237,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const ino_t old = inode_of(dir.file());
-  faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(inode_of(dir.file()) != old);
   add_keys(writer, 1, 0, kSome);
@@ -254,8 +250,7 @@ TEST_CASE("a writer that waits while the file is replaced opens the new one thou
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   REQUIRE(link(dir.file().c_str(), dir.file("second name").c_str()) == 0);
-  faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   add_keys(writer, 1, 0, kSome);
   CHECK(writer.close().ok());
@@ -266,7 +261,7 @@ TEST_CASE("a writer that waits while the file is removed gets no file") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  faults::before_lock = once_at(kWantingTheStateLock, [&] { unlink(dir.file().c_str()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { unlink(dir.file().c_str()); });
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kNotFound);
 }
 
@@ -277,8 +272,7 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   Filter writer = created(dir.file());
   REQUIRE(link(dir.file().c_str(), dir.file("old").c_str()) == 0);
   add_keys(writer, 1, 0, kSome);
-  faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
+  faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
   CHECK(writer.mark(1) == 0);
   CHECK((look_at(dir.file("old")).live_word & format::kLiveSyncing) == 0);
@@ -289,7 +283,7 @@ TEST_CASE("a sync that waits for a replacement that does not come stores its mar
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
-  faults::before_lock = once_at(kWantingTheStateLock, [&] {
+  faults::before_lock = once_at(kTakingTheStateLock, [&] {
     Options options = replacing();
     options.unpublished = true;
     CHECK(created(dir.file(), options).supersede().ok());
@@ -323,13 +317,12 @@ TEST_CASE("of two that replace a file at once, the first one's writer hears of t
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
-  const auto at_the_old_file =
-      once_at(kWantingTheStateLock, [&] { first = created(dir.file(), replacing()); });
+  const auto at_the_old_file = once_at(kTakingTheStateLock, [&] { first = created(dir.file(), replacing()); });
   bool own_lock_taken = false;  // who gives the new file its name takes that one's lock first
   faults::before_lock = [&](const LockCall& made) {
     if (own_lock_taken) at_the_old_file(made);
-    own_lock_taken = own_lock_taken || (made.command == F_OFD_SETLK && made.kind == F_WRLCK &&
-                                        made.byte == kWantingTheStateLock.byte);
+    own_lock_taken = own_lock_taken ||
+                     (made.command == F_OFD_SETLK && made.kind == F_WRLCK && made.byte == kTakingTheStateLock.byte);
   };
   Filter second = created(dir.file(), replacing());
   REQUIRE(first.has_value());
@@ -346,7 +339,7 @@ TEST_CASE("an exclusive writer and a shared one that come at once do not both ge
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> shared;
   faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { shared = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+      once_at(kTakingTheStateLock, [&] { shared = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   CHECK(open_code(dir.file(), OpenMode::kExclusive) == Code::kBusy);
   REQUIRE(shared.has_value());
   CHECK(shared->close().ok());
@@ -359,7 +352,7 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   Filter closing = created(dir.file());
   std::optional<Filter> joined;
   faults::before_lock =
-      once_at(kWantingTheStateLock, [&] { joined = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
+      once_at(kTakingTheStateLock, [&] { joined = opened(Filter::open(dir.file(), OpenMode::kWrite)); });
   CHECK(closing.close().ok());
   CHECK(state_of(dir.file()) == FileState::kInUse);
   CHECK(look_at(dir.file()).says_dirty());

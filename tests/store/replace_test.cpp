@@ -172,3 +172,53 @@ TEST_CASE("a file that other programs removed or renamed is not current") {
   std::filesystem::rename(dir.file("moved"), dir.file());
   CHECK(current(filter));
 }
+
+// Its writers' keys are in no log that the owner of the new file replayed: he is told, and supersedes them, too.
+TEST_CASE("a file that was moved to the name after the old one was superseded is not replaced without being told") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter fresh = created(dir.file(), replacing_later());
+  add_keys(fresh, 1, 0, kSome);
+  CHECK(fresh.supersede().ok());
+  Filter writer = created(dir.file("other.bf"));
+  std::filesystem::rename(dir.file("other.bf"), dir.file());
+  Filter late = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(late, 2, 0, kSome);
+  CHECK(fresh.publish().code == Code::kBusy);
+  add_keys(late, 2, kSome, kSome);
+  CHECK(late.sync(2, 2 * kSome).ok());
+  CHECK(fresh.supersede().ok());
+  CHECK(late.add(key_of(2, 2 * kSome)).code() == Code::kSuperseded);
+  check_superseded(writer);
+  add_keys(fresh, 2, 0, 2 * kSome);
+  CHECK(fresh.publish().ok());
+  check_superseded(late);
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(maybes(reader, 1, 0, kSome) == kSome);
+  CHECK(maybes(reader, 2, 0, 2 * kSome) == 2 * kSome);
+}
+
+TEST_CASE(
+    "a name that another program took from a superseded file and gave to none is published to after another call") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter fresh = created(dir.file(), replacing_later());
+  add_keys(fresh, 1, 0, kSome);
+  CHECK(fresh.supersede().ok());
+  std::filesystem::rename(dir.file(), dir.file("moved.bf"));
+  CHECK(fresh.publish().code == Code::kBusy);
+  CHECK(fresh.publish().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(answers_no(opened(Filter::open(dir.file("moved.bf"), OpenMode::kRead))));
+}
+
+TEST_CASE("a file that was moved to the name before another replaces it, unasked, is told as any other") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter fresh = created(dir.file(), replacing_later());
+  Filter writer = created(dir.file("other.bf"));
+  std::filesystem::rename(dir.file("other.bf"), dir.file());
+  CHECK(fresh.publish().ok());
+  check_superseded(writer);
+  CHECK(writer.add(key_of(1, 1)).code() == Code::kSuperseded);
+}

@@ -182,7 +182,7 @@ TEST_CASE("a file that is sealed in its own place has every key that was added b
   make_plain(dir.file());
   bool added = false;
   faults::before_lock = [&](const LockCall& made) {
-    if (added || made.command != F_OFD_SETLK || made.byte != static_cast<long>(format::kStateLock + region::kAnteroom)) return;
+    if (added || made.command != F_OFD_SETLK || made.byte != static_cast<long>(format::kStateLock)) return;
     added = true;
     Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
     CHECK(writer.add("late").ok());
@@ -288,6 +288,21 @@ TEST_CASE("a filter made like a sealed one is not sealed, in files and in buffer
   CHECK(Filter::format({buffer, *bytes}, options).ok());
   CHECK(Filter::wrap(std::span<const std::byte>(buffer, *bytes)).ok());
   free(buffer);
+}
+
+TEST_CASE("a file that is cut in its body and grown again while it is sealed is not sealed") {
+  const TempDir dir;
+  make_plain(dir.file());
+  const std::uint64_t bytes = read_bytes(dir.file()).size();
+  const faults::Scope scope;
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (offset != format::kFileHeaderBytes + 2 * format::kChunkBytes) return 0;
+    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(offset)) == 0);
+    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(bytes)) == 0);
+    return 0;
+  };
+  CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kLost);
+  CHECK(dir.names().size() == 1);
 }
 
 TEST_CASE("a file that is truncated while it is sealed is an error and no signal") {
@@ -446,8 +461,8 @@ TEST_CASE("what is copied is what is compared with the checksums") {
   write_bytes(dir.file("sealed"), body, std::string(3 * format::kChunkBytes, '\0'));
   // Bad while it is copied, and good when it is compared.
   bool copied = false;
-  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
-    if (offset >= body + 3 * format::kChunkBytes && !copied) {
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+    if (offset >= body + 3 * format::kChunkBytes && bytes > format::kEndWordBytes && !copied) {
       copied = true;
       write_bytes(dir.file("sealed"), body, good.substr(body, 3 * format::kChunkBytes));
     }

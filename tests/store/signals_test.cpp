@@ -133,10 +133,9 @@ TEST_CASE("a guard that is gone guards nothing, and its place in the table is us
   const Unreadable there;
   CHECK(in_child([&] {
           signal(SIGBUS, SIG_DFL);  // a sanitizer has one of its own
-          std::uint64_t word = 0;
+          auto* const words = const_cast<std::uint64_t*>(there.words());
           for (int round = 0; round < 1000; ++round) {
-            const auto guard =
-                region::Guard::watch(const_cast<std::uint64_t*>(there.words()), Unreadable::kBytes, {&word});
+            const auto guard = region::Guard::watch(words, Unreadable::kBytes, {words});
             if (!guard) return 100;
           }
           return static_cast<int>(there.words()[0]) == 0 ? 101 : 102;

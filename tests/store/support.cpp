@@ -143,10 +143,14 @@ void edit_slots(const std::string& path, const std::function<void(format::Slot&)
   }
 }
 
-void set_live_word(const std::string& path, std::uint64_t word) {
+void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word) {
   std::string bytes(8, '\0');
   base::store(reinterpret_cast<std::byte*>(bytes.data()), word);
-  write_bytes(path, format::kLivePageOffset + format::kLiveWordField.offset, bytes);
+  write_bytes(path, offset, bytes);
+}
+
+void set_live_word(const std::string& path, std::uint64_t word) {
+  set_word(path, format::kLivePageOffset + format::kLiveWordField.offset, word);
 }
 
 format::BootId boot_id_here() {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -71,6 +72,7 @@ OnDisk look_at(const std::string& path);
 
 // Changes every valid slot and writes it again with a good checksum.
 void edit_slots(const std::string& path, const std::function<void(bfstore::format::Slot&)>& edit);
+void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word);
 void set_live_word(const std::string& path, std::uint64_t word);
 
 // This system's boot id as the kernel prints it, without the dashes' help from the library.
@@ -107,6 +109,31 @@ void kill_and_wait(pid_t pid);
 int in_child(const std::function<int()>& body);
 // For in_child: root gives up its power over files. What is not root has none.
 bool become_nobody();
+
+// A process that stands still in the middle of something, and is killed at the end.
+class Stopped {
+ public:
+  // Runs it in a forked child, which must not use doctest, until that one stops itself, if only at the end.
+  explicit Stopped(const std::function<void()>& body);
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+  ~Stopped();
+
+  // As words of an error name it.
+  [[nodiscard]] std::string in_words() const { return "(process " + std::to_string(pid_); }
+  void go_on() const;
+  void kill();
+
+ private:
+  pid_t pid_ = -1;
+};
+
+// A lock of a program that knows nothing of filters, for a Stopped process: of a kind (F_RDLCK, F_WRLCK), by a command
+// (F_SETLK, F_OFD_SETLK), of `count` bytes; 0: to the end of the file, wherever that is.
+void lock_as_stranger(const std::string& path, short kind, int command, std::uint64_t first, std::uint64_t count);
+
+// How long it takes.
+std::chrono::milliseconds time_of(const std::function<void()>& deed);
 
 // Makes a file that a process filled and was killed over: `count` keys of writer 1 are in it.
 void leave_behind(const std::string& path, std::uint64_t count = kSome);

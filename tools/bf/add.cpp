@@ -13,8 +13,9 @@
 namespace bf {
 namespace {
 
-// How long another writer who wants to be the only one is waited for: most often that is a bf add like this one.
-constexpr std::chrono::seconds kPatience{60};
+// How long another writer that wants to be the only one is waited for, unless --lock-timeout says it: most often that
+// is a bf add like this one.
+constexpr std::uint32_t kPatienceMs = 60'000;
 constexpr std::chrono::milliseconds kBetweenTries{50};
 
 // As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
@@ -27,14 +28,23 @@ bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool fr
   return open_filter(arguments, bfstore::OpenMode::kWrite);
 }
 
+bool worth_waiting(const Arguments& arguments, std::chrono::steady_clock::time_point begin) {
+  const std::uint32_t patience = arguments.lock_timeout_ms.value_or(kPatienceMs);
+  return patience == bfstore::kWaitForEver ||
+         std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(patience);
+}
+
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
   const std::string& file = arguments.file;
   const auto begin = std::chrono::steady_clock::now();
   auto opened = try_to_open(arguments, from_file);
   bool told = false;
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
-         std::chrono::steady_clock::now() - begin < kPatience) {
-    if (!told) complain(file + ": another writer has it for itself; waiting for up to a minute");
+         worth_waiting(arguments, begin)) {
+    if (!told) {
+      complain(file + ": another writer has it for itself; waiting" +
+               (arguments.lock_timeout_ms ? "" : " for up to a minute"));
+    }
     told = true;
     std::this_thread::sleep_for(kBetweenTries);
     opened = try_to_open(arguments, from_file);

@@ -107,6 +107,19 @@ void add_any_filesystem(CLI::App& app, Arguments& arguments) {
                "on a network or overlay filesystem too, where one process may not see what another one wrote");
 }
 
+std::uint32_t parse_timeout(const std::string& option, const std::string& text) {
+  if (text == "none") return 0;
+  if (text == "forever") return bfstore::kWaitForEver;
+  return parse_small(option, text, bfstore::kWaitForEver - 1, "none, forever, or ");
+}
+
+void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually = "default: 5000") {
+  add_text(
+      app, "--lock-timeout", "milliseconds to wait for another process's lock, or none, or forever (" + usually + ")",
+      "MS",
+      [&](const std::string& name, const std::string& text) { arguments.lock_timeout_ms = parse_timeout(name, text); });
+}
+
 void add_key_file(CLI::App& app, Arguments& arguments) {
   add_path(app, "--key-file",
            "the secret key of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
@@ -241,6 +254,7 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_note_and_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace,
                "replace the file if there is one; who is writing to that one is told, and those who ask get maybe");
+  add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
 }
@@ -318,6 +332,7 @@ void add_add(CLI::App& app, Arguments& arguments) {
   add_file(add, arguments, "the filter");
   add_keys(add, arguments);
   add_key_file(add, arguments);
+  add_lock_timeout(add, arguments, "5000; for a lone writer 60000");
   add_any_filesystem(add, arguments);
   add_quiet(add, arguments);
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
@@ -372,6 +387,7 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       recover.add_flag("--accept-loss", arguments.accept_loss, "use it without the keys that may be missing");
   for (const char* other : {"--from", "--owner", "--all-owners"}) loss->excludes(recover.get_option(other));
   loss->excludes(recover.get_option("KEY"));
+  add_lock_timeout(recover, arguments);
   add_any_filesystem(recover, arguments);
   add_quiet(recover, arguments);
   recover.footer(
@@ -390,6 +406,7 @@ void add_seal(CLI::App& app, Arguments& arguments) {
   add_path(seal, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_mode(seal, arguments.options);
   seal.add_flag("--force", arguments.options.replace, "replace SEALED if it is there; it may be FILE itself");
+  add_lock_timeout(seal, arguments);
   add_any_filesystem(seal, arguments);
   add_quiet(seal, arguments);
   seal.footer(
@@ -452,7 +469,10 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   app.option_defaults()->disable_flag_override();  // no --force=false
   app.footer(
       "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
-      "  bf contains users.bf alice bob\n\nbf COMMAND --help says more about a command.");
+      "  bf contains users.bf alice bob\n\n"
+      "Never put a copy of a filter back with cp over the file that it was made from: keys that were added after the\n"
+      "copy would be called absent. Remove the file first, or mv the copy over it.\n\n"
+      "bf COMMAND --help says more about a command.");
   add_create(app, arguments);
   add_build(app, arguments);
   add_add(app, arguments);

@@ -30,6 +30,7 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
   const KeyWiper wiper(options.key);
   options.key = arguments.key;
   options.any_filesystem = arguments.any_filesystem;
+  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   options.map.guard = true;
   return bfstore::Filter::open(arguments.file, mode, options);
 }

@@ -32,6 +32,7 @@ bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options
   const KeyWiper wiper(all.key);
   all.key = arguments.key;
   all.any_filesystem = arguments.any_filesystem;
+  all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   all.map.guard = true;
   bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
   if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);

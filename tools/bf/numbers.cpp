@@ -129,10 +129,11 @@ std::uint64_t parse_quantity(const std::string& option, std::string_view text, U
   return quantity.value;
 }
 
-std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max) {
+std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max,
+                          const std::string& others) {
   const auto value = parse_integer<std::uint32_t>(text, 10);
   if (!value || *value == 0 || *value > max) {
-    refuse(option, text, "is not a whole number from 1 to " + std::to_string(max));
+    refuse(option, text, "is not " + others + "a whole number from 1 to " + std::to_string(max));
   }
   return *value;
 }

@@ -18,8 +18,9 @@ enum class Unit {
 // 1024. A fraction is good where the product is whole: 1.5k, not 1.5.
 std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max);
 
-// A plain whole number from 1 to `max`.
-std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max);
+// A plain whole number from 1 to `max`; `others` names for the message what the caller takes besides.
+std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max,
+                          const std::string& others = "");
 
 // A number above 0 and below `limit`; `example` is one for the message.
 double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example);

@@ -15,6 +15,7 @@ int seal(const Arguments& arguments) {
   options.mode = arguments.options.mode;
   options.replace = arguments.options.replace;
   options.any_filesystem = arguments.any_filesystem;
+  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists)
     throw Failure(arguments.target + ": exists already; --force replaces it, or choose another name");

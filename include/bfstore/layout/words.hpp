@@ -28,17 +28,26 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
   return (load_word(words, bit) & bit_mask(bit)) != 0;
 }
 
-// A word beside the bits that must have its value, as far as the mask goes, for a no to be a no.
+// Two words, one before the bits and one after them, that must have their values, as far as the mask goes, for a no to
+// be a no. What is compared is their difference: it is another one when either word changes or both are lost.
 struct Guard {
-  const std::uint64_t* word = nullptr;
+  const std::uint64_t* front = nullptr;
+  const std::uint64_t* end = nullptr;
   std::uint64_t mask = ~std::uint64_t{0};
   std::uint64_t expected = 0;
+
+  // The bits that differ from what they should be.
+  BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
+    const std::uint64_t difference = __atomic_load_n(front, __ATOMIC_RELAXED) ^ __atomic_load_n(end, __ATOMIC_RELAXED);
+    return (difference ^ expected) & mask;
+  }
 };
 
-// To be asked after the bits were read: if those were lost (a file zero-filled under the mapping), so is the word.
+// To be asked after the bits were read. Bits that were lost took a word with them: the front word when a file was
+// overwritten or zero-filled from its beginning, the end word when it was cut, whether or not it was grown again.
 BFSTORE_ALWAYS_INLINE bool in_doubt(const Guard& guard) noexcept {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return (__atomic_load_n(guard.word, __ATOMIC_RELAXED) & guard.mask) != guard.expected;
+  return guard.differing() != 0;
 }
 
 // How a bit is set.

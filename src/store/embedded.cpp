@@ -1,0 +1,139 @@
+#include "store/embedded.hpp"
+
+#include "base/arith.hpp"
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
+#include "store/key.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using base::mutant;
+using format::Form;
+using region::File;
+
+constexpr std::uint64_t kAlignment = 64;
+
+Error cut_or_overwritten(const std::string& where) {
+  return fail(Code::kLiveWord,
+              where + "the word at its end is not the filter's own: it was cut or overwritten; build it again");
+}
+
+// The identity that `bytes` begin with, with its checksum; what is at the filter's end was not looked at.
+Result<Embedded> identified(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
+                            const std::optional<Key>& key, const std::string& where) {
+  auto identity = trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
+  if (!identity) return identity.error();
+  const auto checksum = base::load<std::uint64_t>(bytes.data() + format::sections_of(*identity).identity_checksum);
+  return Embedded{std::move(*identity), checksum};
+}
+
+Result<std::uint64_t> read_word(const File& file, std::uint64_t offset) {
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  const auto got = file.read_at(word, offset);
+  if (!got) return got.error();
+  return base::load<std::uint64_t>(word.data());
+}
+
+Result<File> open_regular(const std::string& path) {
+  auto file = File::open(path, File::Access::kRead);
+  if (!file) return file;
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
+  return file;
+}
+
+// The filter at that place of the file, which ends within `available_bytes`.
+Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
+                               const std::optional<Key>& key) {
+  const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";
+  std::vector<std::byte> header(std::min<std::uint64_t>(available_bytes, format::kMostEmbeddedHeader));
+  const auto got = file.read_at(header, offset);
+  if (!got) return got.error();
+  auto found = identified(std::span(header).first(*got), available_bytes, false, key, where);
+  if (!found) return found;
+  const auto end = read_word(file, offset + format::sections_of(found->identity).end_word);
+  if (!end) return end.error();
+  if (*end != format::end_word(found->identity.file_id) && !mutant("end_word_is_not_checked_at_opening"))
+    return cut_or_overwritten(where);
+  return found;
+}
+
+Result<region::Mapping> map_range(const File& file, std::uint64_t offset, const Embedded& embedded,
+                                  const MapOptions& options) {
+  const format::Sections sections = format::sections_of(embedded.identity);
+  const std::uint64_t first_page = base::round_down(offset, format::kPageBytes);
+  const std::uint64_t start = offset - first_page;
+  const std::uint64_t bytes = start + sections.end;
+  auto mapping = options.copy
+                     ? region::Mapping::copy(file, {}, first_page, start, bytes)
+                     : region::Mapping::map(file, File::Access::kRead, first_page, bytes,
+                                            options.random_access ? region::Pages::kSmall : region::Pages::kHuge);
+  if (!mapping) return mapping;
+  const std::uint64_t wanted = options.populate ? bytes : start + embedded.identity.body_offset;
+  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(start + sections.end_word, format::kEndWordBytes); !error.ok()) return error;
+  if (options.guard) {
+    std::byte* const checksum = mapping->data() + start + sections.identity_checksum;
+    if (Error error = mapping->guard({reinterpret_cast<std::uint64_t*>(checksum)}); !error.ok()) return error;
+  }
+  return mapping;
+}
+
+}  // namespace
+
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Key>& key) {
+  auto found = identified(bytes, bytes.size(), writing, key, "");
+  if (!found) return found;
+  const auto end = base::load<std::uint64_t>(bytes.data() + format::sections_of(found->identity).end_word);
+  return end == format::end_word(found->identity.file_id) ? found : cut_or_overwritten("");
+}
+
+Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Embedded embedded,
+             region::Mapping mapping)
+    : path_(std::move(path)),
+      facts_(facts),
+      offset_(offset),
+      embedded_(std::move(embedded)),
+      mapping_(std::move(mapping)) {}
+
+Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
+                                           const MapOptions& map, const std::optional<Key>& key) {
+  const auto file = open_regular(path);
+  if (!file) return file.error();
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (offset % kAlignment != 0) {
+    return fail(Code::kInvalid,
+                path + ": no filter can begin at byte " + std::to_string(offset) + ": not a multiple of 64");
+  }
+  if (offset >= facts->bytes) {
+    return fail(Code::kTooShort,
+                path + ": ends at byte " + std::to_string(facts->bytes) + ", before the filter begins");
+  }
+  const std::uint64_t left = facts->bytes - offset;
+  auto found = read_embedded(*file, offset, max_bytes == 0 ? left : std::min(max_bytes, left), key);
+  if (!found) return found.error();
+  auto mapping = map_range(*file, offset, *found, map);
+  if (!mapping) return mapping.error();
+  return std::unique_ptr<Range>(new Range(path, *facts, offset, std::move(*found), std::move(*mapping)));
+}
+
+Result<bool> Range::is_current() const {
+  const auto file = File::open(path_, File::Access::kRead);
+  if (!file && file.error().code == Code::kNotFound) return false;
+  if (!file) return file.error();
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (facts->device != facts_.device || facts->inode != facts_.inode) return false;
+  const format::Sections sections = format::sections_of(embedded_.identity);
+  const auto checksum = read_word(*file, offset_ + sections.identity_checksum);
+  if (!checksum) return checksum.error();
+  const auto end = read_word(*file, offset_ + sections.end_word);
+  if (!end) return end.error();
+  return *checksum == embedded_.checksum && *end == format::end_word(embedded_.identity.file_id);
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,45 @@
+// Embedded filters: found in bytes and checked, and in a range of some other file, mapped for reading.
+#pragma once
+
+#include <bfstore/filter.hpp>
+
+#include <memory>
+#include <string>
+
+#include "format/sections.hpp"
+#include "region/mapping.hpp"
+
+namespace bfstore::store {
+
+// An embedded filter whose identity was checked, and whose end word was found in its place.
+struct Embedded {
+  format::Identity identity;
+  std::uint64_t checksum = 0;  // of its identity
+};
+
+// The filter that `bytes` begin with.
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Key>& key);
+
+class Range {
+ public:
+  static Result<std::unique_ptr<Range>> open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
+                                             const MapOptions& map, const std::optional<Key>& key);
+
+  [[nodiscard]] const Embedded& embedded() const noexcept { return embedded_; }
+  [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
+  // Where the filter begins.
+  [[nodiscard]] std::byte* start() const noexcept { return mapping_.data() + offset_ % format::kPageBytes; }
+  // Whether the path still names the file, and that has the filter's two words in their places.
+  [[nodiscard]] Result<bool> is_current() const;
+
+ private:
+  Range(std::string path, region::FileFacts facts, std::uint64_t offset, Embedded embedded, region::Mapping mapping);
+
+  std::string path_;
+  region::FileFacts facts_;  // when it was opened
+  std::uint64_t offset_;     // of the filter, in the file
+  Embedded embedded_;
+  region::Mapping mapping_;  // from the beginning of the filter's first page
+};
+
+}  // namespace bfstore::store

@@ -1,0 +1,146 @@
+"""The structs of the C ABI with every size that a caller can say, at the end of a page behind which nothing may be
+touched: garbage in struct_bytes made the library read and write as many bytes as it said.
+
+Arguments: the shared library, capi/bfstore.h.
+"""
+import ctypes
+import mmap
+import os
+import unittest
+from ctypes import byref, c_char, c_int, c_int32, c_size_t, c_void_p
+
+from support import COUNT, EINVAL, LIBRARY, LIBRARY_PATH, Case, bfs
+
+PAGE = mmap.PAGESIZE
+C = ctypes.CDLL(None)
+C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
+FIRST = {bfs.Options: 96, bfs.OpenOptions: 48, bfs.Statistics: 112}
+IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
+
+# Without the types, so that a struct's end may be anywhere.
+BARE = ctypes.CDLL(LIBRARY_PATH)
+for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats"):
+    getattr(BARE, name).restype = c_int32
+
+
+class AtTheEnd:
+    """Two pages with a third one behind them that nobody may touch; block(n) is the last n bytes."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, 3 * PAGE)
+        self.address = ctypes.addressof(c_char.from_buffer(self.memory))
+        assert C.mprotect(self.address + 2 * PAGE, PAGE, 0) == 0
+
+    def block(self, length, fill=0):
+        self.memory[:2 * PAGE] = bytes([fill]) * (2 * PAGE)
+        return c_void_p(self.address + 2 * PAGE - length)
+
+    def content(self, length):
+        return self.memory[2 * PAGE - length:2 * PAGE]
+
+
+class Sizes(Case):
+    def setUp(self):
+        super().setUp()
+        self.end = AtTheEnd()
+        self.close(self.create())
+
+    def put(self, struct, size, later=0, room=None):
+        """The struct at the end of the page, as long as it says (or `room`), and with `later` as its last byte."""
+        room = size if room is None else room
+        block, known = self.end.block(room), bytearray(bytes(struct))
+        known[:4] = size.to_bytes(4, "little")
+        ctypes.memmove(block, bytes(known), min(room, len(known)))
+        if later:
+            ctypes.memmove(block.value + room - 1, bytes([later]), 1)
+        return block
+
+    def callers(self):
+        """Every function that is given a struct to read, as (its struct, function of its address)."""
+        handle, size = c_void_p(), ctypes.c_uint64()
+
+        def makes(block):
+            code = BARE.bfs_create(self.path + b".new", block, byref(handle), None)
+            self.assertEqual(os.path.exists(self.path + b".new"), code == 0)
+            if code == 0:
+                self.close(handle)
+                os.unlink(self.path + b".new")
+            return code
+
+        def opens(block):
+            code = BARE.bfs_open_with(self.path, block, byref(handle), None)
+            self.assertEqual(handle.value is not None, code == 0)
+            if code == 0:
+                self.close(handle)
+            return code
+        yield bfs.options(capacity=10), makes
+        yield bfs.options(capacity=10), lambda block: BARE.bfs_required_bytes(block, byref(size), None)
+        yield bfs.open_options(), opens
+
+    def test_a_struct_is_read_as_far_as_it_says_and_no_further(self):
+        for struct, call in self.callers():
+            now = ctypes.sizeof(struct)
+            for size in sorted({*range(FIRST[type(struct)], now + 1, 8), now + 8, 2048, 4096}):
+                with self.subTest(struct=type(struct).__name__, size=size):
+                    self.assertEqual(call(self.put(struct, size)), 0)
+                    if size > now:
+                        self.assertEqual(call(self.put(struct, size, later=1)), EINVAL, "a field of a later version")
+
+    def test_a_size_that_can_not_be_is_refused_and_nothing_is_touched(self):
+        for struct, call in self.callers():
+            first, now = FIRST[type(struct)], ctypes.sizeof(struct)
+            for size in [*range(0, first), first + 1, now - 1, now + 1, now + 4, *IMPOSSIBLE]:
+                with self.subTest(struct=type(struct).__name__, size=size):
+                    room = min(max(size, 4), now)  # most of what a large size says is not there
+                    self.assertEqual(call(self.put(struct, size, room=room)), EINVAL)
+
+    def test_statistics_fill_what_they_say_and_nothing_behind_it(self):
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        for size in (*range(112, 176, 8), 2048, 4096):
+            with self.subTest(size=size):
+                block = self.end.block(size, fill=0xaa)
+                ctypes.memmove(block, size.to_bytes(4, "little"), 4)
+                self.assertEqual(BARE.bfs_stats(handle, 0, block), 0)
+                stats = bfs.Statistics.from_buffer_copy(self.end.content(size)[:144].ljust(144, b"\0"))
+                self.assertEqual((stats.struct_bytes, stats.capacity), (size, COUNT))
+                self.assertEqual(self.end.content(size)[144:], bytes(max(0, size - 144)))
+        for size in [*range(112), 113, 143, 145, *IMPOSSIBLE]:
+            with self.subTest(size=size):
+                room = min(max(size, 4), 144)
+                before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
+                ctypes.memmove(self.end.block(room), before, room)
+                self.assertEqual(BARE.bfs_stats(handle, 0, c_void_p(self.end.address + 2 * PAGE - room)), EINVAL)
+                self.assertEqual(self.end.content(room), before)
+        self.close(handle)
+
+    def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
+        handle, path = c_void_p(), self.folder + b"/absent"
+        code = BARE.bfs_open(path, bfs.READ, byref(handle), None)
+        for size in (24, 64, 72, 256, 512, 520, 4096):
+            with self.subTest(size=size):
+                block = self.end.block(size, fill=0xaa)
+                ctypes.memmove(block, size.to_bytes(4, "little"), 4)
+                self.assertEqual(BARE.bfs_open(path, bfs.READ, byref(handle), block), code)
+                error = bfs.Error.from_buffer_copy(self.end.content(size)[:512].ljust(512, b"\0"))
+                self.assertEqual((error.struct_bytes, error.code, error.os_errno), (size, code, 2))
+                self.assertTrue(error.message.startswith(path[:2]) and len(error.message) < size - 16)
+                self.assertEqual(self.end.content(size)[512:], bytes(max(0, size - 512)))
+        for size in [*range(24), 25, 511, 513, *IMPOSSIBLE]:
+            with self.subTest(size=size):
+                room = min(max(size, 4), 512)
+                before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
+                ctypes.memmove(self.end.block(room), before, room)
+                block = c_void_p(self.end.address + 2 * PAGE - room)
+                self.assertEqual(BARE.bfs_open(path, bfs.READ, byref(handle), block), code)
+                self.assertEqual(self.end.content(room), before)
+
+    def test_what_a_shorter_struct_does_not_say_is_zero(self):
+        """Whatever lies behind it: a key that is not in the first version's bfs_options is none."""
+        options = bfs.options(capacity=10, key=bytes(16))
+        options.struct_bytes = 96
+        self.close(bfs.call(LIBRARY.bfs_create, self.path + b"2", options))
+        self.close(bfs.call(LIBRARY.bfs_open, self.path + b"2", bfs.READ))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,355 @@
+// How much stack the calls of the C ABI need: fibers have 64 KiB, musl's threads 128, and a runtime's own frames are in
+// there, too. Each call runs in a thread whose stack is ours and painted.
+#include <bfstore.h>
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+using namespace store_test;
+
+namespace {
+
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr std::size_t kMostBytes = std::size_t{16} << 10;
+#else
+constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // not for use: checks, and variables far from each other
+#endif
+constexpr std::size_t kStackBytes = std::size_t{1} << 20;
+constexpr unsigned char kPaint = 0xa5;
+
+struct Run {
+  std::function<void()> call;
+  const unsigned char* begin = nullptr;  // of the frames below are the call's
+};
+
+void* run(void* what) {
+  auto& job = *static_cast<Run*>(what);
+  job.begin = static_cast<const unsigned char*>(__builtin_frame_address(0));
+  job.call();
+  return nullptr;
+}
+
+// What the call and all that it calls wrote to, from its caller's frame to the lowest byte.
+std::size_t stack_of(std::function<void()> call) {
+  void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(stack != MAP_FAILED);
+  std::memset(stack, kPaint, kStackBytes);
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstack(&attributes, stack, kStackBytes) == 0);
+  pthread_t thread{};
+  Run job{std::move(call)};
+  REQUIRE(pthread_create(&thread, &attributes, run, &job) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+  const auto* const bytes = static_cast<const unsigned char*>(stack);
+  const auto* const lowest =
+      std::find_if(bytes, bytes + kStackBytes, [](unsigned char byte) { return byte != kPaint; });
+  const auto used = static_cast<std::size_t>(job.begin - lowest);
+  munmap(stack, kStackBytes);
+  return used;
+}
+
+std::set<std::string> called;
+
+// The call, which gives what is expected, needs little stack. `name` begins with the function's.
+void check(const std::string& name, std::int64_t expected, const std::function<std::int64_t()>& call) {
+  CAPTURE(name);
+  std::int64_t got = 0;
+  const std::size_t used = stack_of([&] { got = call(); });
+  if (std::getenv("BFSTORE_STACK") != nullptr) MESSAGE(name << ": " << used << " bytes");
+  CHECK(used <= kMostBytes);
+  CHECK(got == expected);
+  called.insert(name.substr(0, name.find(' ')));
+}
+
+bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+  bfs_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.capacity = capacity;
+  return options;
+}
+
+bfs_error error;
+
+struct File {
+  File() : path(dir.file()) { static_cast<void>(created(path)); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { bfs_close(filter); }
+
+  void check_create(const std::string& name, const bfs_options& options, std::int32_t expected = BFS_OK) {
+    check("bfs_create " + name, expected, [&] { return bfs_create(path.c_str(), &options, &filter, &error); });
+  }
+  void check_open(const std::string& name, std::uint32_t flags, std::int32_t expected = BFS_OK) {
+    check("bfs_open " + name, expected, [&] { return bfs_open(path.c_str(), flags, &filter, &error); });
+  }
+  void check_close(const std::string& name, std::int32_t expected = BFS_OK) {
+    check("bfs_close " + name, expected, [&] { return bfs_close(std::exchange(filter, nullptr)); });
+  }
+
+  TempDir dir;
+  std::string path;
+  bfs_filter* filter = nullptr;
+};
+
+// A process that opens the file, adds and ends, without closing it.
+void killed_writer(const std::string& path) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    bfs_filter* filter = nullptr;
+    const bool good =
+        bfs_open(path.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_OK && bfs_add(filter, "k", 1) >= 0;
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+}
+
+// A process that supersedes the file, and stops there until it is killed.
+pid_t stopped_replacer(const std::string& path) {
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    bfs_filter* filter = nullptr;
+    const bfs_options options = options_of(100, BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE);
+    const bool good = bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK &&
+                      bfs_supersede(filter, nullptr) == BFS_OK && write(ready[1], "x", 1) == 1;
+    if (good) pause();
+    _exit(1);
+  }
+  close(ready[1]);
+  char told = 0;
+  REQUIRE(read(ready[0], &told, 1) == 1);
+  close(ready[0]);
+  return child;
+}
+
+}  // namespace
+
+TEST_CASE("making, opening and closing a file needs little stack") {
+  error.struct_bytes = sizeof error;
+  File file;
+  file.check_create("that is there", options_of(100), BFS_EEXIST);
+  file.check_create("replacing", options_of(100, BFS_OPTION_REPLACE | BFS_OPTION_GUARD | BFS_OPTION_POPULATE));
+  file.check_close("as the last writer");
+  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
+    for (const std::uint32_t flags : {0U, BFS_OPEN_GUARD, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_STRICT}) {
+      file.check_open(std::to_string(mode | flags), mode | flags);
+      file.check_close(std::to_string(mode | flags));
+    }
+  }
+  file.check_open("a copy", BFS_OPEN_READ | BFS_OPEN_COPY);
+  file.check_close("a copy");
+  file.check_open("beside another", BFS_OPEN_WRITE);
+  bfs_filter* other = nullptr;
+  check("bfs_open busy", BFS_EBUSY, [&] { return bfs_open(file.path.c_str(), BFS_OPEN_EXCLUSIVE, &other, &error); });
+  check("bfs_open shared", BFS_OK, [&] { return bfs_open(file.path.c_str(), BFS_OPEN_WRITE, &other, &error); });
+  file.check_close("beside another");
+  CHECK(bfs_close(other) == BFS_OK);
+  const std::string nowhere = file.dir.file(std::string(200, 'n')) + "/" + std::string(200, 'n');
+  check("bfs_open nowhere", BFS_ENOENT, [&] { return bfs_open(nowhere.c_str(), BFS_OPEN_READ, &other, &error); });
+}
+
+TEST_CASE("a file that a killed process left, or that is to be recovered, needs little stack") {
+  File file;
+  killed_writer(file.path);
+  file.check_open("for reading what was left", BFS_OPEN_READ);
+  file.check_close("of a reader");
+  file.check_open("strictly", BFS_OPEN_READ | BFS_OPEN_STRICT, BFS_EUNCLEAN);
+  file.check_open("strictly for writing", BFS_OPEN_WRITE | BFS_OPEN_STRICT, BFS_EUNCLEAN);
+  file.check_open("for writing what was left", BFS_OPEN_WRITE);
+  check("bfs_sync", BFS_OK, [&] { return bfs_sync(file.filter, 1, 1); });
+  file.check_close("what was left");
+  killed_writer(file.path);
+  file.check_open("to recover", BFS_OPEN_WRITE | BFS_OPEN_STRICT | BFS_OPEN_RECOVER);
+  check("bfs_recovered", 1, [&] { return bfs_recovered(file.filter, 1, &error); });
+  file.check_close("what was recovered");
+  killed_writer(file.path);
+  file.check_open("with a loss", BFS_OPEN_WRITE | BFS_OPEN_STRICT | BFS_OPEN_ACCEPT_LOSS);
+  file.check_close("with a loss");
+}
+
+TEST_CASE("replacing, sealing and verifying a file needs little stack") {
+  File file;
+  const std::uint32_t flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;
+  file.check_create("to replace", options_of(100, flags));
+  check("bfs_supersede", BFS_OK, [&] { return bfs_supersede(file.filter, &error); });
+  check("bfs_publish", BFS_OK, [&] { return bfs_publish(file.filter, &error); });
+  check("bfs_is_current", 1, [&] { return bfs_is_current(file.filter); });
+  file.check_close("what was published");
+  file.check_create("to supersede", options_of(100, flags));
+  check("bfs_supersede and give up", BFS_OK, [&] { return bfs_supersede(file.filter, &error); });
+  file.check_close("and give up");
+  const char* const path = file.path.c_str();
+  check("bfs_seal", BFS_OK, [&] { return bfs_seal(path, path, BFS_OPTION_REPLACE, 0, &error); });
+  bfs_range damaged[1];
+  check("bfs_verify", 0, [&] { return bfs_verify(path, damaged, 1, &error); });
+  file.check_open("verifying", BFS_OPEN_READ | BFS_OPEN_VERIFY);
+  file.check_close("verifying");
+  write_bytes(file.path, 16384, "damage");
+  check("bfs_verify damage", 1, [&] { return bfs_verify(path, damaged, 1, &error); });
+  file.check_open("damage", BFS_OPEN_READ | BFS_OPEN_VERIFY, BFS_EDAMAGED);
+  file.check_open("and tolerating", BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE);
+  file.check_close("and tolerating");
+}
+
+TEST_CASE("saying which process is waited for needs little stack") {
+  File file;
+  const pid_t child = stopped_replacer(file.path);
+  bfs_options options = options_of(100, BFS_OPTION_REPLACE);
+  options.lock_timeout_ms = BFS_LOCK_NO_WAIT;
+  file.check_create("of what another process replaces", options, BFS_EBUSY);
+  bfs_open_options opening{};
+  opening.struct_bytes = sizeof opening;
+  opening.flags = BFS_OPEN_WRITE;
+  opening.lock_timeout_ms = BFS_LOCK_NO_WAIT;
+  check("bfs_open_with a lock", BFS_EBUSY,
+        [&] { return bfs_open_with(file.path.c_str(), &opening, &file.filter, &error); });
+  CHECK(std::string(error.message).find(std::to_string(child)) != std::string::npos);
+  file.check_open("for reading what another process replaces", BFS_OPEN_READ, BFS_ESUPERSEDED);
+  kill_and_wait(child);
+  file.check_open("for reading what a killed process replaced", BFS_OPEN_READ);
+  file.check_close("after that");
+}
+
+TEST_CASE("a page that can not be read needs little stack") {
+  File file;
+  file.check_open("guarded", BFS_OPEN_WRITE | BFS_OPEN_GUARD);
+  REQUIRE(truncate(file.path.c_str(), 0) == 0);
+  check("bfs_contains fault", 1, [&] { return bfs_contains(file.filter, "k", 1); });
+  check("bfs_sync fault", BFS_EFAULT, [&] { return bfs_sync(file.filter, 1, 1); });
+  file.check_close("fault", BFS_EFAULT);
+}
+
+TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need little stack") {
+  TempDir dir;
+  const std::vector<unsigned char> key(16, 7);
+  bfs_options options = options_of(1000);
+  options.hash = BFS_HASH_SIPHASH;
+  options.key = key.data();
+  options.note = "note";
+  options.note_bytes = 4;
+  std::uint64_t bytes = 0;
+  check("bfs_required_bytes", BFS_OK, [&] { return bfs_required_bytes(&options, &bytes, &error); });
+  auto* const buffer = static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+  bfs_filter* filter = nullptr;
+  check("bfs_format", BFS_OK, [&] { return bfs_format(buffer, bytes, &options, &filter, &error); });
+  CHECK(bfs_close(filter) == BFS_OK);
+  check("bfs_wrap", BFS_EKEY, [&] { return bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, &error); });
+  check("bfs_wrap_keyed", BFS_OK,
+        [&] { return bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key.data(), &filter, &error); });
+  CHECK(bfs_close(filter) == BFS_OK);
+  std::ofstream(dir.file(), std::ios::binary) << std::string(64, 'x') << std::string(buffer, bytes);
+  bfs_open_options opening{};
+  opening.struct_bytes = sizeof opening;
+  opening.flags = BFS_OPEN_READ | BFS_OPEN_RANGE;
+  opening.key = key.data();
+  opening.key_bytes = key.size();
+  opening.offset = 64;
+  check("bfs_open_with", BFS_OK, [&] { return bfs_open_with(dir.file().c_str(), &opening, &filter, &error); });
+  CHECK(bfs_close(filter) == BFS_OK);
+  std::free(buffer);
+}
+
+TEST_CASE("adding and asking need little stack, for one key and for many, alone and beside others") {
+  constexpr std::size_t kMany = 40'000;
+  const std::string text(8 * kMany + 8, 't');
+  std::vector<const void*> keys;
+  std::vector<std::size_t> lengths(kMany, 8);
+  std::vector<std::int32_t> offsets32;
+  std::vector<std::int64_t> offsets64;
+  std::vector<std::uint64_t> digests;
+  for (std::size_t i = 0; i <= kMany; ++i) {
+    keys.push_back(text.data() + 8 * i);
+    offsets32.push_back(static_cast<std::int32_t>(8 * i));
+    offsets64.push_back(static_cast<std::int64_t>(8 * i));
+    digests.push_back((i + 1) * 0x9e3779b97f4a7c15);
+  }
+  std::vector<std::uint8_t> answers(kMany);
+  std::vector<std::uint32_t> indices(kMany);
+  const std::vector<unsigned char> secret(16, 7);
+  for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC}) {
+    for (const int hash : {BFS_HASH_XXH3, BFS_HASH_SIPHASH}) {
+      for (const std::uint32_t flags : {0U, BFS_OPTION_EXCLUSIVE}) {
+        TempDir dir;
+        bfs_options options = options_of(kMany, flags);
+        options.layout = static_cast<std::uint32_t>(layout);
+        options.hash = static_cast<std::uint32_t>(hash);
+        options.key = hash == BFS_HASH_SIPHASH ? secret.data() : nullptr;
+        bfs_filter* f = nullptr;
+        REQUIRE(bfs_create(dir.file().c_str(), &options, &f, nullptr) == BFS_OK);
+        const auto many = [&](const char* name, const std::function<std::int64_t()>& call) {
+          check(name, 1, [&] { return call() >= 0 ? 1 : 0; });
+        };
+        if (flags != 0) check("bfs_use_threads", BFS_OK, [&] { return bfs_use_threads(f, 2); });
+        std::uint64_t digest = 0;
+        check("bfs_add", 1, [&] { return bfs_add(f, "k", 1); });
+        check("bfs_contains", 1, [&] { return bfs_contains(f, "k", 1); });
+        check("bfs_digest", BFS_OK, [&] { return bfs_digest(f, "k", 1, &digest); });
+        check("bfs_add_digest", 0, [&] { return bfs_add_digest(f, digest); });
+        check("bfs_contains_digest", 1, [&] { return bfs_contains_digest(f, digest); });
+        many("bfs_add_many", [&] { return bfs_add_many(f, keys.data(), lengths.data(), kMany); });
+        many("bfs_add_fixed", [&] { return bfs_add_fixed(f, text.data(), 8, kMany); });
+        many("bfs_add_column32", [&] { return bfs_add_column32(f, text.data(), offsets32.data(), kMany); });
+        many("bfs_add_column64", [&] { return bfs_add_column64(f, text.data(), offsets64.data(), kMany); });
+        many("bfs_add_digests", [&] { return bfs_add_digests(f, digests.data(), kMany); });
+        many("bfs_contains_many",
+             [&] { return bfs_contains_many(f, keys.data(), lengths.data(), kMany, answers.data()); });
+        many("bfs_contains_fixed", [&] { return bfs_contains_fixed(f, text.data(), 8, kMany, answers.data()); });
+        many("bfs_contains_column32",
+             [&] { return bfs_contains_column32(f, text.data(), offsets32.data(), kMany, answers.data()); });
+        many("bfs_contains_column64",
+             [&] { return bfs_contains_column64(f, text.data(), offsets64.data(), kMany, answers.data()); });
+        many("bfs_contains_digests", [&] { return bfs_contains_digests(f, digests.data(), kMany, answers.data()); });
+        many("bfs_select_many", [&] { return bfs_select_many(f, keys.data(), lengths.data(), kMany, indices.data()); });
+        many("bfs_select_fixed", [&] { return bfs_select_fixed(f, text.data(), 8, kMany, indices.data()); });
+        many("bfs_select_column32",
+             [&] { return bfs_select_column32(f, text.data(), offsets32.data(), kMany, indices.data()); });
+        many("bfs_select_column64",
+             [&] { return bfs_select_column64(f, text.data(), offsets64.data(), kMany, indices.data()); });
+        many("bfs_select_digests", [&] { return bfs_select_digests(f, digests.data(), kMany, indices.data()); });
+        check("bfs_sync with a mark", BFS_OK, [&] { return bfs_sync(f, 1, 10); });
+        check("bfs_mark", 10, [&] { return static_cast<std::int64_t>(bfs_mark(f, 1)); });
+        bfs_statistics statistics{};
+        statistics.struct_bytes = sizeof statistics;
+        check("bfs_stats", BFS_OK, [&] { return bfs_stats(f, BFS_STATS_FILL, &statistics); });
+        check("bfs_is_current of a writer", 1, [&] { return bfs_is_current(f); });
+        CHECK(bfs_close(f) == BFS_OK);
+      }
+    }
+  }
+}
+
+// Runs last: doctest keeps the order of a file.
+TEST_CASE("every function of the header was called, or returns what is there") {
+  check("bfs_version", 1, [] { return bfs_version() != nullptr ? 1 : 0; });
+  check("bfs_strerror", 1, [] { return bfs_strerror(BFS_EBUSY) != nullptr ? 1 : 0; });
+  const std::string header = read_bytes(BFSTORE_HEADER);
+  const std::regex declaration(R"(BFS_API[^;(]*?\b(bfs_\w+)\s*\()");
+  std::size_t declared = 0;
+  for (std::sregex_iterator at(header.begin(), header.end(), declaration); at != std::sregex_iterator(); ++at) {
+    ++declared;
+    CHECK_MESSAGE(called.count((*at)[1]) == 1, (*at)[1].str());
+  }
+  CHECK(declared > 30);
+}

@@ -1,0 +1,103 @@
+// A process that may have no more descriptors: what it is refused harms no file, and what it opens all the others can
+// use.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr rlim_t kMostNeeded = 8;  // more than any of these needs at once
+
+// Of numbers not yet taken.
+void leave_free(rlim_t count) {
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  const rlimit limit{static_cast<rlim_t>(next) + count, 4096};
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Options replacing() {
+  Options options = small_options();
+  options.replace = true;
+  return options;
+}
+
+using Open = std::function<Result<Filter>(const std::string& path)>;
+
+struct Way {
+  const char* name;
+  bool makes;  // a file of its own, at the path
+  Open open;
+};
+
+std::vector<Way> ways() {
+  const auto opens = [](OpenMode mode, OpenOptions options = {}) {
+    return [=](const std::string& path) { return Filter::open(path, mode, options); };
+  };
+  OpenOptions guarded;
+  guarded.map.guard = true;
+  return {{"read", false, opens(OpenMode::kRead)},
+          {"write", false, opens(OpenMode::kWrite)},
+          {"write with a guard", false, opens(OpenMode::kWrite, guarded)},
+          {"exclusive", false, opens(OpenMode::kExclusive)},
+          {"replace", true, [](const std::string& path) { return Filter::create(path, replacing()); }}};
+}
+
+// What the others find while a process has the file open that got it with its last descriptors, and when it was killed:
+// 0, or the line at which that is wrong. `left` free numbers; `got` whether it got the file.
+int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
+  leave_free(left);
+  auto filter = way.open(path);
+  got = filter.ok();
+  if (!got && filter.error().os_errno != EMFILE) return __LINE__;
+  const bool writes = got && filter->add("key").ok();
+  if (writes && !filter->sync(1, 1).ok()) return __LINE__;
+  leave_free(64);
+  if (!got) return open_code(path, OpenMode::kExclusive) == Code::kOk ? 0 : __LINE__;
+  if (open_code(path, OpenMode::kRead) != Code::kOk) return __LINE__;
+  if (!writes) return 0;
+  if (inspect(path, false)->state != FileState::kInUse) return __LINE__;
+  if (look_at(path).newest().boot_id != boot_id_here()) return __LINE__;
+  return 0;  // killed: nothing of it ends
+}
+
+}  // namespace
+
+// The system's boot id could not be opened, and the slot said so of a file that no other process then believed.
+TEST_CASE("whatever number of descriptors is left, a file is opened for all to use, or not touched") {
+  for (const Way& way : ways()) {
+    const std::string how = way.name;
+    CAPTURE(how);
+    TempDir dir;
+    std::optional<rlim_t> enough;
+    for (rlim_t left = 0; left <= kMostNeeded; ++left) {
+      CAPTURE(left);
+      const std::string path = dir.file(std::to_string(left) + ".bf");
+      CHECK(created(path).close().ok());
+      bool got = false;
+      const int told = in_child([&] {
+        const int line = open_with(way, path, left, got);
+        _exit(line != 0 ? 1 : got ? 2 : 3);
+        return 0;
+      });
+      CHECK(told != 1);
+      if (told == 2 && !enough) enough = left;
+      if (told == 3) CHECK_FALSE(enough.has_value());
+      CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
+      CHECK(open_code(path, OpenMode::kExclusive) == Code::kOk);
+      CHECK(state_of(path) == FileState::kClean);
+      CHECK(dir.names().size() == left + 1);  // nothing was left behind
+    }
+    REQUIRE(enough.has_value());
+    CHECK(*enough > 0);
+  }
+}

@@ -1,0 +1,54 @@
+// A filesystem of a test's own on a device that runs out of space behind its back, so that the system can not write
+// pages that were added to, and takes them for written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop_disk.hpp"
+#include "support.hpp"
+
+namespace store_test {
+
+inline constexpr std::uint64_t kBefore = 1000;  // keys that are durable before the device is full
+inline constexpr std::uint64_t kAll = 20'000;   // keys that were acknowledged: all over the body
+
+extern std::string workshop;  // a folder in memory, where filesystems can be mounted
+
+// What the image lies on.
+class Backing {
+ public:
+  Backing();
+  ~Backing();
+  Backing(const Backing&) = delete;
+  Backing& operator=(const Backing&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  // It has the blocks that it has, and gets no more.
+  void fill_up() const;
+  void grow_again() const;
+
+ private:
+  void resize(std::uint64_t bytes) const;
+
+  std::string path_;
+};
+
+// Files with durable keys. `disk` is nothing where there can be none, and that was said.
+struct FullDisk {
+  explicit FullDisk(const std::string& type, std::size_t num_files = 1);
+
+  Backing backing;
+  std::unique_ptr<LoopDisk> disk;
+  std::vector<std::string> paths;
+};
+
+// The system drops what it takes for written: pages that are mapped here, and pages that nobody maps.
+void reclaim(const std::string& path);
+
+// How many of the acknowledged keys the file's bytes do not have, as they are read now.
+std::uint64_t lost_in(const std::string& path);
+
+}  // namespace store_test

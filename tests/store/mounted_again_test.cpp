@@ -1,0 +1,90 @@
+// A device that is put back to an earlier moment, or whose filesystem is mounted again, while the system runs: the same
+// boot, device and inode, and yet not what a killed process wrote.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "../skip.hpp"
+#include "full_disk.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+// What only the mount tells apart.
+void check_another_mount_alone(const std::string& path) {
+  struct stat facts {};
+  REQUIRE(stat(path.c_str(), &facts) == 0);
+  const format::Slot then = look_at(path).newest();
+  CHECK(then.boot_id == boot_id_here());
+  CHECK(then.device == facts.st_dev);
+  CHECK(then.inode == facts.st_ino);
+  CHECK(then.mount != 0);
+}
+
+void check_refused_and_recover(const std::string& path) {
+  CHECK(state_of(path) == FileState::kUnclean);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})
+    CHECK(open_code(path, mode) == Code::kUnclean);
+  {
+    Filter filter = opened(Filter::open(path, OpenMode::kWrite, {.recover = true}));
+    CHECK(filter.mark(1) == kBefore);
+    add_keys(filter, 1, kBefore, kAll - kBefore);
+    CHECK(filter.recovered(1).value());
+    CHECK(filter.close().ok());
+  }
+  CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kAll) == kAll);
+}
+
+void put_back_or_mount_again(const std::string& type, bool put_back) {
+  std::string why;
+  const auto disk = LoopDisk::make(type, workshop, std::uint64_t{320} << 20, why);
+  if (disk == nullptr) {
+    tests::skip_case(why);
+    return;
+  }
+  const std::string path = disk->path() + "/filter.bf";
+  {
+    Stopped writer([&] {
+      auto filter = Filter::create(path, small_options());
+      bool good = filter.ok();
+      for (std::uint64_t i = 0; good && i < kAll; ++i) {
+        good = filter->add(key_of(1, i)).ok() && (i + 1 != kBefore || filter->sync(1, kBefore).ok());
+      }
+      if (!good) _exit(1);
+      raise(SIGSTOP);
+    });
+    if (put_back) REQUIRE(disk->take_snapshot());
+  }
+  CHECK(state_of(path) == FileState::kAdoptable);
+  REQUIRE(disk->unmount());
+  if (put_back) REQUIRE(disk->put_back_snapshot());
+  REQUIRE(disk->mount());
+  check_another_mount_alone(path);
+  check_refused_and_recover(path);
+}
+
+}  // namespace
+
+TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on ext4") {
+  put_back_or_mount_again("ext4", true);
+}
+
+TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on xfs") {
+  put_back_or_mount_again("xfs", true);
+}
+
+TEST_CASE("a filesystem that was mounted again in the same boot has a file that nobody adopts") {
+  for (const char* type : {"ext4", "xfs"}) {
+    const std::string on = type;
+    CAPTURE(on);
+    put_back_or_mount_again(type, false);
+  }
+}
+
+int main(int count, char** values) { return run_in_workshop(count, values, workshop); }

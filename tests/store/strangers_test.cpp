@@ -1,0 +1,229 @@
+// Programs that know nothing of filters, and lock their files: they prove nothing, and hold nobody up for long. And a
+// system that does not say which boot it is.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "faults.hpp"
+#include "mounts.hpp"
+#include "store/session.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint32_t kTimeoutMs = 200;
+constexpr auto kInTime = std::chrono::milliseconds(3000);  // of a few such waits, on a machine that does other things
+
+const OpenOptions kImpatient{.lock_timeout_ms = kTimeoutMs};
+
+// A program that may only read can have the shared ones. A writer of filters has none of them.
+struct Lock {
+  const char* name;
+  short kind;
+  int command;
+  std::uint64_t first;
+  std::uint64_t count;
+};
+constexpr Lock kStrangers[] = {
+    {"a backup program, which locks the file", F_RDLCK, F_SETLK, 0, 0},
+    {"the same with a lock of its description", F_RDLCK, F_OFD_SETLK, 0, 0},
+    {"a program that may write, and locks the file", F_WRLCK, F_OFD_SETLK, 0, 0},
+    {"the same with a lock of its process", F_WRLCK, F_SETLK, 0, 0},
+    {"shared locks of the writers' bytes", F_RDLCK, F_OFD_SETLK, format::kFirstWriterLock, format::kNumWriterLocks},
+    {"a process's own lock of a writer's byte", F_WRLCK, F_SETLK, format::kFirstWriterLock, 1},
+    {"a shared lock of the state's byte", F_RDLCK, F_OFD_SETLK, format::kStateLock, 1},
+};
+
+std::function<void()> locks(const std::string& path, const Lock& lock) {
+  return [=] { lock_as_stranger(path, lock.kind, lock.command, lock.first, lock.count); };
+}
+
+Options replacing(std::uint32_t timeout_ms) {
+  Options options = small_options();
+  options.replace = true;
+  options.lock_timeout_ms = timeout_ms;
+  return options;
+}
+
+// In mounts of this process's own: nothing is to be read where the boot id was.
+class UnknownBoot {
+ public:
+  explicit UnknownBoot(const TempDir& dir) {
+    std::ofstream(dir.file("empty"));
+    static const bool own = own_mounts();
+    there_ = own && mount(dir.file("empty").c_str(), kBootId, nullptr, MS_BIND, nullptr) == 0;
+    if (!there_) MESSAGE("SKIP: nothing can be mounted here: " << std::strerror(errno));
+  }
+  ~UnknownBoot() {
+    if (there_) umount2(kBootId, MNT_DETACH);
+  }
+  UnknownBoot(const UnknownBoot&) = delete;
+  UnknownBoot& operator=(const UnknownBoot&) = delete;
+  [[nodiscard]] bool there() const { return there_; }
+
+ private:
+  static constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
+  bool there_ = false;
+};
+
+}  // namespace
+
+// Such a lock once made the file look as if a writer had it open: then nobody asked whether its pages had reached the
+// disk.
+TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not where one is strict") {
+  for (const Lock& lock : kStrangers) {
+    const std::string who = lock.name;
+    CAPTURE(who);
+    const faults::Scope scope;
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    const Stopped stranger(locks(dir.file(), lock));
+    CHECK(state_of(dir.file()) == FileState::kAdoptable);
+    int syncs = 0;
+    faults::on_sync = [&](int) { return ++syncs, 0; };
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, {.strict = true})) == Code::kUnclean);
+    CHECK(syncs == 0);
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    CHECK(syncs == 1);
+    CHECK(maybes(reader, 1, 0, kSome) == kSome);
+  }
+}
+
+TEST_CASE("a killed writer's file that a stranger locks, and that can not be synced, is refused") {
+  for (const Lock& lock : kStrangers) {
+    const std::string who = lock.name;
+    CAPTURE(who);
+    const faults::Scope scope;
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    const Stopped stranger(locks(dir.file(), lock));
+    faults::on_sync = [](int) { return EIO; };
+    const Code refused = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient));
+    CHECK((refused == Code::kUnclean || refused == Code::kPoisoned));
+  }
+}
+
+TEST_CASE("a stranger's shared lock does not keep the last close from syncing and saying clean") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const Stopped stranger(
+      locks(dir.file(), {"half of them", F_RDLCK, F_OFD_SETLK, format::kFirstWriterLock, format::kNumWriterLocks / 2}));
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  add_keys(writer, 1, 0, kSome);
+  const faults::Scope scope;
+  int syncs = 0;
+  faults::on_sync = [&](int) { return ++syncs, 0; };
+  CHECK(writer.close().ok());
+  CHECK(syncs == 2);  // of the body, and of the slot
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("a stranger's lock is waited for no longer than was asked for, and the words name its process") {
+  for (const Lock& lock : kStrangers) {
+    if (lock.count != 0) continue;
+    const std::string who = lock.name;
+    CAPTURE(who);
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    const Stopped stranger(locks(dir.file(), lock));
+    const auto check_busy = [&](const Result<Filter>& result) {
+      CHECK(code_of(result) == Code::kBusy);
+      CHECK_MESSAGE(result.error().message.find(stranger.in_words()) != std::string::npos, result.error().message);
+    };
+    CHECK(time_of([&] {
+            check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient));
+            check_busy(Filter::open(dir.file(), OpenMode::kExclusive, kImpatient));
+            check_busy(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 0}));
+            check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)));
+          }) < kInTime);
+    CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+    CHECK(state_of(dir.file()) == FileState::kClean);
+  }
+}
+
+TEST_CASE("a stranger's lock of every writer's byte is waited for no longer than was asked for") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  const Stopped stranger(locks(dir.file(), kStrangers[4]));
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    const auto result = Filter::open(dir.file(), mode, kImpatient);
+    CHECK(code_of(result) == Code::kBusy);
+    CHECK_MESSAGE(result.error().message.find(stranger.in_words()) != std::string::npos, result.error().message);
+  }
+  CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
+}
+
+TEST_CASE("a sync and a close that a stranger is in the way of are errors in time, and the file loses nothing") {
+  for (const std::uint64_t byte : {format::kStateLock, format::kSyncLock}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite, kImpatient));
+    add_keys(writer, 1, 0, kSome);
+    Stopped stranger([&] { lock_as_stranger(dir.file(), F_RDLCK, F_OFD_SETLK, byte, 1); });
+    const Error synced = writer.sync(1, kSome);
+    CHECK(synced.code == Code::kBusy);
+    CHECK_MESSAGE(synced.message.find(stranger.in_words()) != std::string::npos, synced.message);
+    CHECK(writer.mark(1) == 0);
+    Error closed;
+    CHECK(time_of([&] { closed = writer.close(); }) < kInTime);
+    CHECK(closed.code == Code::kBusy);
+    stranger.kill();
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+    CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite)).close().ok());
+    CHECK(state_of(dir.file()) == FileState::kClean);
+  }
+}
+
+TEST_CASE("a writer gets in when the stranger has gone") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Stopped stranger(locks(dir.file(), kStrangers[0]));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stranger.kill();
+  });
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = kWaitForEver})) == Code::kOk);
+  later.join();
+}
+
+TEST_CASE("where the boot is not known nobody adopts what a killed process left, whatever it was then") {
+  TempDir dir;
+  for (const bool known_then : {true, false}) {
+    const std::string path = dir.file(known_then ? "known.bf" : "unknown.bf");
+    CHECK(created(path).close().ok());
+    if (known_then) leave_behind(path);
+    const UnknownBoot unknown(dir);
+    if (!unknown.there()) return;
+    if (!known_then) leave_behind(path);
+    CHECK(open_code(path, OpenMode::kRead) == Code::kUnclean);
+    CHECK(open_code(path, OpenMode::kWrite) == Code::kUnclean);
+    const Stopped stranger(locks(path, kStrangers[0]));
+    CHECK(open_code(path, OpenMode::kRead) == Code::kUnclean);
+  }
+  CHECK(open_code(dir.file("unknown.bf"), OpenMode::kRead) == Code::kUnclean);
+}
+
+TEST_CASE("where the boot is not known a writer has its file to itself, and closes it clean") {
+  TempDir dir;
+  const UnknownBoot unknown(dir);
+  if (!unknown.there()) return;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
+  CHECK(writer.sync(1, kSome).ok());
+  CHECK(writer.close().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}

@@ -1,0 +1,164 @@
+// Nobody waits for ever: for a process that is slow or stopped in the middle of its work, or for another part of its
+// own.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint32_t kTimeoutMs = 200;
+constexpr std::uint32_t kLongMs = 10'000;  // longer than any of these tests may take
+constexpr auto kInTime = std::chrono::milliseconds(3000);
+
+const OpenOptions kImpatient{.lock_timeout_ms = kTimeoutMs};
+const OpenOptions kPatient{.lock_timeout_ms = kLongMs};
+
+Options replacing(std::uint32_t timeout_ms = kLongMs) {
+  Options options = small_options();
+  options.replace = true;
+  options.lock_timeout_ms = timeout_ms;
+  return options;
+}
+
+Options replacing_later() {
+  Options options = replacing();
+  options.unpublished = true;
+  return options;
+}
+
+// A process that stands still in the first sync of what it adopts, which then fails, or does not.
+std::unique_ptr<Stopped> stopped_adopter(const std::string& path, int sync_errno) {
+  return std::make_unique<Stopped>([&] {
+    bool first = true;
+    faults::on_sync = [&](int) {
+      if (!first) return 0;
+      first = false;
+      raise(SIGSTOP);
+      return sync_errno;
+    };
+    const auto writer = Filter::open(path, OpenMode::kWrite);
+    raise(SIGSTOP);
+  });
+}
+
+void check_busy(const Result<Filter>& result, const Stopped& holder) {
+  CHECK(code_of(result) == Code::kBusy);
+  CHECK_MESSAGE(result.error().message.find(holder.in_words()) != std::string::npos, result.error().message);
+}
+
+}  // namespace
+
+// A reader was let in once while that sync was under way, before it was known whether it works.
+TEST_CASE("a reader waits for a process that adopts the file, and is refused when that one's sync fails") {
+  for (const int sync_errno : {EIO, 0}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    const auto adopter = stopped_adopter(dir.file(), sync_errno);
+    std::atomic<bool> waited{false};
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      waited = true;
+      adopter->go_on();
+    });
+    const auto reader = Filter::open(dir.file(), OpenMode::kRead, kPatient);
+    later.join();
+    CHECK(waited);
+    if (sync_errno != 0) {
+      CHECK(code_of(reader) == Code::kPoisoned);
+    } else {
+      CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+      CHECK(reader.ok());
+    }
+  }
+}
+
+TEST_CASE("a process that is stopped while it adopts the file is waited for no longer than was asked for") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  const auto adopter = stopped_adopter(dir.file(), 0);
+  CHECK(time_of([&] {
+          check_busy(Filter::open(dir.file(), OpenMode::kRead, kImpatient), *adopter);
+          check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient), *adopter);
+          check_busy(Filter::open(dir.file(), OpenMode::kExclusive, kImpatient), *adopter);
+          check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), *adopter);
+        }) < kInTime);
+  adopter->kill();  // nobody knows whether its sync worked
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+}
+
+TEST_CASE("a process that is stopped while it replaces the file is waited for no longer than was asked for") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  Stopped replacer([&] {
+    auto fresh = Filter::create(dir.file(), replacing_later());
+    if (!fresh || !fresh->supersede().ok()) _exit(1);
+    raise(SIGSTOP);
+  });
+  CHECK(time_of([&] {
+          CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, kPatient)) == Code::kSuperseded);
+          check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient), replacer);
+          check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), replacer);
+          CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
+          CHECK(writer.sync(1, 1).code == Code::kSuperseded);
+        }) < kInTime);
+  replacer.kill();
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite)).contains(key_of(1, 0)));
+  CHECK(writer.add(key_of(1, kSome)).ok());
+}
+
+TEST_CASE("a process does not wait for itself where it replaces the file already") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter fresh = created(dir.file(), replacing_later());
+  CHECK(fresh.supersede().ok());
+  Filter second = created(dir.file(), replacing_later());
+  CHECK(time_of([&] {
+          CHECK(second.supersede().code == Code::kBusy);
+          CHECK(second.publish().code == Code::kBusy);
+          CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
+          CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, kPatient)) == Code::kBusy);
+        }) < kInTime);
+  add_keys(fresh, 1, 0, kSome);
+  CHECK(fresh.publish().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
+// The second one superseded the file that the first one had published, once.
+TEST_CASE("two threads that supersede by one handle both succeed, and what is published is not superseded") {
+  TempDir dir(memory_folder());
+  for (int round = 0; round < 100; ++round) {
+    CHECK(created(dir.file(), replacing()).close().ok());
+    Filter fresh = created(dir.file(), replacing_later());
+    std::atomic<int> ready{0};
+    std::array<Error, 2> outcomes;
+    const auto supersede = [&](Error& outcome) {
+      for (++ready; ready < 2;) {
+      }
+      outcome = fresh.supersede();
+    };
+    CHECK(time_of([&] {
+            std::thread one([&] { supersede(outcomes[0]); });
+            supersede(outcomes[1]);
+            one.join();
+          }) < kInTime);
+    for (const Error& outcome : outcomes) REQUIRE_MESSAGE(outcome.ok(), outcome.message);
+    CHECK(fresh.publish().ok());
+    CHECK(fresh.health() == Code::kOk);
+    CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+  }
+}
