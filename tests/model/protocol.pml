@@ -46,6 +46,7 @@
 #define LEAVE_AFTER_CLOSING 17     /* the writers' lock is let go after the state lock */
 #define STRANGER_IS_A_WRITER 18    /* a shared lock counts as a writer's */
 #define READER_DOES_NOT_ASK 19     /* a reader is let in next to live writers without asking the system */
+#define LEAVE_WITHOUT_ASKING 20    /* a writer that closes before others does not ask the system */
 #ifndef BUG
 #define BUG NONE
 #endif
@@ -143,16 +144,15 @@ inline ask(asking) {
   fi
 }
 
-/* Next to live writers. Where one syncs now, its flag is there. */
-inline look_beside() {
+/* Next to live writers. */
+inline look_beside(leaving) {
   if
   :: atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
      ask(BUG != JOIN_WITHOUT_ASKING);
      if :: failed -> poison(); bad = 1 :: else fi;
      drop_sync_lock()
-  :: sync_lock ->
-     if :: BUG == JOIN_WITHOUT_ASKING -> failed = 0 :: else -> d_step { is_told(failed) } fi;
-     if :: failed -> poison(); bad = 1 :: else fi
+  :: d_step { sync_lock && !leaving -> gap[me] = news[me] } /* it asks later */
+  :: sync_lock && leaving -> d_step { is_told(failed) }; if :: failed -> poison(); bad = 1 :: else fi
   fi
 }
 
@@ -239,9 +239,9 @@ again:
     take_state_lock();
     if :: BUG == LOCK_FIRST -> writing[me] = 1 :: else fi;
     if
-    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside()
+    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside(false)
     :: !IN_USE && ANOTHER_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
-       look_beside(); must_replay = 1
+       look_beside(false); must_replay = 1
     :: !ANOTHER_WRITES && USABLE_CLEAN ->
        d_step { syncing = 0; dead_sync = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
        sync_all(failed);
@@ -294,7 +294,9 @@ leave:
        /* close */
        take_state_lock();
        if
-       :: (ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST) || poisoned
+       :: poisoned
+       :: !poisoned && ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST ->
+          if :: MOST_FAILURES > 0 && BUG != LEAVE_WITHOUT_ASKING -> look_beside(true) :: else fi
        :: else ->
           take_sync_lock();
           if
@@ -335,6 +337,7 @@ active proctype World() {
   :: d_step { MOST_FAILURES > 0 && !gap[0] && !gap[1] && !page_dirty[1] && mem[1] != disk[1] -> mem[1] = disk[1] }
   :: d_step { BUG == ASK_DURING_A_SYNC && news[0] && sync_lock && sync_lock_of == 0 -> news[0] = 0; unseen = 0; stolen = 1 }
   :: d_step { BUG == ASK_DURING_A_SYNC && stolen -> stolen = 0; poisoned = 1; gap[0] = 0 }
+  :: d_step { MOST_KILLS + MOST_CUTS == 0 && unseen && (news[0] || news[1]) -> unseen = 0 } /* a reader that cannot say so */
   :: d_step { STRANGERS && !stranger -> stranger = 1 }
   :: d_step { stranger -> stranger = 0 }
   :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->

@@ -551,3 +551,26 @@ TEST_CASE("after a power cut the other name of a file that was replaced is not u
   CHECK(open_code(dir.file("after.bf"), OpenMode::kRead) == Code::kSuperseded);
   CHECK(open_code(dir.file("after.bf"), OpenMode::kWrite) == Code::kSuperseded);
 }
+
+// A reader that may not write it down is told of the failure, and then no new description is.
+TEST_CASE("a writer that closes before others asks the kernel, for it may be the last one that is told") {
+  const faults::Scope scope;
+  TempDir dir(memory_folder());
+  Filter first = created(dir.file());
+  add_keys(first, 1, 0, kSome);
+  Disk disk(dir.file());
+  faults::after_open = [&](int descriptor) { disk.opened(descriptor); };
+  faults::on_question = [&](int descriptor) { return disk.tells(descriptor) ? EIO : 0; };
+  faults::on_sync = [&](int descriptor) {
+    disk.synced();
+    return disk.tells(descriptor) ? EIO : 0;
+  };
+  disk.sync_failed();
+  const int reader = ::open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
+  faults::after_open(reader);
+  CHECK(disk.tells(reader));
+  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  CHECK(first.close().code == Code::kPoisoned);
+  CHECK(second.health() == Code::kPoisoned);
+  ::close(reader);
+}
