@@ -170,7 +170,7 @@ class Session {
   Result<bool> join(Writers kind, const Opening& options);
   Error hold_writers_lock(Writers kind);
   Error enter(const Evidence& evidence, const Opening& options);
-  Error check_beside_live_writers();
+  [[nodiscard]] Error check_beside_live_writers(bool leaving) const;
   Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
   Error recover(const Evidence& evidence, const Opening& options);

@@ -8,7 +8,8 @@
  *
  * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
  * mode, accepting a loss, replacing a file (replacing.pml), and what PROMISES.md leaves out: pages that are dropped
- * before a process that had the file open when they failed has asked. */
+ * before a process that had the file open when they failed has asked, or after a process was killed in a sync, before the
+ * next one has synced or opened the file. */
 
 #ifndef WRITERS
 #define WRITERS 2
@@ -45,6 +46,7 @@
 #define LEAVE_AFTER_CLOSING 17     /* the writers' lock is let go after the state lock */
 #define STRANGER_IS_A_WRITER 18    /* a shared lock counts as a writer's */
 #define READER_DOES_NOT_ASK 19     /* a reader is let in next to live writers without asking the system */
+#define LEAVE_WITHOUT_ASKING 20    /* a writer that closes before others does not ask the system */
 #ifndef BUG
 #define BUG NONE
 #endif
@@ -75,8 +77,9 @@ bit let_in[WRITERS], idle[WRITERS];
 bit is_open[WRITERS];             /* its description */
 bit news[WRITERS];                /* of a failure that it was not told of */
 bit unseen;                       /* a failure that none was told of: a new description is */
-bit gap[WRITERS];                 /* had the file open at a failure, and was not told */
+bit gap[WRITERS];                 /* had the file open at a failure, and was not told, or has not said so yet */
 bit stranger, stolen;
+bit dead_sync; /* a process was killed in a sync, and the next one that syncs has not said so yet */
 bit killed[WRITERS];
 byte kills, cuts, failures;
 
@@ -87,10 +90,10 @@ inline copy_slot(to, from) {
 
 /* The system could not write a page, and takes it for clean. */
 inline fails() {
-  gap[0] = let_in[0]; gap[1] = let_in[1]; news[0] = is_open[0]; news[1] = is_open[1]; unseen = 1
+  gap[0] = is_open[0]; gap[1] = is_open[1]; news[0] = is_open[0]; news[1] = is_open[1]; unseen = 1
 }
 inline is_told(failed) {
-  failed = news[me]; if :: news[me] -> news[me] = 0; unseen = 0 :: else fi
+  failed = news[me]; if :: news[me] -> news[me] = 0; unseen = 0; gap[me] = gap[me] && let_in[me] :: else fi
 }
 
 /* All that is dirty reaches the disk; or the sync fails, some of it did, and the system forgets that the rest did not. */
@@ -105,7 +108,7 @@ inline sync_all(failed) {
 }
 
 inline poison() {
-  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi; gap[me] = 0 };
+  d_step { if :: BUG != RETRY_AFTER_FAILURE -> poisoned = 1; slot.state = DIRTY; slot.boot = UNKNOWN_BOOT; slot.recovered = 0; slot_dirty = 1 :: else fi; gap[me] = 0; dead_sync = 0 };
   sync_all(failed)
 }
 
@@ -119,9 +122,10 @@ inline poison() {
 #define IN_USE (ANYBODY_WRITES && !poisoned && !recovering && (DIRTY_HERE || BUG == JOIN_WITHOUT_LOOKING))
 #define USABLE_CLEAN (slot.state == CLEAN && !poisoned && !recovering)
 /* A reader that comes by now is let in and answered, by the bits. It asks the system, or syncs, first. */
-#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
+#define ANSWERS (USABLE_CLEAN || (IN_USE && !(syncing && !sync_lock) && !dead_sync && (!unseen || BUG == READER_DOES_NOT_ASK)) || \
                  (ADOPTABLE && !state_lock && !ANYBODY_WRITES && !unseen))
-#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering)
+/* A writer that was let in. */
+#define HANDLES_ANSWER ((let_in[0] || let_in[1]) && !poisoned && !recovering && !dead_sync)
 
 inline take_state_lock() { atomic { !state_lock -> state_lock = 1; state_lock_of = me } }
 inline drop_state_lock() { d_step { state_lock = 0 } }
@@ -140,14 +144,15 @@ inline ask(asking) {
   fi
 }
 
-/* Next to live writers. One that syncs now is told itself. */
-inline look_beside() {
+/* Next to live writers. */
+inline look_beside(leaving) {
   if
   :: atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
      ask(BUG != JOIN_WITHOUT_ASKING);
      if :: failed -> poison(); bad = 1 :: else fi;
      drop_sync_lock()
-  :: sync_lock
+  :: d_step { sync_lock && !leaving -> gap[me] = news[me] } /* it asks later */
+  :: sync_lock && leaving -> d_step { is_told(failed) }; if :: failed -> poison(); bad = 1 :: else fi
   fi
 }
 
@@ -210,7 +215,7 @@ inline begin_recovery() {
      fi;
      if
      :: failed -> poison(); bad = 1
-     :: else -> d_step { poisoned = 0; syncing = 0 }
+     :: else -> d_step { poisoned = 0; syncing = 0; dead_sync = 0 }
      fi
   fi
 }
@@ -234,11 +239,11 @@ again:
     take_state_lock();
     if :: BUG == LOCK_FIRST -> writing[me] = 1 :: else fi;
     if
-    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside()
+    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside(false)
     :: !IN_USE && ANOTHER_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
-       look_beside(); must_replay = 1
+       look_beside(false); must_replay = 1
     :: !ANOTHER_WRITES && USABLE_CLEAN ->
-       d_step { syncing = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
+       d_step { syncing = 0; dead_sync = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
        sync_all(failed);
        if :: failed -> poison(); bad = 1 :: else fi
     :: !ANOTHER_WRITES && !USABLE_CLEAN && ADOPTABLE ->
@@ -289,7 +294,9 @@ leave:
        /* close */
        take_state_lock();
        if
-       :: (ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST) || poisoned
+       :: poisoned
+       :: !poisoned && ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST ->
+          if :: MOST_FAILURES > 0 && BUG != LEAVE_WITHOUT_ASKING -> look_beside(true) :: else fi
        :: else ->
           take_sync_lock();
           if
@@ -330,14 +337,15 @@ active proctype World() {
   :: d_step { MOST_FAILURES > 0 && !gap[0] && !gap[1] && !page_dirty[1] && mem[1] != disk[1] -> mem[1] = disk[1] }
   :: d_step { BUG == ASK_DURING_A_SYNC && news[0] && sync_lock && sync_lock_of == 0 -> news[0] = 0; unseen = 0; stolen = 1 }
   :: d_step { BUG == ASK_DURING_A_SYNC && stolen -> stolen = 0; poisoned = 1; gap[0] = 0 }
+  :: d_step { MOST_KILLS + MOST_CUTS == 0 && unseen && (news[0] || news[1]) -> unseen = 0 } /* a reader that cannot say so */
   :: d_step { STRANGERS && !stranger -> stranger = 1 }
   :: d_step { stranger -> stranger = 0 }
   :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->
        poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering }
-  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; bury(0); if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0 :: else fi }
-  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; bury(1); if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0 :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[0] -> kills++; killed[0] = 1; bury(0); if :: state_lock && state_lock_of == 0 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 0 -> sync_lock = 0; dead_sync = syncing :: else fi }
+  :: d_step { kills < MOST_KILLS && !killed[1] -> kills++; killed[1] = 1; bury(1); if :: state_lock && state_lock_of == 1 -> state_lock = 0 :: else fi; if :: sync_lock && sync_lock_of == 1 -> sync_lock = 0; dead_sync = syncing :: else fi }
   :: d_step { cuts < MOST_CUTS -> cuts++; boot++;
-       killed[0] = 1; killed[1] = 1; bury(0); bury(1); unseen = 0; stolen = 0; state_lock = 0; sync_lock = 0;
+       killed[0] = 1; killed[1] = 1; bury(0); bury(1); unseen = 0; stolen = 0; dead_sync = 0; state_lock = 0; sync_lock = 0;
        i = 0; do :: i < BITS -> mem[i] = disk[i]; page_dirty[i] = 0; i++ :: else -> break od;
        copy_slot(slot, slot_on_disk); slot_dirty = 0;
        poisoned = poisoned_on_disk; syncing = syncing_on_disk; recovering = recovering_on_disk; i = 0 }

@@ -264,7 +264,7 @@ class Life {
       Handle handle{std::make_unique<Filter>(std::move(result).value()), new_in(before, descriptors_of(path_), -1),
                     new_in(pages_before, lock_pages_of(path_), std::uintptr_t{0}), mode != OpenMode::kRead,
                     options.writeback_check_ms == 0};
-      REQUIRE_FALSE((untold_ && dirty));  // a process that is let in has asked
+      REQUIRE_FALSE((untold_ && dirty && !options.recover));  // a process that is let in has asked
       REQUIRE(handle.descriptor >= 0);
       REQUIRE((handle.lock_page != 0) == handle.writing);
       handles_.push_back(std::move(handle));
@@ -550,4 +550,27 @@ TEST_CASE("after a power cut the other name of a file that was replaced is not u
   std::ofstream(dir.file("after.bf"), std::ios::binary) << disk.durable();
   CHECK(open_code(dir.file("after.bf"), OpenMode::kRead) == Code::kSuperseded);
   CHECK(open_code(dir.file("after.bf"), OpenMode::kWrite) == Code::kSuperseded);
+}
+
+// A reader that may not write it down is told of the failure, and then no new description is.
+TEST_CASE("a writer that closes before others asks the kernel, for it may be the last one that is told") {
+  const faults::Scope scope;
+  TempDir dir(memory_folder());
+  Filter first = created(dir.file());
+  add_keys(first, 1, 0, kSome);
+  Disk disk(dir.file());
+  faults::after_open = [&](int descriptor) { disk.opened(descriptor); };
+  faults::on_question = [&](int descriptor) { return disk.tells(descriptor) ? EIO : 0; };
+  faults::on_sync = [&](int descriptor) {
+    disk.synced();
+    return disk.tells(descriptor) ? EIO : 0;
+  };
+  disk.sync_failed();
+  const int reader = ::open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
+  faults::after_open(reader);
+  CHECK(disk.tells(reader));
+  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  CHECK(first.close().code == Code::kPoisoned);
+  CHECK(second.health() == Code::kPoisoned);
+  ::close(reader);
 }
