@@ -34,6 +34,7 @@ Code expected_code(std::size_t bit) {
   if (live == 32) return Code::kPoisoned;
   if (live == 34) return Code::kRecovering;
   if (live == 35) return Code::kUnclean;
+  if (live == 36) return Code::kSuperseded;
   return live < 64 ? Code::kLiveWord : Code::kReserved;
 }
 
