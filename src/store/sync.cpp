@@ -269,8 +269,10 @@ Error Session::leave() {
 Error Session::leave_last() {
   const auto others = writers_lock_.others(file_);
   if (!others) return others.error();
-  if (*others && !mutant("close_says_clean_beside_a_writer"))
-    return mutant("leaves_without_asking_the_kernel") ? Error{} : check_beside_live_writers(true);
+  if (*others && !mutant("close_says_clean_beside_a_writer")) {
+    const bool known = (live_word().load() & format::kLivePoisoned) != 0;
+    return known || mutant("leaves_without_asking_the_kernel") ? Error{} : check_beside_live_writers(true);
+  }
   const auto sync_lock = take(kSyncLock);  // no other writer can want it now
   return sync_lock ? sync_and_mark_clean() : sync_lock.error();
 }
