@@ -205,11 +205,11 @@ void Session::check_writeback_as_writer() const {
   if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
   const auto idle = try_lock(file_, kSyncLock);
   if (!idle) return;
-  if (!*idle) {  // a stranger may be in the way
+  if (!*idle) {  // a stranger may be in the way: then it is asked for without the lock, with the flag all the same
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer || *syncer) return;
   }
-  if (const Error failed = *idle ? ask_the_kernel() : file_.failed_writeback(); !failed.ok()) {
+  if (const Error failed = ask_the_kernel(); !failed.ok()) {
     live_word().fetch_or(format::kLivePoisoned);
     if (const auto state_lock = take(kStateLock); state_lock) static_cast<void>(poison(failed));
   }

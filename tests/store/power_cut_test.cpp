@@ -103,6 +103,7 @@ class Life {
   void live(int steps) {
     for (int i = 0; i < steps; ++i) {
       step();
+      look_who_says_so();
       check_handles();
       if (chance(3)) check_power_cut();
     }
@@ -139,8 +140,20 @@ class Life {
       lay_to_rest(0);
     } else {
       untold_ = false;
+      told_ = true;
     }
     return EIO;
+  }
+
+  // Every handle answers "maybe".
+  [[nodiscard]] bool doubted() const {
+    return (look_at(path_).live_word & (format::kLivePoisoned | format::kLiveRecovering)) != 0;
+  }
+
+  // One that a stranger's lock keeps from writing it down has told no one: PROMISES.md says so of readers.
+  void look_who_says_so() {
+    if (std::exchange(told_, false) && !doubted() && stranger_ >= 0) silent_ = untold_ = true;
+    if (doubted() || !untold_) silent_ = false;
   }
 
   void step() {
@@ -192,8 +205,7 @@ class Life {
   // says so. A process that opens it asks first.
   void reclaim() {
     if (untold_ && !handles_.empty()) ask();
-    const bool doubted = (look_at(path_).live_word & (format::kLivePoisoned | format::kLiveRecovering)) != 0;
-    if (!untold_ || handles_.empty() || doubted) disk_->reclaim();
+    if (!untold_ || handles_.empty() || doubted()) disk_->reclaim();
   }
 
   // What nobody can save is left out here, too: that the poisoning fails as well.
@@ -264,7 +276,7 @@ class Life {
       Handle handle{std::make_unique<Filter>(std::move(result).value()), new_in(before, descriptors_of(path_), -1),
                     new_in(pages_before, lock_pages_of(path_), std::uintptr_t{0}), mode != OpenMode::kRead,
                     options.writeback_check_ms == 0};
-      REQUIRE_FALSE((untold_ && dirty && !options.recover));  // a process that is let in has asked
+      REQUIRE_FALSE((untold_ && !silent_ && dirty && !options.recover));  // a process that is let in has asked
       REQUIRE(handle.descriptor >= 0);
       REQUIRE((handle.lock_page != 0) == handle.writing);
       handles_.push_back(std::move(handle));
@@ -303,7 +315,7 @@ class Life {
         const Count added = handle.filter->add(key_of(1, acknowledged_));
         asking_ = false;
         if (!added.ok()) return;
-        REQUIRE_FALSE((untold_ && handle.asks && added.keys() == 1));
+        REQUIRE_FALSE((untold_ && !silent_ && !doubted() && handle.asks && added.keys() == 1));
         ++acknowledged_;
       }
       return;
@@ -410,6 +422,8 @@ class Life {
   std::uint64_t syncs_left_ = 0;
   bool died_in_sync_ = false;
   bool untold_ = false;  // the system failed to write pages, and has told no process that lives
+  bool told_ = false;
+  bool silent_ = false;  // a process was told, and could not write it down
   bool asking_ = false;  // no process dies of a sync that comes of a question: no exception gets out of that
   bool dies_of_the_answer_ = false;
   std::string bytes_at_death_;
