@@ -23,7 +23,7 @@ import time
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 HOOK = re.compile(r'\bmutant\(\s*"([^"]*)"\s*\)')
 # The programs that know the protocol.
-PROGRAM = re.compile(r"store_\w+_test|rooms_(evidence|state)_test")
+PROGRAM = re.compile(r"store_\w+_test|rooms_(evidence|lock|state)_test")
 SKIPPED = 77
 MEMORY = "/dev/shm"  # the tests' files, where that is: what a disk would lose is a model there anyway (disk.hpp)
 PATIENCE = 10  # a mutant may make a test so many times slower before that counts as killed, as may

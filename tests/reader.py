@@ -138,7 +138,7 @@ def state(f, minor, a, b, live):
     """The two state slots and the live page."""
     slots = sorted((number(s[:8]), number(s[8:12]), s) for s in (a, b)
                    if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4))
-    check([(minor or not any(any(s[12 if kind < 3 else 14:16] + s[56:64] + s[320:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    check([(minor or not any(any(s[12 if kind < 3 else 14:16] + s[320:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1

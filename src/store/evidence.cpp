@@ -107,12 +107,14 @@ std::uint64_t live_word_of(const HeaderBytes& header) noexcept {
 FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
+  if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("superseded_is_usable"))
+    return FileState::kSuperseded;  // for good, whatever else there is
   if ((evidence.live_word & format::kLivePoisoned) != 0 && !mutant("poisoned_is_usable")) return FileState::kPoisoned;
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
   if ((begun && !mutant("recovery_is_forgotten_with_the_live_word")) ||
       (evidence.live_word & format::kLiveRecovering) != 0)
     return FileState::kRecovering;
-  if ((evidence.live_word & (format::kLiveSuperseded | format::kLiveReplaced)) != 0 && !mutant("superseded_is_usable"))
+  if ((evidence.live_word & format::kLiveSuperseded) != 0 && !mutant("superseded_is_usable"))
     return FileState::kSuperseded;
   // A writer takes its lock when it was let in. The slots must say so, too: a program that is no writer of filters may
   // have locked the file.

@@ -178,9 +178,9 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 
 Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
-  check_writeback();
   if (mutant("superseded_and_current")) return file_.has_its_path();
-  const auto header = whole_header();  // and not the mapping, which may be a copy
+  const auto header = whole_header();  // and not the mapping, which may be a copy, or behind the file's end
+  if (header) check_writeback();
   return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path() && !file_.path_names_another();
 }
 

@@ -159,7 +159,7 @@ class States(InspectorCase):
     def test_a_file_whose_replacer_is_alive_is_being_replaced(self):
         path = Bytes(self.make()).live(SUPERSEDED).seal().write()
         with open(path, "r+b") as file:
-            self.lock(file, 0)  # the state lock
+            self.lock(file, STATE_LOCK)
             page = " ".join(self.text(path, code=1).split())
         self.assertIn("is being put in its place", page)
         self.assertNotIn("opens it for writing", page)

@@ -137,6 +137,7 @@ TEST_CASE("bits after m, which no key sets, are not counted") {
   options.num_probes = 3;
   options.layout = Layout::kClassic;
   InMemory made = InMemory::make(options);
-  made.buffer.bytes().back() = std::byte{0xff};  // the last 8 of 64 bits, of which 5 are in m
+  // The last 8 of 64 bits, of which 5 are in m; after them is the end word.
+  made.buffer.bytes()[made.buffer.bytes().size() - 9] = std::byte{0xff};
   CHECK(made.filter.stats(true).fill->set_bits == 5);
 }

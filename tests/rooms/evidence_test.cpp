@@ -133,11 +133,12 @@ TEST_CASE("poisoned, recovering and superseded go before everything else, a live
         });
       };
       CHECK(with(format::kLivePoisoned) == FileState::kPoisoned);
-      CHECK(with(format::kLiveStates) == FileState::kPoisoned);
+      CHECK(with(format::kLiveStates ^ format::kLiveReplaced) == FileState::kPoisoned);
+      CHECK(with(format::kLiveStates) == FileState::kSuperseded);  // it is replaced, for good
       CHECK(with(format::kLiveRecovering) == FileState::kRecovering);
       CHECK(with(format::kLiveRecovering | format::kLiveSuperseded) == FileState::kRecovering);
       const FileState superseded = with(format::kLiveSuperseded);
-      CHECK(with(format::kLiveReplaced) == superseded);
+      CHECK(with(format::kLiveReplaced) == FileState::kSuperseded);
       const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
       CHECK(superseded == (recovering ? FileState::kRecovering : FileState::kSuperseded));
     }

@@ -98,7 +98,8 @@ void check_doubt(const Functions& kernel) {
     target.guard.expected = 3;
     target.ask = kernel.contains.one;
     const Lookup lookup(target);
-    for (const auto [at_front, at_end] : {std::pair(1U, 2U), std::pair(0U, 2U), std::pair(1U, 0U), std::pair(0U, 0U)}) {
+    for (const auto& [at_front, at_end] :
+         {std::pair(1U, 2U), std::pair(0U, 2U), std::pair(1U, 0U), std::pair(0U, 0U)}) {
       front = at_front;
       end = at_end;
       const int expected = at_front == 1 && at_end == 2 ? 0 : 1;  // nothing was added

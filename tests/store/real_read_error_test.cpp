@@ -88,7 +88,8 @@ TEST_CASE("a sealed file is verified as the disk has it, and not as memory does"
   const std::string image = workshop + "/image.ext4";
   const auto identity = inspect(sealed, false)->identity;
   constexpr std::uint64_t kBlock = 1024;  // of a filesystem as small as this one
-  const std::uint64_t last = (identity->body_offset + identity->body_bytes) / kBlock * kBlock - kBlock;
+  // In the middle: what is near the header and the end word is mapped with them, and stays in memory.
+  const std::uint64_t last = (identity->body_offset + identity->body_bytes / 2) / kBlock * kBlock;
   const std::string block = read_bytes(sealed).substr(last, kBlock);
   std::string all(std::filesystem::file_size(image), '\0');
   std::ifstream(image, std::ios::binary).read(all.data(), static_cast<std::streamsize>(all.size()));
