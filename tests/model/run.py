@@ -22,7 +22,7 @@ REPLACING_BUGS = ["ONE_BIT", "SAID_AFTER_ONLY", "NOT_ON_DISK", "OPENER_CLEARS_IT
 # In another order than the model's, which a seed decides, and with a table of 2^31: this one lies deep.
 SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING", "LOCK_FIRST", "JOIN_WITHOUT_ASKING",
-             "READER_DOES_NOT_ASK", "ASK_DURING_A_SYNC"}
+             "READER_DOES_NOT_ASK", "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG"}
 WITHOUT_BUG = [(0, 0, 0), (0, 1, 0)]
 LONG_WITHOUT_BUG = [(0, 0, 1), (0, 2, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
 
