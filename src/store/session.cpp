@@ -367,7 +367,7 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
       if (Error error = own_blocks(); !error.ok()) return error;
       return begin_dirty(evidence);
     case FileState::kInUse:
-      return check_beside_live_writers(false);
+      return check_beside_live_writers();
     case FileState::kAdoptable:
       if (!options.strict || mutant("writer_ignores_strict")) return adopt(evidence);
       break;
@@ -375,7 +375,7 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
       if (!options.recover || !recovering_here(evidence)) break;
       if (!evidence.writer_alive && !mutant("joins_a_recovery_that_was_killed")) break;
       recovering_ = true;
-      return check_beside_live_writers(false);
+      return check_beside_live_writers();
     default:
       break;
   }
@@ -387,8 +387,8 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
 // it alone knew whether the sync worked. And the system may have failed to write pages since the last sync. Either way
 // the processes that have the file open are told. Next to a sync that is under way a writer that joins asks later, when
-// it adds, syncs or closes: the answer is asked for under the sync lock. One that leaves asks now.
-Error Session::check_beside_live_writers(bool leaving) const {
+// it adds, syncs or closes: the answer is asked for under the sync lock.
+Error Session::check_beside_live_writers() const {
   for (Patience patience(lock_timeout_ms_); !mutant("joins_beside_a_dead_sync");) {
     const auto idle = try_lock(file_, kSyncLock);
     if (!idle) return idle.error();
@@ -401,10 +401,7 @@ Error Session::check_beside_live_writers(bool leaving) const {
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
-    if (*syncer) {  // it lives; and if not, a stranger is in the way
-      const Error failed = leaving ? file_.failed_writeback() : Error{};
-      return failed.ok() ? failed : poison(failed);
-    }
+    if (*syncer) return {};  // it lives; and if not, a stranger is in the way
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
   return {};

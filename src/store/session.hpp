@@ -170,7 +170,7 @@ class Session {
   Result<bool> join(Writers kind, const Opening& options);
   Error hold_writers_lock(Writers kind);
   Error enter(const Evidence& evidence, const Opening& options);
-  [[nodiscard]] Error check_beside_live_writers(bool leaving) const;
+  [[nodiscard]] Error check_beside_live_writers() const;
   Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
   Error recover(const Evidence& evidence, const Opening& options);
@@ -186,6 +186,7 @@ class Session {
   [[nodiscard]] Error not_stored(const Error& body_synced, const Error& no_lock) const;
   [[nodiscard]] bool replaced() const;
   Error leave();
+  Error ask_before_leaving() const;
   Error leave_last();
   void check_writeback_as_writer() const;
   [[nodiscard]] Error ask_the_kernel() const;

@@ -205,7 +205,7 @@ void Session::check_writeback_as_writer() const {
   if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
   const auto idle = try_lock(file_, kSyncLock);
   if (!idle) return;
-  if (!*idle) {  // a stranger may be in the way
+  if (!*idle) {  // a stranger may be in the way; the flag would be unlocked, and look like that of a sync that died
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer || *syncer) return;
   }
@@ -256,6 +256,7 @@ Error Session::close() {
 Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if ((live_word().load() & kOut) != 0) return {};
+  if (Error error = ask_before_leaving(); !error.ok()) return error;
   const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
   Error outcome = leave_last();
@@ -263,16 +264,26 @@ Error Session::leave() {
   return outcome;
 }
 
+// It may be the last one that the system would tell of a failure: a reader that may not write it down may have been
+// told, and no description that was opened after that is. The last writer is told by its sync.
+Error Session::ask_before_leaving() const {
+  const auto others = writers_lock_.others(file_);
+  const bool known = (live_word().load() & format::kLivePoisoned) != 0;
+  if (!others || !*others || known || mutant("leaves_without_asking_the_kernel")) return {};
+  const auto sync_lock = take(kSyncLock);
+  const Error failed = sync_lock ? ask_the_kernel() : file_.failed_writeback();
+  if (failed.ok()) return {};
+  live_word().fetch_or(format::kLivePoisoned);
+  const auto state_lock = take(kStateLock);
+  return state_lock ? poison(failed) : failed;
+}
+
 // Where two close at once, the state lock is let go after the writers' lock: otherwise each would take the other for
-// one that continues, and none would say clean. What the system would have told this process of alone (a reader that
-// may not write it down was told, too, and then others opened the file) is asked for before it leaves.
+// one that continues, and none would say clean.
 Error Session::leave_last() {
   const auto others = writers_lock_.others(file_);
   if (!others) return others.error();
-  if (*others && !mutant("close_says_clean_beside_a_writer")) {
-    const bool known = (live_word().load() & format::kLivePoisoned) != 0;
-    return known || mutant("leaves_without_asking_the_kernel") ? Error{} : check_beside_live_writers(true);
-  }
+  if (*others && !mutant("close_says_clean_beside_a_writer")) return {};
   const auto sync_lock = take(kSyncLock);  // no other writer can want it now
   return sync_lock ? sync_and_mark_clean() : sync_lock.error();
 }

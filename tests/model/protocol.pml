@@ -9,7 +9,7 @@
  * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
  * mode, accepting a loss, replacing a file (replacing.pml), and what PROMISES.md leaves out: pages that are dropped
  * before a process that had the file open when they failed has asked, or after a process was killed in a sync, before the
- * next one has synced or opened the file. */
+ * next one has synced or opened the file, or where a reader that may not write to the file was told of the failure. */
 
 #ifndef WRITERS
 #define WRITERS 2
@@ -46,7 +46,6 @@
 #define LEAVE_AFTER_CLOSING 17     /* the writers' lock is let go after the state lock */
 #define STRANGER_IS_A_WRITER 18    /* a shared lock counts as a writer's */
 #define READER_DOES_NOT_ASK 19     /* a reader is let in next to live writers without asking the system */
-#define LEAVE_WITHOUT_ASKING 20    /* a writer that closes before others does not ask the system */
 #ifndef BUG
 #define BUG NONE
 #endif
@@ -145,15 +144,21 @@ inline ask(asking) {
 }
 
 /* Next to live writers. */
-inline look_beside(leaving) {
+inline look_beside() {
   if
   :: atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
      ask(BUG != JOIN_WITHOUT_ASKING);
      if :: failed -> poison(); bad = 1 :: else fi;
      drop_sync_lock()
-  :: d_step { sync_lock && !leaving -> gap[me] = news[me] } /* it asks later */
-  :: sync_lock && leaving -> d_step { is_told(failed) }; if :: failed -> poison(); bad = 1 :: else fi
+  :: d_step { sync_lock -> gap[me] = news[me] } /* it asks later */
   fi
+}
+
+inline ask_alone() {
+  take_sync_lock();
+  ask(true);
+  if :: failed -> take_state_lock(); poison(); drop_state_lock(); bad = 1 :: else fi;
+  drop_sync_lock()
 }
 
 /* sync(owner, mark): mark 1 is the owner's first, and stands for "no key yet". */
@@ -239,9 +244,9 @@ again:
     take_state_lock();
     if :: BUG == LOCK_FIRST -> writing[me] = 1 :: else fi;
     if
-    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside(false)
+    :: IN_USE && !(BUG == LOCK_FIRST && !ANOTHER_WRITES) -> look_beside()
     :: !IN_USE && ANOTHER_WRITES && slot.state == RECOVERING && slot.boot == boot && recovering && !poisoned ->
-       look_beside(false); must_replay = 1
+       look_beside(); must_replay = 1
     :: !ANOTHER_WRITES && USABLE_CLEAN ->
        d_step { syncing = 0; dead_sync = 0; slot.state = DIRTY; slot.boot = boot; slot_dirty = 1 };
        sync_all(failed);
@@ -279,12 +284,7 @@ again:
     do
     :: added[me] < KEYS && !poisoned -> set_bit(me * KEYS + added[me]); d_step { if :: !poisoned -> added[me]++ :: else fi }
     :: sync_with_mark(0); if :: bad -> goto leave :: else fi
-    :: MOST_FAILURES > 0 && !poisoned -> /* now and then */
-       atomic { !sync_lock -> sync_lock = 1; sync_lock_of = me };
-       ask(true);
-       if :: failed -> take_state_lock(); poison(); drop_state_lock(); bad = 1 :: else fi;
-       drop_sync_lock();
-       if :: bad -> goto leave :: else fi
+    :: MOST_FAILURES > 0 && !poisoned -> ask_alone(); if :: bad -> goto leave :: else fi /* now and then */
     :: break
     od;
 
@@ -292,11 +292,10 @@ leave:
     if
     :: writing[me] ->
        /* close */
+       if :: MOST_FAILURES > 0 && ANOTHER_WRITES && !poisoned -> ask_alone() :: else fi;
        take_state_lock();
        if
-       :: poisoned
-       :: !poisoned && ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST ->
-          if :: MOST_FAILURES > 0 && BUG != LEAVE_WITHOUT_ASKING -> look_beside(true) :: else fi
+       :: (ANOTHER_WRITES && BUG != EVERY_CLOSE_IS_LAST) || poisoned
        :: else ->
           take_sync_lock();
           if
@@ -337,7 +336,6 @@ active proctype World() {
   :: d_step { MOST_FAILURES > 0 && !gap[0] && !gap[1] && !page_dirty[1] && mem[1] != disk[1] -> mem[1] = disk[1] }
   :: d_step { BUG == ASK_DURING_A_SYNC && news[0] && sync_lock && sync_lock_of == 0 -> news[0] = 0; unseen = 0; stolen = 1 }
   :: d_step { BUG == ASK_DURING_A_SYNC && stolen -> stolen = 0; poisoned = 1; gap[0] = 0 }
-  :: d_step { MOST_KILLS + MOST_CUTS == 0 && unseen && (news[0] || news[1]) -> unseen = 0 } /* a reader that cannot say so */
   :: d_step { STRANGERS && !stranger -> stranger = 1 }
   :: d_step { stranger -> stranger = 0 }
   :: d_step { poisoned_on_disk != poisoned || syncing_on_disk != syncing || recovering_on_disk != recovering ->

@@ -417,6 +417,15 @@ class Life {
   std::uint64_t recoveries_ = 0;
 };
 
+// As a process that is killed leaves it.
+void leave_open(const std::string& path) {
+  Filter filter = opened(Filter::open(path, OpenMode::kWrite));
+  add_keys(filter, 1, 0, kSome);
+  const std::string left = read_bytes(path);
+  CHECK(filter.close().ok());
+  write_bytes(path, 0, left);
+}
+
 // Syncs are not done in earnest, and are told to the disk.
 std::function<int(int)> told_to(Disk& disk) {
   return [&disk](int descriptor) {
@@ -573,4 +582,18 @@ TEST_CASE("a writer that closes before others asks the kernel, for it may be the
   CHECK(first.close().code == Code::kPoisoned);
   CHECK(second.health() == Code::kPoisoned);
   ::close(reader);
+}
+
+// The system may have failed to write some of it when it was unmounted, and forgotten that.
+TEST_CASE("a dirty file whose filesystem was mounted anew since is unclean") {
+  const faults::Scope scope;
+  TempDir dir(memory_folder());
+  faults::filesystem_magic = EXT4_SUPER_MAGIC;
+  faults::mount_number = 7;
+  CHECK(created(dir.file()).close().ok());
+  leave_open(dir.file());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+  faults::mount_number = 8;
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
 }
