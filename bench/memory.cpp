@@ -23,6 +23,7 @@ struct MapsLine {
   std::uint64_t end = 0;
   std::uint64_t offset = 0;
   std::uint64_t inode = 0;
+  bool readable = false;
   bool shared = false;
 };
 
@@ -33,6 +34,7 @@ bool read_maps_line(const std::string& line, MapsLine& out) {
   std::string rights;
   std::string device;
   in >> std::hex >> out.begin >> dash >> out.end >> rights >> out.offset >> device >> std::dec >> out.inode;
+  out.readable = rights.starts_with('r');
   out.shared = rights.ends_with('s');
   return in && dash == '-';
 }
@@ -106,16 +108,16 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-// By its inode: a file that was made without a name and then got one is listed without a name.
+// By its inode: a file that was made without a name and then got one is listed without a name. The page that holds a
+// writer's lock is mapped, too, and never to be touched.
 std::byte* mapping_of(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0) fail_errno(path);
   std::ifstream maps("/proc/self/maps");
   MapsLine mapping;
   for (std::string line; std::getline(maps, line);) {
-    if (!read_maps_line(line, mapping) || !mapping.shared || mapping.inode != file.st_ino || mapping.offset != 0)
-      continue;
-    return reinterpret_cast<std::byte*>(mapping.begin);
+    if (!read_maps_line(line, mapping) || mapping.inode != file.st_ino || mapping.offset != 0) continue;
+    if (mapping.readable && mapping.shared) return reinterpret_cast<std::byte*>(mapping.begin);
   }
   fail(path + " is not mapped from its first byte on, as it should be");
 }

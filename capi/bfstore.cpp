@@ -114,6 +114,13 @@ constexpr std::uint32_t kFirstOpenOptions = sizeof(bfs_open_options);
 constexpr std::uint32_t kFirstStatistics = offsetof(bfs_statistics, resident_bytes);
 constexpr std::uint32_t kFirstError = offsetof(bfs_error, message) + 8;
 
+// The address may be no struct's, in a caller that was given garbage.
+std::uint32_t size_said_by(const void* caller) noexcept {
+  std::uint32_t struct_bytes = 0;
+  std::memcpy(&struct_bytes, caller, sizeof struct_bytes);
+  return struct_bytes;
+}
+
 // Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be; and
 // no field is cut in two, since all structs are multiples of 8.
 bool possible_size(std::uint32_t struct_bytes, std::uint32_t first_bytes) noexcept {
@@ -127,7 +134,7 @@ template <class Struct>
 Error read_struct(const Struct* caller, std::uint32_t first_bytes, const char* name, Struct& known) {
   const auto wrong = [name](const char* what) { return Error{Code::kInvalid, 0, std::string(name) + what}; };
   if (caller == nullptr) return wrong(" is null");
-  const std::uint32_t struct_bytes = caller->struct_bytes;
+  const std::uint32_t struct_bytes = size_said_by(caller);
   if (!possible_size(struct_bytes, first_bytes)) return wrong(".struct_bytes is not its size");
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
@@ -141,7 +148,7 @@ Error read_struct(const Struct* caller, std::uint32_t first_bytes, const char* n
 // As much as the caller's struct, whose size is a possible one, has room for; zero is what it does not know.
 template <class Struct>
 void fill_struct(Struct* caller, Struct known) noexcept {
-  const std::uint32_t struct_bytes = known.struct_bytes = caller->struct_bytes;
+  const std::uint32_t struct_bytes = known.struct_bytes = size_said_by(caller);
   auto* const bytes = reinterpret_cast<unsigned char*>(caller);
   const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
   std::memcpy(bytes, &known, known_bytes);
@@ -167,11 +174,12 @@ void copy_cut(char* to, std::size_t room, const char* message) noexcept {
 }
 
 std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
-  if (to == nullptr || !possible_size(to->struct_bytes, kFirstError)) return number_of(code);
+  const std::uint32_t struct_bytes = to == nullptr ? 0 : size_said_by(to);
+  if (!possible_size(struct_bytes, kFirstError)) return number_of(code);
   bfs_error known{};
   known.code = number_of(code);
   known.os_errno = os_errno;
-  const std::size_t room = std::min<std::size_t>(to->struct_bytes, sizeof known) - offsetof(bfs_error, message);
+  const std::size_t room = std::min<std::size_t>(struct_bytes, sizeof known) - offsetof(bfs_error, message);
   copy_cut(known.message, room, message);
   fill_struct(to, known);
   return number_of(code);
@@ -678,7 +686,7 @@ int32_t bfs_is_current(const bfs_filter* filter) {
 
 int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
   if (filter == nullptr || out == nullptr || (flags & ~BFS_STATS_FILL) != 0) return BFS_EINVAL;
-  if (!possible_size(out->struct_bytes, kFirstStatistics)) return BFS_EINVAL;
+  if (!possible_size(size_said_by(out), kFirstStatistics)) return BFS_EINVAL;
   return guarded(nullptr, [&] {
     const bfstore::Stats stats = filter->filter.stats((flags & BFS_STATS_FILL) != 0);
     bfs_statistics all{};

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -22,6 +24,7 @@ using base::fail_errno;
 using base::mutant;
 
 constexpr pid_t kNoProcess = -1;  // whose locks belong to a description
+constexpr std::uint64_t kEndOfLocks = std::numeric_limits<off_t>::max();
 
 struct flock request_of(short type, const ByteRange& range) noexcept {
   struct flock request {};
@@ -40,20 +43,43 @@ Result<bool> set_lock(const File& file, int descriptor, short type, const ByteRa
   return fail_errno(errno, file.path(), "locking");
 }
 
-// The first exclusive lock in `part` that is of another description, and of this kind: a shared one does not conflict
-// with the lock that is asked about. One that begins before the range that `part` is of, or that belongs to a process,
-// is a stranger's.
-Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& part,
-                                                   const ByteRange& range) {
-  if (part.count == 0) return std::optional<ByteRange>();
+struct FoundLock {
+  ByteRange where;
+  bool of_process = false;
+};
+
+// Any exclusive lock in `part` that is of another description or process: a shared one does not conflict with the lock
+// that is asked about.
+Result<std::optional<FoundLock>> any_lock_in(const File& file, int descriptor, const ByteRange& part) {
   struct flock question = request_of(mutant("shared_lock_is_a_writer") ? F_WRLCK : F_RDLCK, part);
   if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
-  const ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
-  if (question.l_type == F_UNLCK) return std::optional<ByteRange>();
-  const bool strange = question.l_pid != kNoProcess || found.first < range.first;
-  if (strange && !mutant("strangers_lock_is_a_writer") && !mutant("shared_lock_is_a_writer"))
-    return std::optional<ByteRange>();
-  return std::optional(found);
+  if (question.l_type == F_UNLCK) return std::optional<FoundLock>();
+  ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
+  if (found.count == 0) found.count = kEndOfLocks - found.first;  // as far as a file can be
+  return std::optional(FoundLock{found, question.l_pid != kNoProcess});
+}
+
+// An exclusive lock in `part` that is of this kind. One that begins before the range that `part` is of, or that belongs
+// to a process, is a stranger's: the system tells of one lock only, so what the stranger leaves free is asked about.
+Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& part,
+                                                   const ByteRange& range) {
+  std::vector<ByteRange> unknown{part};
+  while (!unknown.empty()) {
+    const ByteRange asked = unknown.back();
+    unknown.pop_back();
+    if (asked.count == 0) continue;
+    const auto found = any_lock_in(file, descriptor, asked);
+    if (!found) return found.error();
+    if (!*found) continue;
+    const ByteRange where = (*found)->where;
+    const bool strange = (*found)->of_process || where.first < range.first;
+    if (!strange || mutant("strangers_lock_is_a_writer") || mutant("shared_lock_is_a_writer"))
+      return std::optional(where);
+    if (mutant("stranger_hides_a_writer")) continue;
+    if (where.first > asked.first) unknown.push_back({asked.first, where.first - asked.first});
+    if (where.end() < asked.end()) unknown.push_back({where.end(), asked.end() - where.end()});
+  }
+  return std::optional<ByteRange>();
 }
 
 ByteRange any_byte_of(const ByteRange& range) noexcept {
@@ -206,8 +232,8 @@ MappedLock::~MappedLock() {
 
 Result<bool> MappedLock::others(const File& file) const {
   const auto before = locked_by_other(file, {range_.first, held_.first - range_.first});
-  if (!before || *before) return before;
-  return locked_by_other(file, {held_.end(), range_.end() - held_.end()});
+  const auto after = locked_by_other(file, {held_.end(), range_.end() - held_.end()});
+  return before && !*before ? after : before;
 }
 
 }  // namespace bfstore::region

@@ -432,8 +432,9 @@ struct Attempt {
   void acknowledge() { scene.acknowledged += operation.acknowledged_more; }
 };
 
-// The calls of the operation when all of them work.
+// The calls of the operation when all of them work, in a process that knows of forks already.
 std::vector<std::string> calls_of(const Operation& operation) {
+  REQUIRE(region::ForkMark::make().ok());
   Attempt attempt(operation);
   operation.ready(attempt.scene);
   attempt.acknowledge();

@@ -186,6 +186,19 @@ TEST_CASE("a sync and a close that a stranger is in the way of are errors in tim
   }
 }
 
+// The system tells of one lock only, and that may be the stranger's: the writers' bytes are drawn by lot.
+TEST_CASE("a stranger that locks a part of the writers' bytes hides no writer in another part") {
+  for (const std::uint64_t part : {std::uint64_t{0}, format::kNumWriterLocks / 4, format::kNumWriterLocks / 2}) {
+    CAPTURE(part);
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    const Stopped stranger(
+        locks(dir.file(), {"a part", F_WRLCK, F_SETLK, format::kFirstWriterLock + part, format::kNumWriterLocks / 2}));
+    const Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    CHECK(state_of(dir.file()) == FileState::kInUse);
+  }
+}
+
 TEST_CASE("a writer gets in when the stranger has gone") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
