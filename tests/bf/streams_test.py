@@ -251,48 +251,37 @@ class Interrupts(BfCase):
             self.assertEqual((building.stdout.read(), building.stderr.read()), (b"", b""))
             self.assertEqual(self.files(), [])
 
-    def test_build_interrupted_at_any_moment_leaves_nothing_or_everything(self):
-        keys = self.write("keys", b"".join(b"key-%d\n" % i for i in range(200000)))
-        met = set()
+    def interrupted_at_any_moment(self, later, *command):
+        """`command`, which makes f, with a signal after another time each; yields where it was done before. Both have to
+        happen."""
+        before, met = self.files(), set()
         for attempt in range(400):
             if attempt >= 40 and len(met) == 2:
                 break
-            building = self.spawn("build", "f", "--from", keys)
-            time.sleep(attempt * 0.003)
+            running = self.spawn(*command)
+            time.sleep(attempt * later)
             number = self.SIGNALS[attempt % 3]
-            building.send_signal(number)
-            code = building.wait(timeout=60)
+            running.send_signal(number)
+            code = running.wait(timeout=60)
             self.assertIn(code, (0, -number))
             made = os.path.exists(self.path("f"))
             self.assertTrue(made or code != 0)
             met.add(made)
             if made:
                 self.assertEqual(header(self.path("f"))["state"], CLEAN)
-                self.assertEqual(self.good("contains", "f", "--count", "--from", keys), b"maybe\t200000\nabsent\t0\n")
+                yield
                 os.unlink(self.path("f"))
-            self.assertEqual(self.files(), ["keys"])
+            self.assertEqual(self.files(), before)
         self.assertEqual(met, {False, True})
 
+    def test_build_interrupted_at_any_moment_leaves_nothing_or_everything(self):
+        keys = self.write("keys", b"".join(b"key-%d\n" % i for i in range(200000)))
+        for _ in self.interrupted_at_any_moment(0.003, "build", "f", "--from", keys):
+            self.assertEqual(self.good("contains", "f", "--count", "--from", keys), b"maybe\t200000\nabsent\t0\n")
+
     def test_create_interrupted_at_any_moment_leaves_nothing_or_everything(self):
-        met = set()
-        for attempt in range(400):
-            if attempt >= 40 and len(met) == 2:
-                break
-            creating = self.spawn("create", "f", "--max-bytes", "256MiB", "--capacity", "100M")
-            time.sleep(attempt * 0.001)
-            number = self.SIGNALS[attempt % 3]
-            creating.send_signal(number)
-            code = creating.wait(timeout=60)
-            self.assertIn(code, (0, -number))
-            made = os.path.exists(self.path("f"))
-            self.assertTrue(made or code != 0)
-            met.add(made)
-            if made:
-                self.assertEqual(header(self.path("f"))["state"], CLEAN)
-                self.good("contains", "f", "x", code=1)
-                os.unlink(self.path("f"))
-            self.assertEqual(self.files(), [])
-        self.assertEqual(met, {False, True})
+        for _ in self.interrupted_at_any_moment(0.001, "create", "f", "--max-bytes", "256MiB", "--capacity", "100M"):
+            self.good("contains", "f", "x", code=1)
 
     def test_add_interrupted_keeps_its_keys_in_a_clean_file(self):
         for number in self.SIGNALS:

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "faults.hpp"
+#include "structs.hpp"
 #include "support.hpp"
 
 using namespace store_test;
@@ -39,14 +40,6 @@ extern "C" FILE* fopen64(const char* path, const char* mode) {
 }
 
 namespace {
-
-bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
-  bfs_options options{};
-  options.struct_bytes = sizeof options;
-  options.flags = flags;
-  options.capacity = capacity;
-  return options;
-}
 
 std::int32_t open_and_close(const std::string& path, std::uint32_t flags) {
   bfs_filter* filter = nullptr;

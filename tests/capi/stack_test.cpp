@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "structs.hpp"
 #include "support.hpp"
 
 using namespace store_test;
@@ -75,14 +76,6 @@ void check(const std::string& name, std::int64_t expected, const std::function<s
   CHECK(used <= kMostBytes);
   CHECK(got == expected);
   called.insert(name.substr(0, name.find(' ')));
-}
-
-bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
-  bfs_options options{};
-  options.struct_bytes = sizeof options;
-  options.flags = flags;
-  options.capacity = capacity;
-  return options;
 }
 
 bfs_error error;

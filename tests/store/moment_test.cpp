@@ -98,6 +98,13 @@ class AtFirstTouch {
   struct sigaction before_ {};
 };
 
+Filter filled_in_every_form(const TempDir& dir) {
+  CHECK(created(dir.file()).close().ok());
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  for (const AddForm& add : add_forms()) CHECK(add.add(writer, 1, kThreeWindows).ok());
+  return writer;
+}
+
 }  // namespace
 
 // The bits are gone, as behind a truncation, and the live word says so at the same moment.
@@ -106,9 +113,7 @@ TEST_CASE("a lookup that is under way when a file is put in doubt and loses its 
     for (const AskForm& form : ask_forms()) {
       CAPTURE(form.name);
       TempDir dir;
-      CHECK(created(dir.file()).close().ok());
-      Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
-      for (const AddForm& add : add_forms()) CHECK(add.add(writer, 1, kThreeWindows).ok());
+      Filter writer = filled_in_every_form(dir);
       std::uint64_t found = 0;
       {
         const AtFirstTouch moment_of(dir.file(), PROT_NONE, doubt, true);
@@ -124,9 +129,7 @@ TEST_CASE("a lookup that is under way when a file loses its bits and the word at
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
     TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
-    for (const AddForm& add : add_forms()) CHECK(add.add(writer, 1, kThreeWindows).ok());
+    Filter writer = filled_in_every_form(dir);
     std::uint64_t found = 0;
     {
       const AtFirstTouch moment_of(dir.file(), PROT_NONE, 0, true, true);

@@ -26,6 +26,12 @@ Options replacing_later() {
   return options;
 }
 
+bool create_read_only(const std::string& path) {
+  Options options = small_options();
+  options.mode = 0444;
+  return Filter::create(path, options).ok();
+}
+
 bool has_keys(const std::string& path) {
   const auto filter = Filter::open(path, OpenMode::kRead);
   return filter.ok() && maybes(*filter, 1, 0, kSome) == kSome;
@@ -148,9 +154,7 @@ TEST_CASE("a file without a right to write is replaced by its owner alone, and i
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
           if (!become_nobody()) return 20;
-          Options options = small_options();
-          options.mode = 0444;
-          if (!Filter::create(dir.file(), options).ok()) return 21;
+          if (!create_read_only(dir.file())) return 21;
           SealOptions in_place;
           in_place.replace = true;
           in_place.mode = 0444;
@@ -180,9 +184,7 @@ TEST_CASE("a sealed file without a right to write goes on for its owner when who
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
           if (!become_nobody()) return 20;
-          Options options = small_options();
-          options.mode = 0444;
-          if (!Filter::create(dir.file(), options).ok()) return 21;
+          if (!create_read_only(dir.file())) return 21;
           const int killed = in_child([&] {
             auto fresh = Filter::create(dir.file(), replacing_later());
             _exit(fresh.ok() && fresh->supersede().ok() ? 0 : 1);

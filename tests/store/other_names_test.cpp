@@ -96,15 +96,22 @@ void check_refused(const std::string& path, const char* words) {
   }
 }
 
+// A file that has another name, of each kind that can be made here.
+template <class Check>
+void for_every_other_name(const Check& check) {
+  for (const By by : {By::kLink, By::kMount}) {
+    const TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    const OtherName other(by, dir);
+    if (other.there()) check(dir, other);
+  }
+}
+
 }  // namespace
 
 // Its old handles came back to life when somebody merely read it by its other name.
 TEST_CASE("a file that was replaced is refused by its other names, and its old handles stay out") {
-  for (const By by : {By::kLink, By::kMount}) {
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    const OtherName other(by, dir);
-    if (!other.there()) continue;
+  for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old by_name(dir.file());
     Old by_other_name(other.path());
     CHECK(created(dir.file(), replacing()).close().ok());
@@ -118,20 +125,16 @@ TEST_CASE("a file that was replaced is refused by its other names, and its old h
     CHECK(by_other_name.writer.close().ok());
     check_refused(other.path(), "another name");
     CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
-  }
+  });
 }
 
 TEST_CASE("a file that was replaced is not recovered by its other names") {
-  for (const By by : {By::kLink, By::kMount}) {
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    const OtherName other(by, dir);
-    if (!other.there()) continue;
+  for_every_other_name([](const TempDir& dir, const OtherName& other) {
     CHECK(created(dir.file(), replacing()).close().ok());
     CHECK(code_of(Filter::open(other.path(), OpenMode::kWrite, {.recover = true})) == Code::kSuperseded);
     CHECK(code_of(Filter::open(other.path(), OpenMode::kWrite, {.accept_loss = true})) == Code::kSuperseded);
     check_refused(other.path(), "another name");
-  }
+  });
 }
 
 TEST_CASE("a sealed file that took the place of another leaves that one's other names refused") {
@@ -146,18 +149,14 @@ TEST_CASE("a sealed file that took the place of another leaves that one's other 
 }
 
 TEST_CASE("a replacer that is killed right after it renamed the new file leaves the old one out, by all its names") {
-  for (const By by : {By::kLink, By::kMount}) {
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    const OtherName other(by, dir);
-    if (!other.there()) continue;
+  for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old old(dir.file());
     replace_and_be_killed(dir);
     for (int i = 0; i < 2; ++i) {
       old.check_out();
       check_refused(other.path(), "another name");
     }
-  }
+  });
 }
 
 TEST_CASE("a replacer that is killed right after it renamed the new file leaves an old one without another name out") {
@@ -188,11 +187,7 @@ TEST_CASE("a file that gets another name at the last moment before it is replace
 }
 
 TEST_CASE("a file with another name goes on when it was superseded and not replaced") {
-  for (const By by : {By::kLink, By::kMount}) {
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    const OtherName other(by, dir);
-    if (!other.there()) continue;
+  for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old old(dir.file());
     CHECK(in_child([&] {
             Options options = replacing();
@@ -206,7 +201,7 @@ TEST_CASE("a file with another name goes on when it was superseded and not repla
     CHECK(answers_no(old.reader));
     CHECK(old.writer.add(key_of(1, kSome)).ok());
     CHECK(old.writer.sync(1, kSome + 1).ok());
-  }
+  });
 }
 
 TEST_CASE("a file that is not replaced, for the new one can not have its name, goes on by all its names") {

@@ -76,19 +76,27 @@ class UnknownBoot {
   bool there_ = false;
 };
 
+// A file that a killed writer left, with what each kind of stranger locks.
+template <class Check>
+void for_every_stranger(const Check& check) {
+  for (const Lock& lock : kStrangers) {
+    const std::string who = lock.name;
+    CAPTURE(who);
+    const faults::Scope scope;
+    const TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    leave_behind(dir.file());
+    const Stopped stranger(locks(dir.file(), lock));
+    check(dir);
+  }
+}
+
 }  // namespace
 
 // Such a lock once made the file look as if a writer had it open: then nobody asked whether its pages had reached the
 // disk.
 TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not where one is strict") {
-  for (const Lock& lock : kStrangers) {
-    const std::string who = lock.name;
-    CAPTURE(who);
-    const faults::Scope scope;
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    leave_behind(dir.file());
-    const Stopped stranger(locks(dir.file(), lock));
+  for_every_stranger([](const TempDir& dir) {
     CHECK(state_of(dir.file()) == FileState::kAdoptable);
     int syncs = 0;
     faults::on_sync = [&](int) { return ++syncs, 0; };
@@ -97,22 +105,15 @@ TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, 
     const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
     CHECK(syncs == 1);
     CHECK(maybes(reader, 1, 0, kSome) == kSome);
-  }
+  });
 }
 
 TEST_CASE("a killed writer's file that a stranger locks, and that can not be synced, is refused") {
-  for (const Lock& lock : kStrangers) {
-    const std::string who = lock.name;
-    CAPTURE(who);
-    const faults::Scope scope;
-    TempDir dir;
-    CHECK(created(dir.file()).close().ok());
-    leave_behind(dir.file());
-    const Stopped stranger(locks(dir.file(), lock));
+  for_every_stranger([](const TempDir& dir) {
     faults::on_sync = [](int) { return EIO; };
     const Code refused = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient));
     CHECK((refused == Code::kUnclean || refused == Code::kPoisoned));
-  }
+  });
 }
 
 TEST_CASE("a stranger's shared lock does not keep the last close from syncing and saying clean") {

@@ -1,0 +1,14 @@
+// The C ABI's structs for the tests of it.
+#pragma once
+
+#include <bfstore.h>
+
+#include <cstdint>
+
+inline bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+  bfs_options options{};
+  options.struct_bytes = sizeof options;
+  options.flags = flags;
+  options.capacity = capacity;
+  return options;
+}
