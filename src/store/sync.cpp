@@ -116,7 +116,8 @@ Error Session::sync_and_mark_clean() {
 }
 
 // For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
-// write; so the slot loses its boot id too, without which nobody adopts the file.
+// write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
+// either, this handle at least keeps a page of its own that says so.
 Error Session::poison(const Error& cause) const {
   if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
@@ -124,7 +125,8 @@ Error Session::poison(const Error& cause) const {
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
     if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
-    if (!mutant("poison_is_not_in_the_slot")) static_cast<void>(write_slot(evidence->slots, slot));
+    const bool kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
+    if (!kept && !mutant("poison_is_lost_with_its_page")) static_cast<void>(poison_for_this_handle());
   }
   return {Code::kPoisoned, cause.os_errno,
           cause.message +

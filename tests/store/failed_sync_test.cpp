@@ -141,6 +141,20 @@ TEST_CASE("whichever sync of the last writer's close fails, the file is poisoned
       2);
 }
 
+// The device takes neither the slot nor the live page, and the system drops what it could not write.
+TEST_CASE("a handle whose failed sync could not be written down stays poisoned when the live page is dropped") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter filter = created(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  faults::on_sync = [](int) { return EIO; };
+  CHECK(filter.sync(1, 8).code == Code::kPoisoned);
+  set_live_word(dir.file(), look_at(dir.file()).live_word & ~(format::kLivePoisoned | format::kLiveSyncing));
+  check_poisoned(filter);
+  check_refuses_writes(filter);
+  CHECK(filter.close().code == Code::kPoisoned);
+}
+
 TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor calls it clean") {
   TempDir dir;
   Filter filter = created(dir.file());
