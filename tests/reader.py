@@ -72,10 +72,11 @@ class Filter:
 
     def probes(self, digest):
         x = digest * (self.m // 512) if self.layout == 1 else digest | 1
-        line, h = x >> 64, x % 2**64 >> 32
+        line, h = x >> 64, digest % 2**32
         for _ in range(self.k):
+            h = h * 0x9E3779B9 % 2**32
             yield 512 * line + (h >> 23) if self.layout == 1 else x * self.m >> 64
-            h, x = h * 0x9E3779B9 % 2**32, x * 0xF1357AEA2E62A9C5 % 2**64
+            x = x * 0xF1357AEA2E62A9C5 % 2**64
 
     def contains_digest(self, digest):
         return bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in self.probes(digest))

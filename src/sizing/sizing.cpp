@@ -38,7 +38,8 @@ double blocked_rate(double keys, double bits, double probes) noexcept {
     const double chance = std::exp(in_block * std::log(load) - load - lgamma_r(in_block + 1, &sign));
     rate += chance * occupancy_rate(static_cast<double>(kBlockBits), in_block * probes, probes);
   }
-  return std::min(1.0, rate + load * 0x1p-32);
+  const double same = std::max(0x1p-32, bits / static_cast<double>(kBlockBits) * 0x1p-64);
+  return std::min(1.0, rate + load * same);
 }
 
 double rate_of(Layout layout, double keys, double bits, double probes) noexcept {

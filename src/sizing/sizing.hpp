@@ -7,7 +7,8 @@
 //   coefficient of variation, E[fill^k] = E[fill]^k exp(k (k-1) / 2 * c) to within 0.3 % of the exact distribution for
 //   every filter that is not absurdly sparse (tests/rooms/sizing_test.cpp compares them).
 // - Blocked: the mean of that over the Poisson load of a 512-bit block (Putze, Sanders & Singler, "Cache-, Hash- and
-//   Space-Efficient Bloom Filters", 2007), plus the chance that a key of the same block has the same 32 bits of h.
+//   Space-Efficient Bloom Filters", 2007), plus the chance that a key of the same block has the same 32 bits of h:
+//   2^-32, and where there are more than 2^32 lines 1 by the number of digests that lead to a line.
 #pragma once
 
 #include <bfstore/error.hpp>

@@ -152,8 +152,9 @@ bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
   if (identity_.layout == BFS_LAYOUT_BLOCKED) {
     const Wide product = Wide{digest} * (m / 512);
     const auto line = static_cast<std::uint64_t>(product >> 64);
-    auto h = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
-    for (unsigned i = 0; i < identity_.num_probes; ++i, h *= 0x9e3779b9U) {
+    auto h = static_cast<std::uint32_t>(digest);
+    for (unsigned i = 0; i < identity_.num_probes; ++i) {
+      h *= 0x9e3779b9U;
       all = all && bit(512 * line + (h >> 23), tolerated);
     }
     return all;

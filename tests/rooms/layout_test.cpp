@@ -133,6 +133,29 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
   }
 }
 
+// What FORMAT.md says of folding.
+TEST_CASE("the OR of f neighbours is the filter of the same digests that is f times smaller") {
+  constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
+  const auto digests = mixed(0, 1000);
+  for (const Layout layout : kBothLayouts) {
+    const std::uint64_t unit = layout == Layout::kBlocked ? kBlockBits : 1;
+    const std::uint64_t units = layout == Layout::kBlocked ? kUnits : kUnits * 1000;
+    for (const std::uint64_t f : {2U, 3U, 8U}) {
+      for (const std::uint32_t k : {1U, 7U, 64U}) {
+        Body large(scalar_of(layout), layout, f * units * unit, k);
+        Body small(scalar_of(layout), layout, units * unit, k);
+        for (const std::uint64_t digest : digests) {
+          large.add(digest);
+          small.add(digest);
+        }
+        std::set<std::uint64_t> folded;
+        for (const std::uint64_t bit : large.bits()) folded.insert(bit / unit / f * unit + bit % unit);
+        CHECK(folded == small.bits());
+      }
+    }
+  }
+}
+
 TEST_CASE("at 2^48 bits the golden bits are where they must be") {
   const Sparse sparse(kMaxBits);
   if (!sparse.ok()) {
