@@ -52,6 +52,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EDIGESTONLY (-11) /* the file's hash is "external": it takes digests, not keys */
 #define BFS_ESIZING (-12)     /* no m and k can reach what was asked */
 #define BFS_EINTERNAL (-13)   /* a bug in bfstore */
+#define BFS_EUNSUPPORTED (-14) /* the filter's layout can not do this */
 #define BFS_EUNCLEAN (-20)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-21)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-22)       /* truncated, overwritten or zero-filled under the mapping */

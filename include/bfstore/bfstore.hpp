@@ -4,6 +4,7 @@
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
+#include <bfstore/layouts.hpp>
 #include <bfstore/options.hpp>
 #include <bfstore/seal.hpp>
 

@@ -30,6 +30,7 @@ enum class Code : std::int32_t {
   kDigestOnly = -11,  // the file's hash is `external`: it takes digests, not keys
   kSizing = -12,      // no m and k can reach what was asked
   kInternal = -13,    // a bug in bfstore
+  kUnsupported = -14, // the filter's layout can not do this
 
   // The state of a file.
   kUnclean =

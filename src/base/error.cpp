@@ -30,6 +30,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kDigestOnly, "BFS_EDIGESTONLY", "the filter's hash is external: it takes digests, not keys"},
     CodeRow{Code::kSizing, "BFS_ESIZING", "no m and k can reach what was asked"},
     CodeRow{Code::kInternal, "BFS_EINTERNAL", "internal error: a bug in bfstore"},
+    CodeRow{Code::kUnsupported, "BFS_EUNSUPPORTED", "the filter's layout can not do this"},
     CodeRow{Code::kUnclean, "BFS_EUNCLEAN",
             "the file was not closed before the machine went down, or is a copy of one in use"},
     CodeRow{Code::kPoisoned, "BFS_EPOISONED", "writing the file to disk failed: memory and disk may differ"},

@@ -12,7 +12,7 @@
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 #include "hash/siphash.hpp"
-#include "sizing/sizing.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 namespace {
@@ -163,9 +163,8 @@ class Checker {
   }
 
   void check_kinds() {
-    known_layout_ = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked) ||
-                    id_.layout == static_cast<std::uint16_t>(Layout::kClassic);
-    if (!known_layout_) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
+    row_ = layout::find(id_.layout);
+    if (row_ == nullptr) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
     known_hash_ = hash::is_known(id_.hash);
     if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
     if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
@@ -175,11 +174,11 @@ class Checker {
     if (id_.num_probes < 1 || id_.num_probes > kMaxProbes) {
       broken(Code::kProbes, "k is " + std::to_string(id_.num_probes) + ", not from 1 to 64");
     }
-    const bool blocked = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked);
-    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && (!blocked || id_.num_bits % kBlockBits == 0);
+    const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
+    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && id_.num_bits % unit == 0;
     if (!good_bits_) {
-      broken(Code::kBits,
-             "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" + (blocked ? " in blocks of 512" : ""));
+      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" +
+                              (unit > 1 ? " in blocks of " + std::to_string(unit) : ""));
     }
     const bool good_rate = id_.fpr > 0 && id_.fpr <= 1;  // false for NaN
     if (id_.capacity < 1 || id_.capacity > static_cast<std::uint64_t>(INT64_MAX) || !good_rate) {
@@ -189,8 +188,7 @@ class Checker {
   }
 
   void check_body() {
-    if (known_layout_ && good_bits_ &&
-        id_.body_bytes != sizing::body_bytes(static_cast<Layout>(id_.layout), id_.num_bits)) {
+    if (row_ != nullptr && good_bits_ && id_.body_bytes != layout::body_bytes(*row_, id_.num_bits)) {
       broken(Code::kBody, "a body of " + std::to_string(id_.body_bytes) + " bytes does not fit m");
       return;
     }
@@ -293,7 +291,7 @@ class Checker {
   Identity id_;
   std::uint32_t records_bytes_ = 0;
   bool whole_ = false;  // header_bytes is possible, and that many bytes are there
-  bool known_layout_ = false;
+  const layout::Row* row_ = nullptr;  // of its layout
   bool known_hash_ = false;
   bool good_bits_ = false;
   std::vector<Problem> problems_;

@@ -103,7 +103,7 @@ Count Filter::Core::add_all(const Keys& keys) noexcept {
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   const layout::Geometry& geometry = target.geometry;
   const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;
-  if (!worth_it || geometry.one_block()) return add_rolling(keys);
+  if (!worth_it || !row.in_lines) return add_rolling(keys);
   try {
     return store::add_divided(geometry, threads, keys, [this](std::span<const std::uint64_t> digests) {
       return add_rolling(store::Given{digests});

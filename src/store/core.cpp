@@ -36,8 +36,14 @@ std::size_t own_stripe() noexcept {
 
 namespace store {
 
-Result<layout::Functions> functions_for(Layout layout) {
-  return layout::choose(layout, secure_getenv("BFSTORE_FORCE_ISA"));
+Result<layout::Functions> functions_for(Layout layout, Adding how) {
+  const layout::Row& row = layout::row_of(layout);
+  const bool can = how == Adding::kNever || (how == Adding::kAlone ? row.info.can.add_alone : row.info.can.add);
+  if (!can) {
+    return base::fail(Code::kUnsupported, std::string("a filter of the ") + row.info.name + " layout takes no keys" +
+                                              (row.info.can.add ? " from one writer alone; open it shared" : ""));
+  }
+  return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }
 
 Shape shape_of(const format::Identity& identity) noexcept {
@@ -72,12 +78,14 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
 
 Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape,
                    std::uint64_t body_length, Adding how)
-    : functions(best),
+    : row(layout::row_of(body_shape.layout)),
+      functions(best),
       words(body),
       target{body,
-             layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes),
+             row.geometry(body_shape.num_bits, body_shape.num_probes),
              {&own_word, &own_word, ~std::uint64_t{0}, 0},
-             functions.contains.one},
+             functions.contains.one,
+             row.inlined},
       shape(body_shape),
       body_bytes(body_length),
       add_guard(target.guard),

@@ -66,6 +66,13 @@ Result<Identity> shape_like(const Options& options) {
                                  options.like + ": ");
 }
 
+// "; give blocked or classic"
+std::string known_layouts() {
+  std::string names;
+  for (const LayoutInfo& info : layouts()) names += (names.empty() ? "; give " : " or ") + std::string(info.name);
+  return names;
+}
+
 // What digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
   if (!hash::is_known(static_cast<std::uint16_t>(hash)))
@@ -79,15 +86,15 @@ Error check_hash(Hash hash, const Options& options) {
 }
 
 Result<Identity> shape_of_size(const Options& options, Form form) {
-  const Layout layout = options.layout.value_or(Layout::kBlocked);
+  const auto layout_number = static_cast<std::uint16_t>(options.layout.value_or(Layout::kBlocked));
   const Hash hash = options.hash.value_or(Hash::kXxh3);
-  if (layout != Layout::kBlocked && layout != Layout::kClassic)
-    return fail(Code::kLayout, "unknown layout: give blocked or classic");
+  const layout::Row* const row = layout::find(layout_number);
+  if (row == nullptr) return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + known_layouts());
   if (Error error = check_hash(hash, options); !error.ok()) return error;
-  const auto size = sizing::solve(layout, options, body_budget(options, form));
+  const auto size = sizing::solve(*row, options, body_budget(options, form));
   if (!size) return size.error();
   Identity identity;
-  identity.layout = static_cast<std::uint16_t>(layout);
+  identity.layout = layout_number;
   identity.hash = static_cast<std::uint16_t>(hash);
   identity.num_probes = size->num_probes;
   identity.num_bits = size->num_bits;
@@ -120,7 +127,6 @@ Result<Identity> plan(const Options& options, Form form) {
   auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
   if (!planned) return planned;
   Identity& identity = *planned;
-  const auto layout = static_cast<Layout>(identity.layout);
   if (options.bare) {
     if (Error error = check_bare(options, identity); !error.ok()) return error;
     identity.num_bits = base::round_up(identity.num_bits, 64);  // m is not stored, but follows from the body's length
@@ -128,7 +134,7 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.embedded = form == Form::kEmbedded;
   identity.header_bytes =
       static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
-  identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
+  identity.body_bytes = layout::body_bytes(*layout::find(identity.layout), identity.num_bits);
   identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;
@@ -171,12 +177,12 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   const auto identity = plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
-  const auto functions = store::functions_for(static_cast<Layout>(identity->layout));
-  if (!functions) return functions.error();
-  auto session = store::Session::create(path, *identity, options);
-  if (!session) return session.error();
   // What is not published has the writers' lock for itself, too.
   const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
+  const auto functions = store::functions_for(static_cast<Layout>(identity->layout), how);
+  if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);
+  auto session = store::Session::create(path, *identity, options);
+  if (!session) return session.error();
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
@@ -200,9 +206,9 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
                                     std::to_string(needed));
   }
   Shape shape = store::shape_of(*identity);
-  const auto functions = store::functions_for(shape.layout);
-  if (!functions) return functions.error();
   const Adding how = options.exclusive ? Adding::kAlone : Adding::kShared;
+  const auto functions = store::functions_for(shape.layout, how);
+  if (!functions) return functions.error();
   std::memset(buffer.data(), 0, needed);
   if (options.bare) {
     shape.capacity = 0;  // as who wraps it will see it: the bare form has no room for them
@@ -228,14 +234,14 @@ Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, boo
   if (bare) {
     const auto shape = store::trusted_bare(buffer, key);
     if (!shape) return shape.error();
-    const auto functions = store::functions_for(shape->layout);
+    const auto functions = store::functions_for(shape->layout, how);
     if (!functions) return functions.error();
     return Filter(std::make_unique<Core>(*functions, words_at(buffer.data()), *shape,
                                          buffer.size() - format::kTrailerBytes, how));
   }
   const auto found = store::find_embedded(buffer, writing, key);
   if (!found) return found.error();
-  const auto functions = store::functions_for(static_cast<Layout>(found->identity.layout));
+  const auto functions = store::functions_for(static_cast<Layout>(found->identity.layout), how);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, const_cast<std::byte*>(buffer.data()), *found, how);
   core->secret.keep(key);
@@ -255,7 +261,7 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   auto range = store::Range::open(path, offset, max_bytes, map, key);
   if (!range) return range.error();
   const store::Embedded& embedded = (*range)->embedded();
-  const auto functions = store::functions_for(static_cast<Layout>(embedded.identity.layout));
+  const auto functions = store::functions_for(static_cast<Layout>(embedded.identity.layout), Adding::kNever);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, (*range)->start(), embedded, Adding::kNever);
   core->range = std::move(*range);

@@ -45,9 +45,9 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   auto session =
       reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, kind, {options});
   if (!session) return session.error();
-  const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
-  if (!functions) return functions.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
+  const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout), how);
+  if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
@@ -159,7 +159,7 @@ Stats Filter::stats(bool count_bits) const {
     stats.resident_bytes = mapping->resident_bytes();
   }
   if (count_bits) {
-    store::FillCounter counter(core_->target.geometry);
+    layout::FillCounter counter(core_->row, core_->target.geometry);
     counter.take(core_->words, core_->body_bytes / 8);
     stats.fill = counter.fill();
   }

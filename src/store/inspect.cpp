@@ -66,7 +66,8 @@ Error check_end_word(const File& file, Report& report) {
 
 Error count_body(const File& file, Report& report) {
   const Shape shape = store::shape_of(*report.identity);
-  store::FillCounter counter(layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes));
+  const layout::Row& row = layout::row_of(shape.layout);
+  layout::FillCounter counter(row, row.geometry(shape.num_bits, shape.num_probes));
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
   const std::uint64_t body_bytes = report.identity->body_bytes;
   for (std::uint64_t done = 0; done < body_bytes; done += kPieceBytes) {

@@ -121,9 +121,9 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
 
 std::string shape_words(const bfstore::Stats& stats) {
   const bfstore::Shape& shape = stats.shape;
-  const char* const layout = shape.layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
+  const auto layout = bfstore::layout_of(shape.layout);
   return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
-         layout + ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe, " : " probes, ") +
+         (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe, " : " probes, ") +
          human_bytes(stats.body_bytes);
 }
 

@@ -131,13 +131,8 @@ std::string superseded_advice(const bfstore::Report& report) {
 }  // namespace
 
 std::string layout_name(std::uint16_t persisted) {
-  switch (static_cast<bfstore::Layout>(persisted)) {
-    case bfstore::Layout::kBlocked:
-      return "blocked";
-    case bfstore::Layout::kClassic:
-      return "classic";
-  }
-  return "unknown (" + std::to_string(persisted) + ')';
+  const auto info = bfstore::layout_of(static_cast<bfstore::Layout>(persisted));
+  return info ? info->name : "unknown (" + std::to_string(persisted) + ')';
 }
 
 std::string hash_name(std::uint16_t persisted) {

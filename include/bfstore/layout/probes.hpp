@@ -15,9 +15,6 @@ struct Geometry {
   std::uint64_t num_bits = 0;    // m
   std::uint64_t range = 0;       // what a digest is brought into: lines for blocked, bits for classic
   std::uint32_t num_probes = 0;  // k
-
-  // A key's probes lie anywhere, not in 512 bits of it.
-  [[nodiscard]] bool one_block() const noexcept { return range == num_bits; }
 };
 
 // What a lookup needs to know of it.
@@ -28,6 +25,8 @@ struct Target {
   // The kernel that was chosen when the filter was opened: 1 is maybe, doubt is too, 0 is no. A whole register, which
   // the C ABI hands on as it is.
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
+  // The test is that of the blocked layout, which callers may inline; else they call.
+  bool inlined = false;
 };
 
 // Where a digest leads.
