@@ -77,6 +77,23 @@ TEST_CASE("a new filter on an overlay is like any other") {
   CHECK(remove((layers + "/merged/new.bf").c_str()) == 0);
 }
 
+// There a mapping keeps the upper layer's file, and not the description that has the lock.
+TEST_CASE("on an overlay a writer has its lock as long as it lives") {
+  const Overlay overlay(true);
+  const std::string made = layers + "/merged/new.bf";
+  CHECK(created(made).close().ok());
+  for (const std::string& path : {merged(), made}) {
+    Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+    CHECK(open_code(path, OpenMode::kExclusive) == Code::kBusy);
+    CHECK(state_of(path) == FileState::kInUse);
+    CHECK(opened(Filter::open(path, OpenMode::kWrite)).close().ok());
+    CHECK(state_of(path) == FileState::kInUse);
+    CHECK(writer.close().ok());
+    CHECK(state_of(path) == FileState::kClean);
+  }
+  CHECK(remove(made.c_str()) == 0);
+}
+
 int main(int count, char** values) {
   const TempDir dir;
   if (!make_layers(dir.path())) {
