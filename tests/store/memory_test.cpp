@@ -1,0 +1,66 @@
+// Memory that runs out in the middle of a call.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+long left = -1;  // allocations that work before one fails; negative: all do
+
+// What `call` does when its nth allocation fails. Nothing if there was no nth.
+template <class Call>
+bool out_of_memory(long nth, Call call) {
+  left = nth;
+  try {
+    call();
+  } catch (const std::bad_alloc&) {
+  }
+  const bool failed = left < 0;
+  left = -1;
+  return failed;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (left >= 0 && left-- == 0) throw std::bad_alloc();
+  if (void* const made = std::malloc(bytes)) return made;
+  throw std::bad_alloc();
+}
+void operator delete(void* made) noexcept { std::free(made); }
+void operator delete(void* made, std::size_t) noexcept { std::free(made); }
+
+TEST_CASE("whichever allocation fails while a file is created, it is handed out or not there") {
+  TempDir dir;
+  for (long nth = 0;; ++nth) {
+    CAPTURE(nth);
+    const std::string path = dir.file(std::to_string(nth));
+    std::optional<Result<Filter>> made;
+    if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, small_options())); })) break;
+    const bool handed_out = made && made->ok();
+    CHECK(handed_out == (open_code(path, OpenMode::kRead) == Code::kOk));
+  }
+}
+
+TEST_CASE("whichever allocation fails while a file is replaced, the new one is handed out or the old one is there") {
+  TempDir dir;
+  for (long nth = 0;; ++nth) {
+    CAPTURE(nth);
+    const std::string path = dir.file(std::to_string(nth));
+    Filter old = created(path);
+    add_keys(old, 1, 0, kSome);
+    CHECK(old.close().ok());
+    Options options = small_options();
+    options.replace = true;
+    std::optional<Result<Filter>> made;
+    if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, options)); })) break;
+    if (!made || !made->ok()) CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kSome) == kSome);
+  }
+}
