@@ -1,10 +1,13 @@
 // Memory that runs out in the middle of a call.
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <utility>
 
+#include "faults.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -25,6 +28,12 @@ bool out_of_memory(long nth, Call call) {
   const bool failed = left < 0;
   left = -1;
   return failed;
+}
+
+// Made, and closed.
+std::string clean_file(const std::string& path) {
+  CHECK(created(path).close().ok());
+  return path;
 }
 
 }  // namespace
@@ -63,4 +72,23 @@ TEST_CASE("whichever allocation fails while a file is replaced, the new one is h
     if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, options)); })) break;
     if (!made || !made->ok()) CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kSome) == kSome);
   }
+}
+
+// The system tells of a failure once, and the words for it need memory.
+TEST_CASE("a writer without memory for the failure that it is told of leaves no lock, and a file that nobody uses") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = opened(Filter::open(clean_file(dir.file()), OpenMode::kWrite, {.writeback_check_ms = 0}));
+  Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 100, .writeback_check_ms = 0}));
+  faults::on_question = [told = false](int) mutable {
+    if (std::exchange(told, true)) return 0;
+    left = 0;
+    return EIO;
+  };
+  CHECK_FALSE(writer.add("told").ok());
+  CHECK(left < 0);
+  left = -1;
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
+  CHECK(other.sync().code == Code::kPoisoned);
+  CHECK_FALSE(other.add("more").ok());
 }
