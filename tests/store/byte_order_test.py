@@ -27,8 +27,8 @@ def built_in(folder: str) -> str:
 
     def compiled(source: pathlib.Path) -> str:
         made = os.path.join(folder, "_".join(source.relative_to(ROOT).parts) + ".o")
-        subprocess.run([CROSS, *FLAGS, f"-I{ROOT}/src", f"-I{ROOT}/include", "-isystem", headers, "-c", source, "-o", made],
-                       check=True)
+        subprocess.run([CROSS, *FLAGS, f"-I{ROOT}/src", f"-I{ROOT}/include", "-isystem", headers, "-c", source,
+                        "-o", made], check=True)
         return made
 
     sources = [*sorted((ROOT / "src").rglob("*.cpp")), ROOT / "tests/store/byte_order.cpp"]
