@@ -99,8 +99,8 @@ Session::~Session() {
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
 
-std::atomic_ref<std::uint64_t> Session::live_word() const noexcept {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(live_page() + format::kLiveWordField.offset));
+base::SharedWord Session::live_word() const noexcept {
+  return base::SharedWord(live_page() + format::kLiveWordField.offset);
 }
 
 Error Session::refuse(FileState state, const Evidence& evidence) const {

@@ -5,13 +5,13 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/shared_word.hpp"
 #include "format/locks.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"
@@ -201,7 +201,7 @@ class Session {
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
 
-  [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
+  [[nodiscard]] base::SharedWord live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
   // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;

@@ -1,6 +1,6 @@
 // Syncing and leaving a file, and what a failed sync leaves behind. The order of the steps is the protocol.
+#include <array>
 #include <new>
-#include <span>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -231,8 +231,9 @@ Error Session::ask_the_kernel() const {
 
 // Its own copy of the live page says so.
 Error Session::poison_for_this_handle() const {
-  const std::uint64_t word = live_word().load() | format::kLivePoisoned;
-  return mapping_.replace_page(format::kLivePageOffset, std::as_bytes(std::span(&word, 1)));
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  base::store(word.data(), live_word().load() | format::kLivePoisoned);
+  return mapping_.replace_page(format::kLivePageOffset, word);
 }
 
 std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
