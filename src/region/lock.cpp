@@ -82,10 +82,9 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
   return std::optional<ByteRange>();
 }
 
-ByteRange any_byte_of(const ByteRange& range) noexcept {
+std::uint64_t any_number() noexcept {
   std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
-  return {range.first + random % range.count, 1};
+  return getrandom(&random, sizeof random, 0) == sizeof random ? random : static_cast<std::uint64_t>(getpid());
 }
 
 }  // namespace
@@ -176,8 +175,9 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   if (!another) return another.error();
   const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
   Patience patience(timeout_ms);
-  for (;;) {
-    const ByteRange wanted = all ? range : any_byte_of(range);
+  const std::uint64_t first = all ? 0 : any_number() % range.count;
+  for (std::uint64_t tried = 0;; ++tried) {
+    const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got) return got.error();
     if (*got) {
@@ -193,7 +193,8 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
       return busy(file, range, "another writer has it open; close that one, or open it shared");
     if (other->has_value() && (*other)->count == range.count)
       return busy(file, range, "an exclusive writer has it open; try again when that one has closed");
-    if (patience.wait()) continue;
+    const bool others_are_left = other->has_value() && tried % range.count != range.count - 1;
+    if (others_are_left || patience.wait()) continue;
     const std::string who = other->has_value() ? "other writers lock" : "a program that is no writer of filters locks";
     return busy(file, range, who + " the file, and did not let go of it within " + std::to_string(timeout_ms) + " ms");
   }

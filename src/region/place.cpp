@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/bytes.hpp"
 #include "base/fail.hpp"
 #include "region/descriptor.hpp"
 
@@ -57,10 +58,10 @@ bool no_answer(int failed) noexcept {
          failed == EOVERFLOW;
 }
 
-template <class Value>
-void append(std::vector<std::byte>& bytes, const Value& value) {
-  const auto* const from = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), from, from + sizeof value);
+template <class Integer>
+void append(std::vector<std::byte>& bytes, Integer value) {
+  bytes.resize(bytes.size() + sizeof value);
+  base::store(bytes.data() + bytes.size() - sizeof value, value);
 }
 
 // A handle that need not lead back to the file is enough (AT_HANDLE_FID, Linux 6.5), where there is no other.
@@ -72,7 +73,7 @@ Error append_handle(int descriptor, std::vector<std::byte>& bytes) {
     int mount = 0;
     handle->handle_bytes = MAX_HANDLE_SZ;
     if (name_to_handle_at(descriptor, "", handle, &mount, flags) == 0) {
-      append(bytes, handle->handle_type);
+      append(bytes, static_cast<std::uint32_t>(handle->handle_type));
       const std::byte* const from = room.data() + sizeof(file_handle);
       bytes.insert(bytes.end(), from, from + handle->handle_bytes);
       return {};
@@ -87,8 +88,8 @@ Error append_birth(int descriptor, std::vector<std::byte>& bytes) {
   if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0)
     return no_answer(errno) ? Error{} : base::fail_errno(errno, "", "asking for the time of its birth");
   if ((facts.stx_mask & STATX_BTIME) == 0) return {};
-  append(bytes, facts.stx_btime.tv_sec);
-  append(bytes, facts.stx_btime.tv_nsec);
+  append(bytes, static_cast<std::uint64_t>(facts.stx_btime.tv_sec));
+  append(bytes, static_cast<std::uint32_t>(facts.stx_btime.tv_nsec));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -145,8 +146,11 @@ void Filter::Core::check_writeback_in_time() noexcept {
   if (now < next) [[likely]]
     return;
   if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed) &&
-      !base::mutant("writer_does_not_ask_the_kernel"))
+      !base::mutant("writer_does_not_ask_the_kernel")) {
+    const int callers = errno;  // no call changes it
     session->check_writeback();
+    errno = callers;
+  }
 }
 
 std::uint64_t Filter::Core::keys_added() const noexcept {
