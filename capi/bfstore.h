@@ -136,8 +136,9 @@ typedef struct bfs_filter bfs_filter;
  * lock while it opens a file for writing, syncs it, closes it or replaces it, and from bfs_supersede to bfs_publish.
  * Opening for writing, replacing, bfs_supersede, bfs_publish, bfs_seal, bfs_sync, bfs_recovered and bfs_close wait for
  * it; opening for reading waits while another process changes the state of the file; lookups and adds wait for no lock.
- * The time is for each lock: a sync and a close take two.  Then the call returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A file
- * that this process has superseded by another handle is BFS_EBUSY at once. */
+ * The time is for each lock: a sync and a close take two.  Then the call returns BFS_EBUSY, and the message has the
+ * process id of the holder, if the system tells it.  A file that this process has superseded by another handle is
+ * BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
 #define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
 #define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
@@ -349,8 +350,8 @@ BFS_API int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity
 
 /* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in any process see it once this returns;
  * it survives a killed process at once, and a power cut once a later bfs_sync() returns BFS_OK. Returns 1 if the key
- * was certainly new, 0 if it may have been there, < 0 a BFS_E code (the key does not count as added).  Of those who add one key at
- * the same moment, several may be told 1. */
+ * was certainly new, 0 if it may have been there, < 0 a BFS_E code (the key does not count as added).  Of those who add
+ * one key at the same moment, several may be told 1. */
 BFS_API int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 

@@ -8,8 +8,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "base/bytes.hpp"
