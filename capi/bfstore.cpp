@@ -218,9 +218,14 @@ std::int32_t guarded(bfs_error* error, Body body) noexcept {
   }
 }
 
-std::int32_t hand_out(Result<Filter> made, bfs_filter** out, bfs_error* error) {
+// There is memory for the handle before there is a filter: none is made that could not be handed out.
+template <class Make>
+std::int32_t hand_out(bfs_filter** out, bfs_error* error, Make make) {
+  const auto give_back = [](void* memory) { ::operator delete(memory); };
+  std::unique_ptr<void, decltype(give_back)> memory(::operator new(sizeof(bfs_filter)), give_back);
+  Result<Filter> made = make();
   if (!made) return report(error, made.error());
-  *out = new bfs_filter(std::move(made).value());
+  *out = new (memory.release()) bfs_filter(std::move(made).value());
   return BFS_OK;
 }
 
@@ -304,8 +309,10 @@ Error check_open_options(const bfs_open_options& from) {
   const bool range = (from.flags & BFS_OPEN_RANGE) != 0;
   if (!range && (from.offset != 0 || from.max_bytes != 0))
     return wrong("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
-  if (range && (from.flags & ~kMapFlags) != (BFS_OPEN_RANGE | BFS_OPEN_READ)) {
-    return wrong("BFS_OPEN_RANGE is for BFS_OPEN_READ, with POPULATE, RANDOM, GUARD and COPY as the only other flags");
+  if (range && (from.flags & ~(kMapFlags | BFS_OPEN_ANY_FILESYSTEM)) != (BFS_OPEN_RANGE | BFS_OPEN_READ)) {
+    return wrong(
+        "BFS_OPEN_RANGE is for BFS_OPEN_READ, with POPULATE, RANDOM, GUARD, COPY and ANY_FILESYSTEM as the only other "
+        "flags");
   }
   return {};
 }
@@ -409,8 +416,9 @@ const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<C
 int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_create: path or out is null");
-  return with_options(options, error,
-                      [&](const Options& read) { return hand_out(Filter::create(path, read), out, error); });
+  return with_options(options, error, [&](const Options& read) {
+    return hand_out(out, error, [&] { return Filter::create(path, read); });
+  });
 }
 
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
@@ -432,9 +440,9 @@ int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_fil
     const KeyWiper wiper(how.key);
     if (known.key_bytes != 0) read_key(known.key, how.key);
     if ((known.flags & BFS_OPEN_RANGE) != 0)
-      return hand_out(Filter::open_range(path, known.offset, known.max_bytes, how.map, how.key), out, error);
+      return hand_out(out, error, [&] { return Filter::open_range(path, known.offset, known.max_bytes, how); });
     const auto mode = static_cast<bfstore::OpenMode>(known.flags & ~kOpenFlags);
-    return hand_out(Filter::open(path, mode, how), out, error);
+    return hand_out(out, error, [&] { return Filter::open(path, mode, how); });
   });
 }
 
@@ -453,7 +461,7 @@ int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* optio
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_format: buffer or out is null");
   return with_options(options, error, [&](const Options& read) {
-    return hand_out(Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, read), out, error);
+    return hand_out(out, error, [&] { return Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, read); });
   });
 }
 
@@ -475,9 +483,10 @@ int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, cons
   read_key(key, copy);
   return guarded(error, [&] {
     auto* bytes = static_cast<std::byte*>(buffer);
-    return hand_out(how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare, copy)
-                                         : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare, copy),
-                    out, error);
+    return hand_out(out, error, [&] {
+      return how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare, copy)
+                                  : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare, copy);
+    });
   });
 }
 

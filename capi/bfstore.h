@@ -14,7 +14,8 @@
  * - No call needs more than 16 KiB of stack.
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
- *   the handle to themselves.  Processes: any number may have one file open.
+ *   the handle to themselves.  A thread must not be cancelled (pthread_cancel) in a call.  Processes: any number may
+ *   have one file open.
  * - fork(): a child may ask through the handles it has from its parent, and close them; adding and syncing is
  *   BFS_EFORKED there: it opens the path again. */
 #ifndef BFSTORE_H
@@ -95,7 +96,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_SIPHASH 3   /* SipHash-2-4 under a secret key, for keys that strangers choose: see bfs_options.key */
 
 /* Flags of bfs_open and bfs_open_options: exactly one of these, ... */
-#define BFS_OPEN_READ 1u      /* asks only: keeps no lock and writes nothing */
+#define BFS_OPEN_READ 1u      /* asks only: keeps no lock, and changes no key */
 #define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
 #define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
 /* ... and any of these, ... */
@@ -136,8 +137,9 @@ typedef struct bfs_filter bfs_filter;
  * lock while it opens a file for writing, syncs it, closes it or replaces it, and from bfs_supersede to bfs_publish.
  * Opening for writing, replacing, bfs_supersede, bfs_publish, bfs_seal, bfs_sync, bfs_recovered and bfs_close wait for
  * it; opening for reading waits while another process changes the state of the file; lookups and adds wait for no lock.
- * Then the call returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A file
- * that this process has superseded by another handle is BFS_EBUSY at once. */
+ * The time is for each lock: a sync and a close take two.  Then the call returns BFS_EBUSY, and the message has the
+ * process id of the holder, if the system tells it.  A file that this process has superseded by another handle is
+ * BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
 #define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
 #define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
@@ -216,7 +218,7 @@ typedef struct bfs_open_options {
   uint64_t key_bytes;          /* 16, or 0: no key is given */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
   uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
-  uint32_t lock_timeout_ms;    /* of each call with this handle, its close included: milliseconds, or BFS_LOCK_* */
+  uint32_t lock_timeout_ms;    /* for each lock that a call with this handle waits for: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
 } bfs_open_options;
 
@@ -349,8 +351,8 @@ BFS_API int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity
 
 /* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in any process see it once this returns;
  * it survives a killed process at once, and a power cut once a later bfs_sync() returns BFS_OK. Returns 1 if the key
- * was certainly new, 0 if it may have been there, < 0 a BFS_E code (then nothing changed).  Of those who add one key at
- * the same moment, several may be told 1. */
+ * was certainly new, 0 if it may have been there, < 0 a BFS_E code (the key does not count as added).  Of those who add
+ * one key at the same moment, several may be told 1. */
 BFS_API int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 

@@ -47,9 +47,10 @@ class Filter {
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
   // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
-  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. `key`: OpenOptions.
+  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. Of the options: `map`, `key` and
+  // `any_filesystem`.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                   const MapOptions& map = {}, const std::optional<Key>& key = {});
+                                   const OpenOptions& options = {});
 
   // The bytes that format() needs for these options.
   static Result<std::uint64_t> required_bytes(const Options& options);

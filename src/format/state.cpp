@@ -74,7 +74,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
   put(page, kDeviceField, slot.device);
   put(page, kInodeField, slot.inode);
-  put(page, kBirthField, slot.birth);
+  put(page, kInodeMarkField, slot.inode_mark);
   put(page, kMountField, slot.mount);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const OwnerMark& lane : slot.lanes) {
@@ -100,7 +100,7 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
   slot.device = get<std::uint64_t>(page, kDeviceField);
   slot.inode = get<std::uint64_t>(page, kInodeField);
-  slot.birth = get<std::uint64_t>(page, kBirthField);
+  slot.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
   slot.mount = get<std::uint64_t>(page, kMountField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (OwnerMark& lane : slot.lanes) {

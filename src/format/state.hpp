@@ -23,12 +23,13 @@ inline constexpr Field kRecoveredField{"recovered", 12, 4};
 inline constexpr Field kBootIdField{"boot_id", 16, 16};
 inline constexpr Field kDeviceField{"device", 32, 8};
 inline constexpr Field kInodeField{"inode", 40, 8};
-inline constexpr Field kBirthField{"birth", 48, 8};
+inline constexpr Field kInodeMarkField{"inode_mark", 48, 8};
 inline constexpr Field kMountField{"mount", 56, 8};
 inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField, kRecoveredField, kBootIdField, kDeviceField,
-                                        kInodeField,    kBirthField, kMountField,     kLanesField,  kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField, kStateField,       kRecoveredField, kBootIdField,
+                                        kDeviceField,   kInodeField,       kInodeMarkField, kMountField,
+                                        kLanesField,    kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
@@ -39,8 +40,8 @@ struct Slot {
   BootId boot_id{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::uint64_t birth = 0;  // 0: unknown
-  std::uint64_t mount = 0;  // 0: unknown
+  std::uint64_t inode_mark = 0;  // 0: unknown
+  std::uint64_t mount = 0;       // 0: unknown
   std::array<OwnerMark, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;

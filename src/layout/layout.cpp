@@ -92,7 +92,7 @@ std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, st
   for (std::uint64_t bit = first_bit; bit < first_bit + num_bits; bit += 64) {
     const std::uint64_t left = first_bit + num_bits - bit;
     const std::uint64_t counted = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
-    set += static_cast<std::uint64_t>(std::popcount(load_word(words, bit) & counted));
+    set += static_cast<std::uint64_t>(std::popcount(little_endian(load_word(words, bit)) & counted));
   }
   return set;
 }

@@ -12,12 +12,23 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "region/place.hpp"
+
 namespace bfstore::region {
 namespace {
 
 // One call allocates no more: before Linux 6.9 a signal ends an fallocate of a tmpfs, which gives back what that call
 // had got, so that it would never end while a timer fires.
 constexpr std::uint64_t kAllocatedAtOnce = std::uint64_t{64} << 20;
+
+// xfs_fsr exchanges the blocks of a file for those of a copy that it made. Stores through a mapping meanwhile were seen
+// to get lost (xfs_fsr beside fsfreeze and copies, Linux 6.18).
+void keep_from_defragmenting(int descriptor) noexcept {
+  struct fsxattr attributes {};
+  if (ioctl(descriptor, FS_IOC_FSGETXATTR, &attributes) != 0) return;
+  attributes.fsx_xflags |= FS_XFLAG_NODEFRAG;
+  static_cast<void>(ioctl(descriptor, FS_IOC_FSSETXATTR, &attributes));
+}
 
 // Calls allocate(offset, bytes), which returns an errno, for one piece after the other.
 template <class Allocate>
@@ -104,7 +115,9 @@ int unshare(int descriptor, const Extent& part) {
 void ask_to_keep_blocks(int descriptor) noexcept {
   struct statfs facts {};
   int flags = 0;
-  if (fstatfs(descriptor, &facts) != 0 || static_cast<std::uint32_t>(facts.f_type) != BTRFS_SUPER_MAGIC) return;
+  if (fstatfs(descriptor, &facts) != 0) return;
+  if (static_cast<std::uint32_t>(facts.f_type) == kXfsMagic) return keep_from_defragmenting(descriptor);
+  if (static_cast<std::uint32_t>(facts.f_type) != BTRFS_SUPER_MAGIC) return;
   if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) != 0) return;
   flags |= FS_NOCOW_FL;
   static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // else it is as on any such filesystem

@@ -58,7 +58,8 @@ struct Opened {
 };
 
 struct All {
-  std::mutex mutex;  // held during fork(), so that a child finds the map whole, and nothing open that is not in it
+  std::mutex forks;              // held during fork(), so that a child finds nothing open that is not in the map
+  std::mutex mutex;              // of the map; never held while a file is opened, which may wait for a slow filesystem
   std::map<int, Opened> opened;  // by number
   std::uint64_t last_serial = 0;
 };
@@ -105,8 +106,14 @@ bool put_nothing_there(int number, Opened& opened) noexcept {
   return true;
 }
 
-void before_fork() { all().mutex.lock(); }
-void after_fork() { all().mutex.unlock(); }
+void before_fork() {
+  all().forks.lock();
+  all().mutex.lock();
+}
+void after_fork() {
+  all().mutex.unlock();
+  all().forks.unlock();
+}
 void in_child() {
   std::map<int, Opened>& opened = all().opened;
   for (auto each = opened.begin(); each != opened.end();) {
@@ -118,7 +125,7 @@ void in_child() {
       each = opened.erase(each);
     }
   }
-  all().mutex.unlock();
+  after_fork();
 }
 
 // Before main(): so our handler is the last one before a fork and the first one in the child, and what others do in
@@ -135,7 +142,7 @@ int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
 }
 
 Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
-  const std::lock_guard<std::mutex> lock(all().mutex);
+  const std::lock_guard<std::mutex> no_fork(all().forks);
   Descriptor made;
   std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
   auto entry = one.extract(-1);  // memory before there is something to close
@@ -152,6 +159,7 @@ Descriptor Descriptor::open(const char* path, int flags, Children children, unsi
   entry.mapped().device = facts.st_dev;
   entry.mapped().inode = facts.st_ino;
   entry.key() = made.number_;
+  const std::lock_guard<std::mutex> lock(all().mutex);
   all().opened.erase(made.number_);  // other code closed what was opened here before
   all().opened.insert(std::move(entry));
   return made;
@@ -168,6 +176,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 
 Descriptor::~Descriptor() {
   if (number_ < 0) return;
+  const std::lock_guard<std::mutex> no_fork(all().forks);
   const std::lock_guard<std::mutex> lock(all().mutex);
   const Opened* const opened = find(number_, serial_);
   const bool ours = opened != nullptr && region::is_there(number_, *opened);

@@ -40,13 +40,6 @@ bool same_inode(int one, int other) noexcept {
          first.st_ino == second.st_ino;
 }
 
-// An inode's number is given again, often to the next file; the time of its making is not.
-std::uint64_t birth_of(int descriptor) noexcept {
-  struct statx facts {};
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0 || (facts.stx_mask & STATX_BTIME) == 0) return 0;
-  return static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * 1'000'000'000 + facts.stx_btime.tv_nsec;
-}
-
 // The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c, fs/orangefs/protocol.h
 // and statfs(2)), or, of filesystems that are not in the kernel, those of src/stat.c of GNU coreutils, which calls them
 // remote. FUSE's is virtiofs's, too.
@@ -225,8 +218,7 @@ Result<FileFacts> File::facts() const {
                    static_cast<std::uint64_t>(facts.st_blocks) * 512,
                    static_cast<std::uint64_t>(facts.st_dev),
                    static_cast<std::uint64_t>(facts.st_ino),
-                   static_cast<std::uint64_t>(facts.st_nlink),
-                   birth_of(descriptor())};
+                   static_cast<std::uint64_t>(facts.st_nlink)};
 }
 
 Result<Sharing> File::sharing() const {
@@ -330,6 +322,7 @@ Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
 // Where the filesystem does not tell which blocks there are, their number does: a copy has blocks for the hole after
 // the header only if it has them everywhere.
 Error File::own_blocks(const std::vector<Extent>& parts) const {
+  ask_to_keep_blocks(descriptor());
   auto unowned = unowned_in(descriptor(), parts);
   if (!unowned) {
     const auto facts = this->facts();
@@ -358,11 +351,11 @@ Error File::sync() const {
 // Of the whole inode, whatever range is asked for: the error is the inode's (Linux, mm/filemap.c,
 // file_check_and_advance_wb_err), and its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT,
 // ENOLINK and more. These alone say that the question can not be asked here.
-Error File::failed_writeback() const {
-  if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return {};
-  if (errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL || errno == EBADF || errno == ESPIPE)
-    return {};
-  return fail_errno(errno, path_, "writing to disk in the background");
+int File::failed_writeback() const noexcept {
+  if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
+  const bool cannot_be_asked =
+      errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL || errno == EBADF || errno == ESPIPE;
+  return cannot_be_asked ? 0 : errno;
 }
 
 Error File::link_unnamed(const std::string& name) const {
@@ -394,6 +387,12 @@ Error File::rename_temporary(bool replace) {
   return {};
 }
 
+// That it has a name is in the inode, too: without a journal (ext2) an inode that says that it has none is thrown away
+// after a power cut, whatever the folder says.
+Error File::sync_inode() const {
+  return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
+}
+
 Error File::publish(bool replace) {
   const Folder::Syncer folder(*folder_);
   if (Error error = folder.opened(); !error.ok()) return error;
@@ -407,10 +406,12 @@ Error File::publish(bool replace) {
       if (Error error = link_unnamed(temporary); !error.ok()) return error;
       temporary_ = std::move(temporary);
     }
+    if (Error error = sync_inode(); !error.ok()) return error;
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
   if (base::mutant("name_is_not_synced")) return {};
   Error error = folder.sync(path_, descriptor());
+  if (error.ok() && !replace) error = sync_inode();
   if (!error.ok() && !replace && has_its_path()) unlinkat(folder_->descriptor(), name_.c_str(), 0);
   return error;
 }

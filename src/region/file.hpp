@@ -32,7 +32,6 @@ struct FileFacts {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t links = 0;
-  std::uint64_t birth = 0;  // nanoseconds since 1970 at which this inode was made; 0 where nobody knows
 };
 
 // A part of a file.
@@ -114,9 +113,9 @@ class File {
   Error sync() const;
 
   // Whether the system failed to write a page of the file since it was last asked through this descriptor (or wrote
-  // nothing yet of what it failed to write before that). Asks for no I/O. The system may drop such a page, and read the
-  // old one again.
-  [[nodiscard]] Error failed_writeback() const;
+  // nothing yet of what it failed to write before that): the errno, or 0. Asks for no I/O. The system may drop such a
+  // page, and read the old one again. On an overlay the system is not told so: see Mapping::failed_writeback().
+  [[nodiscard]] int failed_writeback() const noexcept;
 
   // Gives a file made by create_unnamed its name, durably, all at once. Without `replace`, kExists if the name is
   // taken.
@@ -136,6 +135,7 @@ class File {
   Error check_room_for(std::uint64_t bytes) const;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
+  [[nodiscard]] Error sync_inode() const;
 
   Descriptor descriptor_;
   std::string path_;

@@ -15,6 +15,7 @@
 #include "base/arith.hpp"
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "base/shared_word.hpp"
 
 namespace bfstore::region {
 namespace {
@@ -51,8 +52,8 @@ void tell_others(const DoubtWord& doubt) noexcept {
   sigaddset(&ours, SIGBUS);
   sigset_t saved;
   pthread_sigmask(SIG_UNBLOCK, &ours, &saved);
-  if ((__atomic_load_n(doubt.word, __ATOMIC_SEQ_CST) & doubt.mask) == doubt.expected)
-    __atomic_fetch_or(doubt.word, doubt.tell_others, __ATOMIC_SEQ_CST);
+  const base::SharedWord word(reinterpret_cast<std::byte*>(doubt.word));
+  if ((word.load() & doubt.mask) == doubt.expected) word.fetch_or(doubt.tell_others);
   pthread_sigmask(SIG_SETMASK, &saved, nullptr);
 }
 

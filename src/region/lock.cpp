@@ -82,10 +82,9 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
   return std::optional<ByteRange>();
 }
 
-ByteRange any_byte_of(const ByteRange& range) noexcept {
+std::uint64_t any_number() noexcept {
   std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
-  return {range.first + random % range.count, 1};
+  return getrandom(&random, sizeof random, 0) == sizeof random ? random : static_cast<std::uint64_t>(getpid());
 }
 
 }  // namespace
@@ -143,11 +142,19 @@ Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::u
   }
 }
 
+Result<std::optional<ScopedLock>> ScopedLock::try_take(const File& file, std::uint64_t byte) {
+  const auto got = try_lock(file, byte);
+  if (!got) return got.error();
+  return *got ? std::optional(ScopedLock(file, byte)) : std::nullopt;
+}
+
 ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
 
-// Closing the descriptor would release it, too.
+// Closing the descriptor would release it, too. A child that has its parent's descriptors (it was not made by fork())
+// leaves the parent's lock alone.
 ScopedLock::~ScopedLock() {
-  if (file_ != nullptr) static_cast<void>(unlock(*file_, byte_));
+  if (file_ != nullptr && (file_->born().here() || mutant("child_lets_go_of_its_parents_lock")))
+    static_cast<void>(unlock(*file_, byte_));
 }
 
 // --- For a mapping ---------------------------------------------------------------------------------------------------
@@ -164,18 +171,20 @@ Result<MappedLock> MappedLock::take_all(const File& file, const ByteRange& range
 }
 
 Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms) {
-  const auto another = file.another_description();
+  auto another = file.another_description();
   if (!another) return another.error();
   const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
   Patience patience(timeout_ms);
-  for (;;) {
-    const ByteRange wanted = all ? range : any_byte_of(range);
+  const std::uint64_t first = all ? 0 : any_number() % range.count;
+  for (std::uint64_t tried = 0;; ++tried) {
+    const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got) return got.error();
     if (*got) {
       MappedLock lock(file, range, wanted);
       if (!another->has_value()) lock.unmapped_ = descriptor;
       Error error = lock.hold(file, descriptor);
+      if (error.ok() && another->has_value()) error = lock.let_go_of(file, std::move(**another));
       return error.ok() ? Result<MappedLock>(std::move(lock)) : Result<MappedLock>(std::move(error));
     }
     const auto other = exclusive_lock_in(file, descriptor, wanted, range);
@@ -184,11 +193,27 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
       return busy(file, range, "another writer has it open; close that one, or open it shared");
     if (other->has_value() && (*other)->count == range.count)
       return busy(file, range, "an exclusive writer has it open; try again when that one has closed");
-    if (!other->has_value() && !patience.wait())
-      return busy(file, range,
-                  "a program that is no writer of filters locks the file, and did not let go of it within " +
-                      std::to_string(timeout_ms) + " ms");
+    const bool others_are_left = other->has_value() && tried % range.count != range.count - 1;
+    if (others_are_left || patience.wait()) continue;
+    const std::string who = other->has_value() ? "other writers lock" : "a program that is no writer of filters locks";
+    return busy(file, range, who + " the file, and did not let go of it within " + std::to_string(timeout_ms) + " ms");
   }
+}
+
+// The mapping keeps the description, except on an overlay: there it keeps one of the layer below, and the lock ends
+// with the descriptor, which therefore stays open.
+Error MappedLock::let_go_of(const File& file, Descriptor another) {
+  another = {};
+  const auto kept = locked_by_other(file, held_);
+  if (!kept || *kept || mutant("lock_ends_with_its_descriptor")) return kept ? Error{} : kept.error();
+  auto again = file.another_description();
+  if (!again) return again.error();
+  if (!again->has_value()) return base::fail(Code::kBusy, file.path() + ": its lock can not be kept here");
+  const auto got = set_lock(file, (*again)->number(), F_WRLCK, held_);
+  if (!got) return got.error();
+  if (!*got) return busy(file, held_, "another program locks it");
+  described_ = std::move(**again);
+  return {};
 }
 
 // The description lives as long as the mapping, which children do not get.
@@ -208,6 +233,7 @@ Error MappedLock::hold(const File& file, int descriptor) {
 
 MappedLock::MappedLock(MappedLock&& other) noexcept
     : page_(std::exchange(other.page_, nullptr)),
+      described_(std::move(other.described_)),
       unmapped_(std::exchange(other.unmapped_, -1)),
       range_(other.range_),
       held_(other.held_),
@@ -215,6 +241,7 @@ MappedLock::MappedLock(MappedLock&& other) noexcept
 
 MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
   std::swap(page_, other.page_);
+  std::swap(described_, other.described_);
   std::swap(unmapped_, other.unmapped_);
   std::swap(range_, other.range_);
   std::swap(held_, other.held_);

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "region/file.hpp"
@@ -54,6 +55,8 @@ class ScopedLock {
   // Waits `timeout_ms` at most for another process (then kBusy), and not at all for another part of this one that holds
   // such locks for long.
   static Result<ScopedLock> take(const File& file, std::uint64_t byte, std::uint32_t timeout_ms);
+  // Nothing if another description has a lock there.
+  static Result<std::optional<ScopedLock>> try_take(const File& file, std::uint64_t byte);
   ScopedLock(ScopedLock&& other) noexcept;
   ScopedLock& operator=(ScopedLock&&) = delete;
   ~ScopedLock();
@@ -68,8 +71,9 @@ class ScopedLock {
 // forked child does not have it.
 class MappedLock {
  public:
-  // Of any one byte of the range, or of all of it. Waits for strangers' locks as above, and not for locks of others'
-  // whole range: that is kBusy at once, and so are locks of any byte where the whole range is wanted.
+  // Of any one byte of the range, or of all of it. Waits for strangers' locks as above, and where every byte is taken;
+  // not for locks of others' whole range: that is kBusy at once, and so are locks of any byte where the whole range is
+  // wanted.
   static Result<MappedLock> take_one(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
   static Result<MappedLock> take_all(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
 
@@ -85,9 +89,11 @@ class MappedLock {
   MappedLock(const File& file, const ByteRange& range, const ByteRange& held) noexcept;
   static Result<MappedLock> take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms);
   Error hold(const File& file, int descriptor);
+  Error let_go_of(const File& file, Descriptor another);
 
   void* page_ = nullptr;
-  int unmapped_ = -1;  // the file's own descriptor, where the lock is on that one's description
+  Descriptor described_;  // where the mapping does not keep the lock
+  int unmapped_ = -1;     // the file's own descriptor, where the lock is on that one's description
   ByteRange range_;
   ByteRange held_;
   ForkMark born_;

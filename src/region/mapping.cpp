@@ -268,17 +268,24 @@ Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const 
   return {};
 }
 
-Error Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const {
+bool Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::byte* const begin = data() + offset / page * page;
   void* const fresh = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return base::fail_errno(errno, held_->path, "replacing a page of");
-  std::memcpy(fresh, begin, page);
-  std::memcpy(static_cast<std::byte*>(fresh) + offset % page, bytes.data(), bytes.size());
-  if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return {};
-  const int failed = errno;
-  munmap(fresh, page);
-  return base::fail_errno(failed, held_->path, "replacing a page of");
+  if (fresh != MAP_FAILED) {
+    std::memcpy(fresh, begin, page);
+    std::memcpy(static_cast<std::byte*>(fresh) + offset % page, bytes.data(), bytes.size());
+    if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return true;
+    munmap(fresh, page);
+  }
+  // The same addresses as before, and one mapping as before: no limit of either is in the way.
+  return mmap(data(), this->bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+              -1, 0) != MAP_FAILED;
+}
+
+int Mapping::failed_writeback(std::uint64_t offset) const noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return msync(data() + offset / page * page, page, MS_SYNC) == 0 ? 0 : errno;
 }
 
 std::optional<std::uint64_t> Mapping::resident_bytes() const {

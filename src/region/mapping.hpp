@@ -58,7 +58,12 @@ class Mapping {
 
   // For this mapping alone, the page of `offset` is what it was, but for these bytes, from now on: what happens in the
   // file is not seen there any more. Other threads see the old page or the new one.
-  [[nodiscard]] Error replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  // Where there is no room for another page, all of it is zero from now on. False where nothing could be done.
+  bool replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
+
+  // Whether the system failed to write a page of the file, as File::failed_writeback() tells, but of the file that the
+  // mapping is of: on an overlay that is the upper layer's. It writes the page of `offset`, if that is dirty.
+  [[nodiscard]] int failed_writeback(std::uint64_t offset) const noexcept;
 
   // How much of the mapping's range of the file is in the page cache (mincore); nothing where the kernel does not tell,
   // which it does only to who owns the file or may write to it.

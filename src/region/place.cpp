@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/bytes.hpp"
 #include "base/fail.hpp"
 #include "region/descriptor.hpp"
 
@@ -19,7 +20,6 @@ namespace bfstore::region {
 namespace {
 
 constexpr const char* kBootIdPath = "/proc/sys/kernel/random/boot_id";
-constexpr std::uint32_t kXfsMagic = 0x58465342;  // fs/xfs/libxfs/xfs_format.h; not in <linux/magic.h>
 
 int hex_digit(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
@@ -52,7 +52,55 @@ const char* folder_of(std::uint32_t magic) noexcept {
   }
 }
 
+// That the system has no answer, and not that it had no memory for one.
+bool no_answer(int failed) noexcept {
+  return failed == EOPNOTSUPP || failed == ENOSYS || failed == EPERM || failed == EACCES || failed == EINVAL ||
+         failed == EOVERFLOW;
+}
+
+template <class Integer>
+void append(std::vector<std::byte>& bytes, Integer value) {
+  bytes.resize(bytes.size() + sizeof value);
+  base::store(bytes.data() + bytes.size() - sizeof value, value);
+}
+
+// A handle that need not lead back to the file is enough (AT_HANDLE_FID, Linux 6.5), where there is no other.
+Error append_handle(int descriptor, std::vector<std::byte>& bytes) {
+  constexpr int kOnlyToTell = 0x200;
+  alignas(file_handle) std::array<std::byte, sizeof(file_handle) + MAX_HANDLE_SZ> room{};
+  auto* const handle = reinterpret_cast<file_handle*>(room.data());
+  for (const int flags : {AT_EMPTY_PATH, AT_EMPTY_PATH | kOnlyToTell}) {
+    int mount = 0;
+    handle->handle_bytes = MAX_HANDLE_SZ;
+    if (name_to_handle_at(descriptor, "", handle, &mount, flags) == 0) {
+      append(bytes, static_cast<std::uint32_t>(handle->handle_type));
+      const std::byte* const from = room.data() + sizeof(file_handle);
+      bytes.insert(bytes.end(), from, from + handle->handle_bytes);
+      return {};
+    }
+    if (!no_answer(errno)) return base::fail_errno(errno, "", "asking for its file handle");
+  }
+  return {};
+}
+
+Error append_birth(int descriptor, std::vector<std::byte>& bytes) {
+  struct statx facts {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0)
+    return no_answer(errno) ? Error{} : base::fail_errno(errno, "", "asking for the time of its birth");
+  if ((facts.stx_mask & STATX_BTIME) == 0) return {};
+  append(bytes, static_cast<std::uint64_t>(facts.stx_btime.tv_sec));
+  append(bytes, static_cast<std::uint32_t>(facts.stx_btime.tv_nsec));
+  return {};
+}
+
 }  // namespace
+
+Result<std::vector<std::byte>> inode_mark(int descriptor) {
+  std::vector<std::byte> bytes;
+  if (Error error = append_handle(descriptor, bytes); !error.ok()) return error;
+  if (Error error = append_birth(descriptor, bytes); !error.ok()) return error;
+  return bytes;
+}
 
 Result<std::array<std::uint8_t, 16>> boot_id() {
   const int descriptor = open_high(kBootIdPath, O_RDONLY);

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -63,8 +64,8 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
            file_session->identity().body_bytes, how) {
   const format::Identity& identity = file_session->identity();
   std::byte* const live_page = file_session->live_page();
-  const std::uint64_t end = base::little_endian(format::end_word(identity.file_id));
-  own_word = end;
+  const std::uint64_t end = format::end_word(identity.file_id);
+  own_word = base::little_endian(end);
   target.guard = {store::word_at(live_page + format::kLiveWordField.offset),
                   mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
                   heeded(), format::healthy_live_word(identity.file_id) ^ end};
@@ -101,7 +102,7 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
   const format::Sections sections = format::sections_of(embedded.identity);
   target.guard = {store::word_at(start + sections.identity_checksum),
                   mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word),
-                  ~std::uint64_t{0}, base::little_endian(embedded.checksum ^ end)};
+                  ~std::uint64_t{0}, embedded.checksum ^ end};
   add_guard = target.guard;
 }
 
@@ -134,13 +135,13 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   return std::uint64_t{changed ? 1U : 0U};
 }
 
-std::atomic_ref<std::uint64_t> Filter::Core::stripe(std::size_t index) const noexcept {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(stripes + index * format::kStripeBytes));
+base::SharedWord Filter::Core::stripe(std::size_t index) const noexcept {
+  return base::SharedWord(stripes + index * format::kStripeBytes);
 }
 
 void Filter::Core::count_keys(std::uint64_t keys) noexcept {
   if (stripes == nullptr || keys == 0) return;
-  stripe(own_stripe()).fetch_add(keys, std::memory_order_relaxed);
+  stripe(own_stripe()).add_relaxed(keys);
   check_writeback_in_time();
 }
 
@@ -153,14 +154,16 @@ void Filter::Core::check_writeback_in_time() noexcept {
   if (now < next) [[likely]]
     return;
   if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed) &&
-      !base::mutant("writer_does_not_ask_the_kernel"))
+      !base::mutant("writer_does_not_ask_the_kernel")) {
+    const int callers = errno;  // no call changes it
     session->check_writeback();
+    errno = callers;
+  }
 }
 
 std::uint64_t Filter::Core::keys_added() const noexcept {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; stripes != nullptr && i < format::kNumStripes; ++i)
-    sum += stripe(i).load(std::memory_order_relaxed);
+  for (std::size_t i = 0; stripes != nullptr && i < format::kNumStripes; ++i) sum += stripe(i).load_relaxed();
   return sum;
 }
 

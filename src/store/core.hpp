@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/mutant.hpp"
+#include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
 #include "store/embedded.hpp"
@@ -57,7 +58,7 @@ struct Filter::Core {
   void count_keys(std::uint64_t keys) noexcept;
   void check_writeback_in_time() noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
-  [[nodiscard]] std::atomic_ref<std::uint64_t> stripe(std::size_t index) const noexcept;
+  [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
 
   // `keys` are digests, or what computes them (batch.hpp); `out` takes the answers. No allocation, no lock.
   template <class Keys, class Out>

@@ -187,6 +187,10 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
   core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
+  // Last: nothing that is made after it could fail, and leave the file to no one.
+  if (!options.unpublished) {
+    if (Error error = core->session->publish_in_use(); !error.ok()) return error;
+  }
   return Filter(std::move(core));
 }
 
@@ -257,15 +261,15 @@ Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const 
 }
 
 Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                  const MapOptions& map, const std::optional<Key>& key) {
-  auto range = store::Range::open(path, offset, max_bytes, map, key);
+                                  const OpenOptions& options) {
+  auto range = store::Range::open(path, offset, max_bytes, options);
   if (!range) return range.error();
   const store::Embedded& embedded = (*range)->embedded();
   const auto functions = store::functions_for(static_cast<Layout>(embedded.identity.layout), Adding::kNever);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, (*range)->start(), embedded, Adding::kNever);
   core->range = std::move(*range);
-  core->secret.keep(key);
+  core->secret.keep(options.key);
   return Filter(std::move(core));
 }
 

@@ -4,6 +4,7 @@
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "store/key.hpp"
+#include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -100,9 +101,12 @@ Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Em
       mapping_(std::move(mapping)) {}
 
 Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                           const MapOptions& map, const std::optional<Key>& key) {
-  const auto file = open_regular(path);
+                                           const OpenOptions& options) {
+  auto file = open_regular(path);
   if (!file) return file.error();
+  if (!options.any_filesystem) {
+    if (Error error = check_sharing(*file, File::Access::kRead); !error.ok()) return error;
+  }
   const auto facts = file->facts();
   if (!facts) return facts.error();
   if (offset % kAlignment != 0) {
@@ -114,9 +118,9 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
                 path + ": ends at byte " + std::to_string(facts->bytes) + ", before the filter begins");
   }
   const std::uint64_t left = facts->bytes - offset;
-  auto found = read_embedded(*file, offset, max_bytes == 0 ? left : std::min(max_bytes, left), key);
+  auto found = read_embedded(*file, offset, max_bytes == 0 ? left : std::min(max_bytes, left), options.key);
   if (!found) return found.error();
-  auto mapping = map_range(*file, offset, *found, map);
+  auto mapping = map_range(*file, offset, *found, options.map);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Range>(new Range(path, *facts, offset, std::move(*found), std::move(*mapping)));
 }

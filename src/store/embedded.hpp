@@ -23,7 +23,7 @@ Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, c
 class Range {
  public:
   static Result<std::unique_ptr<Range>> open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
-                                             const MapOptions& map, const std::optional<Key>& key);
+                                             const OpenOptions& options);
 
   [[nodiscard]] const Embedded& embedded() const noexcept { return embedded_; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "hash/hash.hpp"
 #include "region/place.hpp"
 #include "store/session.hpp"
 
@@ -21,12 +22,15 @@ constexpr std::uint32_t kShortWaitMs = 100;
 
 bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & format::kLiveSyncing) != 0; }
 
-// The inode of the slot, and not a later one of the same number: a copy that took the place of a file that was removed.
+// One of them may be unknown.
+bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then == now || then == 0 || now == 0; }
+
+// The inode of the slot, as far as its number and what both sides know tell.
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  const bool same_birth = slot.birth == evidence.birth || slot.birth == 0 || evidence.birth == 0;
   return (slot.device == evidence.device || mutant("any_device")) &&
-         (slot.inode == evidence.inode || mutant("any_inode")) && (same_birth || mutant("any_birth"));
+         (slot.inode == evidence.inode || mutant("any_inode")) &&
+         (no_difference(slot.inode_mark, evidence.inode_mark) || mutant("any_inode_mark"));
 }
 
 // What every writer that was let in has made the file say.
@@ -35,8 +39,14 @@ bool dirty_here(const Evidence& evidence) noexcept {
          evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
+// No writer lives, whose lock of this very file would prove the rest: not a later inode of the same number (a copy that
+// took the place of a file that was removed; a snapshot), nor the same one after a mount. What one process knows and
+// another does not (no /sys in a sandbox) proves nothing.
 bool adoptable(const Evidence& evidence) noexcept {
-  return dirty_here(evidence) && (!syncing(evidence) || mutant("adopts_while_syncing"));
+  const format::Slot& slot = *evidence.slots.newest();
+  const bool same_one = (slot.inode_mark == evidence.inode_mark && slot.inode_mark != 0) || mutant("any_inode_mark");
+  const bool still_mounted = slot.mount == evidence.mount || mutant("any_mount");
+  return dirty_here(evidence) && same_one && still_mounted && (!syncing(evidence) || mutant("adopts_while_syncing"));
 }
 
 // Two boots of which nothing is known are not the same one.
@@ -47,8 +57,7 @@ bool same_boot(const Evidence& evidence) noexcept {
 
 // A filesystem that was mounted anew may have lost what was not synced, and forgotten that it could not be written.
 bool same_mount(const Evidence& evidence) noexcept {
-  const std::uint64_t then = evidence.slots.newest()->mount;
-  return then == evidence.mount || then == 0 || evidence.mount == 0 || mutant("any_mount");
+  return no_difference(evidence.slots.newest()->mount, evidence.mount) || mutant("any_mount");
 }
 
 // What a process that changes the file may make better in a moment. Other states are not worth a long wait.
@@ -88,7 +97,7 @@ format::Slot dirty_now(const Evidence& evidence) noexcept {
   slot.boot_id = evidence.boot_id;
   slot.device = evidence.device;
   slot.inode = evidence.inode;
-  slot.birth = evidence.birth;
+  slot.inode_mark = evidence.inode_mark;
   slot.mount = evidence.mount;
   return slot;
 }
@@ -151,11 +160,13 @@ Result<Evidence> evidence_of_place(const region::File& file) {
   if (!facts) return facts.error();
   const auto boot_id = region::boot_id();
   if (!boot_id) return base::fail(boot_id.error().code, file.path() + ": " + boot_id.error().message);
+  const auto mark = region::inode_mark(file.descriptor());
+  if (!mark) return base::fail_errno(mark.error().os_errno, file.path(), "asking which file it is");
   Evidence evidence;
   evidence.boot_id = *boot_id;
   evidence.device = facts->device;
   evidence.inode = facts->inode;
-  evidence.birth = facts->birth;
+  evidence.inode_mark = mark->empty() ? 0 : hash::xxh3(mark->data(), mark->size(), 0);
   evidence.mount = region::mount_instance(file.descriptor());
   return evidence;
 }

@@ -45,10 +45,13 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   session->replace_ = options.replace;
   const bool alone = options.exclusive || options.unpublished;
   if (Error error = session->initialize(alone ? Writers::kAlone : Writers::kShared); !error.ok()) return error;
-  if (options.unpublished) return session;
-  if (Error error = session->give_name(); !error.ok()) return error;
-  session->unpublished_ = false;
   return session;
+}
+
+Error Session::publish_in_use() {
+  Error error = give_name();
+  if (error.ok()) unpublished_ = false;
+  return error;
 }
 
 // Clean in the older slot and dirty in the newer one: this handle is a writer.

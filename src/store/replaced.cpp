@@ -1,7 +1,5 @@
 #include "store/replaced.hpp"
 
-#include <atomic>
-
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "store/session.hpp"
@@ -11,9 +9,8 @@ namespace {
 
 using base::mutant;
 
-std::atomic_ref<std::uint64_t> live_word_in(const region::Mapping& live_page) noexcept {
-  return std::atomic_ref<std::uint64_t>(
-      *reinterpret_cast<std::uint64_t*>(live_page.data() + format::kLiveWordField.offset));
+base::SharedWord live_word_in(const region::Mapping& live_page) noexcept {
+  return base::SharedWord(live_page.data() + format::kLiveWordField.offset);
 }
 
 }  // namespace

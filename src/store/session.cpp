@@ -14,6 +14,7 @@ using base::mutant;
 using format::kStateLock;
 using format::kSyncLock;
 using format::Slot;
+using region::ByteRange;
 using region::File;
 using region::MappedLock;
 using region::Patience;
@@ -85,7 +86,10 @@ Session::Session(File file, region::Mapping mapping, format::Identity identity, 
     : file_(std::move(file)),
       mapping_(std::move(mapping)),
       identity_(std::move(identity)),
-      lock_timeout_ms_(lock_timeout_ms) {}
+      lock_timeout_ms_(lock_timeout_ms) {
+  const auto sharing = file_.sharing();
+  on_overlay_ = sharing && *sharing == region::Sharing::kOverlay;
+}
 
 // What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
 // the file is left as by a process that was killed.
@@ -99,8 +103,8 @@ Session::~Session() {
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
 
-std::atomic_ref<std::uint64_t> Session::live_word() const noexcept {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(live_page() + format::kLiveWordField.offset));
+base::SharedWord Session::live_word() const noexcept {
+  return base::SharedWord(live_page() + format::kLiveWordField.offset);
 }
 
 Error Session::refuse(FileState state, const Evidence& evidence) const {
@@ -215,9 +219,9 @@ Result<bool> Session::read_on(const Opening& options) {
     case FileState::kUnclean:
       if (evidence->changing && !mutant("reader_does_not_wait_for_an_adopter"))
         return busy(file_, {kStateLock}, "another process is making, opening or closing it; try again in a moment");
-      refused = state == FileState::kAdoptable && (!options.strict || mutant("reader_ignores_strict"))
-                    ? adopt_for_reading(options)
-                    : refuse(state, *evidence);
+      if (state == FileState::kAdoptable && (!options.strict || mutant("reader_ignores_strict")))
+        return adopt_for_reading(options);
+      refused = refuse(state, *evidence);
       break;
     default:
       refused = refuse(state, *evidence);
@@ -229,15 +233,43 @@ Result<bool> Session::read_on(const Opening& options) {
 // The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
 // failed to write some of its pages, and may have dropped them since.
 Error Session::check_beside_writers(const Opening& options) const {
-  const Error failed = mutant("reader_does_not_ask_the_kernel") ? Error{} : file_.failed_writeback();
-  return failed.ok() ? failed : write_down(failed, options);
+  const int failed = mutant("reader_does_not_ask_the_kernel") ? 0 : failed_writeback();
+  return failed == 0 ? Error{} : write_down(writeback_failed(failed), options);
 }
 
-// For this handle alone, and nothing is written; but what a killed writer left must be able to reach the disk.
-Error Session::adopt_for_reading(const Opening& options) const {
-  const Error failed = mutant("reader_adopts_without_a_sync") ? Error{} : file_.sync();
-  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return {};
+// What a killed writer left must be able to reach the disk. The system tells of a failure once, and this process may be
+// killed with the answer: so it syncs as a writer does, and leaves *syncing* to the next one; but not where it may not
+// write, or where a stranger's lock would keep it waiting. False if the file has to be looked at again.
+Result<bool> Session::adopt_for_reading(const Opening& options) const {
+  if (mutant("reader_adopts_without_a_sync")) return true;
+  const auto writer = as_writer(options);
+  if (!writer && writer.error().code != Code::kAccess) return writer.error();
+  if (writer && !mutant("reader_adopts_without_the_flag_of_a_sync")) {
+    const auto state_lock = ScopedLock::try_take((*writer)->file_, kStateLock);
+    if (!state_lock) return state_lock.error();
+    const auto sync_lock = ScopedLock::try_take((*writer)->file_, kSyncLock);
+    if (!sync_lock) return sync_lock.error();
+    if (*state_lock && *sync_lock) return (*writer)->adopt_for_a_reader();
+    const auto changing = locked_by_other(file_, *state_lock ? ByteRange{kSyncLock} : ByteRange{kStateLock});
+    if (!changing) return changing.error();
+    if (*changing) return false;
+  }
+  const Error failed = file_.sync();
+  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return true;
   return write_down(failed, options);
+}
+
+// This session is a writer's that no other process sees, and adds nothing. The state lock and the sync lock are held.
+Result<bool> Session::adopt_for_a_reader() const {
+  auto evidence = evidence_under_lock();
+  if (!evidence) return evidence.error();
+  const auto writer = locked_by_other(file_, kWriterLocks);
+  if (!writer) return writer.error();
+  evidence->writer_alive = *writer;
+  if (judge(*evidence) != FileState::kAdoptable) return false;
+  if (Error error = sync_for_adoption(); !error.ok()) return error;
+  live_word().fetch_and(~format::kLiveSyncing);
+  return true;
 }
 
 // The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
@@ -265,7 +297,7 @@ Error Session::let_it_go_on(const Opening& options) const {
   if (!state_lock) return cannot(state_lock.error());
   auto found = (*writer)->evidence_under_lock();
   if (!found) return cannot(found.error());
-  if ((*writer)->file_.has_its_path() || mutant("replaced_file_goes_on_for_a_reader")) (*writer)->go_on(*found);
+  (*writer)->go_on(*found);
   return {};
 }
 
@@ -390,14 +422,12 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
 // it adds, syncs or closes: the answer is asked for under the sync lock.
 Error Session::check_beside_live_writers() const {
   for (Patience patience(lock_timeout_ms_); !mutant("joins_beside_a_dead_sync");) {
-    const auto idle = try_lock(file_, kSyncLock);
-    if (!idle) return idle.error();
-    if (*idle) {
+    const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
+    if (!sync_lock) return sync_lock.error();
+    if (*sync_lock) {
       const bool died = (live_word().load() & format::kLiveSyncing) != 0;
       const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
-      const Error poisoned = failed.ok() ? Error{} : poison(failed);
-      const Error unlocked = unlock(file_, kSyncLock);
-      return poisoned.ok() ? unlocked : poisoned;
+      return failed.ok() ? failed : poison(failed);
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer) return syncer.error();
@@ -423,14 +453,20 @@ Error Session::begin_dirty(const Evidence& evidence) const {
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
+// Leaves *syncing* set.
+Error Session::sync_for_adoption() const {
+  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
+  Error error = file_.sync();
+  return error.ok() || mutant("reader_adopts_though_the_sync_failed") ? Error{} : poison(error);
+}
+
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
 // again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
   if (Error error = own_blocks(); !error.ok()) return error;
   const auto sync_lock = take(mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
-  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
-  if (Error error = file_.sync(); !error.ok()) return poison(error);
+  if (Error error = sync_for_adoption(); !error.ok()) return error;
   if (!mutant("adopts_without_a_slot")) {
     if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
   }

@@ -5,13 +5,13 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/inspect.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/shared_word.hpp"
 #include "format/locks.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"
@@ -36,7 +36,7 @@ struct Evidence {
   format::BootId boot_id{};   // of this system, now
   std::uint64_t device = 0;   // of the file, now
   std::uint64_t inode = 0;
-  std::uint64_t birth = 0;
+  std::uint64_t inode_mark = 0;  // 0: unknown
   std::uint64_t mount = 0;
 };
 
@@ -110,7 +110,7 @@ class Session {
   // Dirty or recovering, durably, when this returns.
   static Result<std::unique_ptr<Session>> open_writer(const std::string& path, Writers kind, const Opening& options);
 
-  // A new, empty file, open for writing. It has its name if it is `published`.
+  // A new, empty file, open for writing, which has no name yet.
   static Result<std::unique_ptr<Session>> create(const std::string& path, const format::Identity& identity,
                                                  const Options& options);
 
@@ -145,6 +145,8 @@ class Session {
   Error supersede();
   // Afterwards this session only reads.
   Error publish();
+  // A file that nothing was added to yet gets its name, and this session goes on writing.
+  Error publish_in_use();
   // The last writer syncs and marks clean.
   Error close();
 
@@ -164,7 +166,9 @@ class Session {
   Error check_seal(const Opening& options) const;
   Result<bool> read_on(const Opening& options);
   Error check_beside_writers(const Opening& options) const;
-  Error adopt_for_reading(const Opening& options) const;
+  Result<bool> adopt_for_reading(const Opening& options) const;
+  Result<bool> adopt_for_a_reader() const;
+  [[nodiscard]] Error sync_for_adoption() const;
   Error write_down(const Error& failed, const Opening& options) const;
   Error let_it_go_on(const Opening& options) const;
   Result<bool> join(Writers kind, const Opening& options);
@@ -190,18 +194,21 @@ class Session {
   Error leave_last();
   void check_writeback_as_writer() const;
   [[nodiscard]] Error ask_the_kernel() const;
+  [[nodiscard]] int failed_writeback() const noexcept;
+  [[nodiscard]] Error told_of_failure(int os_errno) const;
+  [[nodiscard]] Error writeback_failed(int os_errno) const;
   Error store_slot(const Error& body_synced, const SlotUpdate& update);
   Error sync_and_store(const SlotUpdate& update);
   Error sync_and_mark_clean();
   Error poison(const Error& cause) const;
-  Error poison_for_this_handle() const;
+  void poison_for_this_handle() const noexcept;
   Error initialize(Writers kind);
   Error give_name();
   Error begin_replacing();
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
 
-  [[nodiscard]] std::atomic_ref<std::uint64_t> live_word() const noexcept;
+  [[nodiscard]] base::SharedWord live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
   // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
@@ -212,6 +219,7 @@ class Session {
   region::Mapping mapping_;
   format::Identity identity_;
   std::uint32_t lock_timeout_ms_;
+  bool on_overlay_ = false;
   region::MappedLock writers_lock_;
   bool writing_ = false;  // was let in, and has not closed
   bool recovering_ = false;

@@ -1,6 +1,6 @@
 // Syncing and leaving a file, and what a failed sync leaves behind. The order of the steps is the protocol.
+#include <array>
 #include <new>
-#include <span>
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -17,6 +17,7 @@ using format::kSyncLock;
 using format::Slot;
 using format::SlotPair;
 using format::SlotState;
+using region::ScopedLock;
 
 // What says that this file is no longer, or soon not, the one of its name.
 constexpr std::uint64_t kOut = format::kLiveSuperseded | format::kLiveReplaced;
@@ -75,7 +76,7 @@ Error Session::sync_body() const {
 }
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
-Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
+Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) try {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
   if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
@@ -96,6 +97,9 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) {
   }
   live_word().fetch_and(~over);
   return refused;
+} catch (const std::bad_alloc&) {
+  static_cast<void>(not_stored(body_synced, {}));
+  throw;
 }
 
 // By another file. A path may still lead here, by a hard link, or a mount of the single file.
@@ -126,7 +130,7 @@ Error Session::poison(const Error& cause) const {
     slot.recovered = 0;
     if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
     const bool kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
-    if (!kept && !mutant("poison_is_lost_with_its_page")) static_cast<void>(poison_for_this_handle());
+    if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
   }
   return {Code::kPoisoned, cause.os_errno,
           cause.message +
@@ -191,48 +195,69 @@ void Session::check_writeback() const noexcept try {
   if (mutant("nobody_asks_the_kernel") || unpublished_ || mapping_.is_copy()) return;
   if (!born().here() || !file_.check_descriptor().ok()) return;
   if (writing_) return check_writeback_as_writer();
-  const Error failed = file_.failed_writeback();
-  if (failed.ok()) return;
+  const int failed = failed_writeback();
+  if (failed == 0) return;
   Opening options;
   options.without_key = options.any_filesystem = true;
   options.lock_timeout_ms = lock_timeout_ms_;
-  if (write_down(failed, options).code != Code::kPoisoned) static_cast<void>(poison_for_this_handle());
+  if (write_down(writeback_failed(failed), options).code != Code::kPoisoned) poison_for_this_handle();
 } catch (const std::bad_alloc&) {
-  static_cast<void>(poison_for_this_handle());
+  poison_for_this_handle();
 }
 
 // Where another thread or process syncs, that one learns of a failure.
 void Session::check_writeback_as_writer() const {
   const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
   if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
-  const auto idle = try_lock(file_, kSyncLock);
-  if (!idle) return;
-  if (!*idle) {  // a stranger may be in the way; the flag would be unlocked, and look like that of a sync that died
+  const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
+  if (!sync_lock) return;
+  const bool idle = sync_lock->has_value();
+  if (!idle) {  // a stranger may be in the way; the flag would be unlocked, and look like that of a sync that died
     const auto syncer = locked_by_other(file_, {kSyncLock});
     if (!syncer || *syncer) return;
   }
-  if (const Error failed = *idle ? ask_the_kernel() : file_.failed_writeback(); !failed.ok()) {
-    live_word().fetch_or(format::kLivePoisoned);
-    if (const auto state_lock = take(kStateLock); state_lock) static_cast<void>(poison(failed));
-  }
-  if (*idle) static_cast<void>(unlock(file_, kSyncLock));
+  const Error failed = idle ? ask_the_kernel() : told_of_failure(failed_writeback());
+  if (failed.ok()) return;
+  // An add waits for no lock: what the live word says is enough for now.
+  if (const auto state_lock = ScopedLock::try_take(file_, kStateLock); state_lock && *state_lock)
+    static_cast<void>(poison(failed));
 }
 
 // Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
 // sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
 Error Session::ask_the_kernel() const {
   const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::kLiveSyncing;
-  if ((live_word().fetch_or(flag) & format::kLiveSyncing) != 0)
+  if ((live_word().fetch_or(flag) & format::kLiveSyncing) != 0) {
+    live_word().fetch_or(format::kLivePoisoned);
     return fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced");
-  Error failed = file_.failed_writeback();
-  if (failed.ok()) live_word().fetch_and(~flag);
-  return failed;
+  }
+  const int failed = failed_writeback();
+  if (failed == 0) live_word().fetch_and(~flag);
+  return told_of_failure(failed);
+}
+
+// 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
+int Session::failed_writeback() const noexcept {
+  if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
+  return mapping_.failed_writeback(format::sections_of(identity_).end_word);
+}
+
+Error Session::writeback_failed(int os_errno) const {
+  return base::fail_errno(os_errno, file_.path(), "writing to disk in the background");
+}
+
+// The live word says so before anything that needs memory.
+Error Session::told_of_failure(int os_errno) const {
+  if (os_errno == 0) return {};
+  live_word().fetch_or(format::kLivePoisoned);
+  return writeback_failed(os_errno);
 }
 
 // Its own copy of the live page says so.
-Error Session::poison_for_this_handle() const {
-  const std::uint64_t word = live_word().load() | format::kLivePoisoned;
-  return mapping_.replace_page(format::kLivePageOffset, std::as_bytes(std::span(&word, 1)));
+void Session::poison_for_this_handle() const noexcept {
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  base::store(word.data(), live_word().load() | format::kLivePoisoned);
+  mapping_.replace_page(format::kLivePageOffset, word);
 }
 
 std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
@@ -273,9 +298,8 @@ Error Session::ask_before_leaving() const {
   const bool known = (live_word().load() & format::kLivePoisoned) != 0;
   if (!others || !*others || known || mutant("leaves_without_asking_the_kernel")) return {};
   const auto sync_lock = take(kSyncLock);
-  const Error failed = sync_lock ? ask_the_kernel() : file_.failed_writeback();
+  const Error failed = sync_lock ? ask_the_kernel() : told_of_failure(failed_writeback());
   if (failed.ok()) return {};
-  live_word().fetch_or(format::kLivePoisoned);
   const auto state_lock = take(kStateLock);
   return state_lock ? poison(failed) : failed;
 }

@@ -79,7 +79,9 @@ class Bytes:
         return self.put(112, "I", len(packed))
 
     def slot(self, start, sequence, state, boot=bytes(16), device=0, inode=0, marks=()):
-        self.data[start:start + PAGE] = bytes(PAGE)
+        """In the file's own slots, what tells its inode and its mount stays."""
+        self.data[start:start + 48] = bytes(48)
+        self.data[start + 64:start + PAGE] = bytes(PAGE - 64)
         self.put(start, "QI", sequence, state)
         self.data[start + 16:start + 32] = boot
         self.put(start + 32, "QQ", device, inode)

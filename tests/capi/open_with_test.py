@@ -55,7 +55,7 @@ class OpenWith(Case):
 
     def test_a_range_is_read_with_the_flags_of_memory_and_no_others(self):
         self.put_range([b"k"])
-        others = [bfs.OPEN_STRICT, bfs.OPEN_ANY_FILESYSTEM, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE, 64, 128, 1024,
+        others = [bfs.OPEN_STRICT, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE, 64, 128, 1024,
                   bfs.WRITE, bfs.EXCLUSIVE, 8, 1 << 16, 1 << 31]
         for flags in [0, bfs.WRITE, bfs.EXCLUSIVE, *(bfs.READ | other for other in others)]:
             with self.subTest(flags=flags):

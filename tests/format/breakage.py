@@ -60,6 +60,10 @@ def field(offset, layout, value):
     return lambda data: put(data, offset, layout, value)
 
 
+def flipped(offset):
+    return lambda data: put(data, offset, "B", data[offset] ^ 1)
+
+
 def fill(offset, content):
     return lambda data: data.__setitem__(slice(offset, offset + len(content)), content)
 
@@ -213,7 +217,7 @@ def live_word(function):
 
 # Changes behind the identity.
 STATE = {
-    "both slots' checksums": (both(field(PAGE + 4088, "B", 1), field(2 * PAGE + 4088, "B", 1)), "BFS_ESLOTS"),
+    "both slots' checksums": (both(flipped(PAGE + 4088), flipped(2 * PAGE + 4088)), "BFS_ESLOTS"),
     "both slots zero": (fill(PAGE, bytes(2 * PAGE)), "BFS_ESLOTS"),
     "both slots in state 0": (slots(field(8, "I", 0)), "BFS_ESLOTS"),
     "both slots in state 5": (slots(field(8, "I", 5)), "BFS_ESLOTS"),

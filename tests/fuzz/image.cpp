@@ -30,7 +30,7 @@ void make_slot_right(std::span<std::byte> header, std::size_t offset, bool check
     std::memcpy(slot.data() + format::kBootIdField.offset, here.boot_id.data(), here.boot_id.size());
     format::put(slot, format::kDeviceField, here.device);
     format::put(slot, format::kInodeField, here.inode);
-    format::put(slot, format::kBirthField, here.birth);
+    format::put(slot, format::kInodeMarkField, here.inode_mark);
     format::put(slot, format::kMountField, here.mount);
   }
   if (!checksum) return;
@@ -151,7 +151,7 @@ ImageFile::ImageFile()
   check(descriptor_ >= 0, "a file of its own");
   const auto file = bfstore::region::File::open(path_, bfstore::region::File::Access::kRead);
   const auto now = bfstore::store::evidence_of_place(*file);
-  here_ = {now->boot_id, now->device, now->inode, now->birth, now->mount};
+  here_ = {now->boot_id, now->device, now->inode, now->inode_mark, now->mount};
 }
 
 ImageFile::~ImageFile() { close(descriptor_); }

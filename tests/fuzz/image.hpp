@@ -61,7 +61,7 @@ struct Here {
   bfstore::format::BootId boot_id{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::uint64_t birth = 0;
+  std::uint64_t inode_mark = 0;
   std::uint64_t mount = 0;
 };
 

@@ -25,7 +25,7 @@ Evidence evidence_of(SlotState state) {
   slot.boot_id = kBoot;
   slot.device = 7;
   slot.inode = 8;
-  slot.birth = 9;
+  slot.inode_mark = 9;
   slot.mount = 10;
   Evidence evidence;
   evidence.slots.slots[0] = slot;
@@ -36,7 +36,7 @@ Evidence evidence_of(SlotState state) {
   evidence.boot_id = kBoot;
   evidence.device = 7;
   evidence.inode = 8;
-  evidence.birth = 9;
+  evidence.inode_mark = 9;
   evidence.mount = 10;
   return evidence;
 }
@@ -65,7 +65,7 @@ TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slot
   for (const Change denied :
        {Change([](Evidence& evidence) { evidence.boot_id[0] ^= 1; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.inode_mark = 10; }),
         Change([](Evidence& evidence) { evidence.mount = 11; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
@@ -86,7 +86,7 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
         Change([](Evidence& evidence) { newer(evidence).boot_id = evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { newer(evidence).boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.inode_mark = 10; }),
         Change([](Evidence& evidence) { evidence.mount = 11; }),
         Change([](Evidence& evidence) { evidence.slots.slots[0].reset(); }),
         Change([](Evidence& evidence) { newer(evidence).sequence = 8; }),
@@ -95,25 +95,28 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
   }
 }
 
-TEST_CASE("a birth or a mount that is not known on one side is not compared") {
-  for (const Change unknown : {Change([](Evidence& evidence) { evidence.birth = 0; }),
-                               Change([](Evidence& evidence) { newer(evidence).birth = 0; }),
+TEST_CASE(
+    "what one side does not know of the inode or the mount makes a killed writer's file unclean, not a live one's") {
+  for (const Change unknown : {Change([](Evidence& evidence) { evidence.inode_mark = 0; }),
+                               Change([](Evidence& evidence) { newer(evidence).inode_mark = 0; }),
+                               Change([](Evidence& evidence) { newer(evidence).inode_mark = evidence.inode_mark = 0; }),
                                Change([](Evidence& evidence) { evidence.mount = 0; }),
-                               Change([](Evidence& evidence) { newer(evidence).mount = 0; }),
-                               Change([](Evidence& evidence) { newer(evidence).birth = evidence.birth = 0; })}) {
-    CHECK(judged(SlotState::kDirty, unknown) == FileState::kAdoptable);
+                               Change([](Evidence& evidence) { newer(evidence).mount = 0; })}) {
+    CHECK(judged(SlotState::kDirty, unknown) == FileState::kUnclean);
     CHECK(judged(SlotState::kDirty, [&](Evidence& evidence) {
             evidence.writer_alive = true;
             unknown(evidence);
           }) == FileState::kInUse);
   }
+  const auto no_mounts = [](Evidence& evidence) { newer(evidence).mount = evidence.mount = 0; };
+  CHECK(judged(SlotState::kDirty, no_mounts) == FileState::kAdoptable);
 }
 
-TEST_CASE("clean stays clean with another boot, device, inode, birth, or the flag of the sync that made it so") {
+TEST_CASE("clean stays clean with another boot, device, inode, mark of it, or the flag of the sync that made it so") {
   for (const Change harmless :
        {Change([](Evidence& evidence) { evidence.boot_id = {}; }),
         Change([](Evidence& evidence) { evidence.device = 9; }), Change([](Evidence& evidence) { evidence.inode = 9; }),
-        Change([](Evidence& evidence) { evidence.birth = 10; }),
+        Change([](Evidence& evidence) { evidence.inode_mark = 10; }),
         Change([](Evidence& evidence) { evidence.live_word |= format::kLiveSyncing; })}) {
     CHECK(judged(SlotState::kClean, harmless) == FileState::kClean);
   }

@@ -25,7 +25,7 @@ Slot slot_of(std::uint64_t sequence, SlotState state) {
   for (std::size_t i = 0; i < slot.boot_id.size(); ++i) slot.boot_id[i] = static_cast<std::uint8_t>(mix(sequence + i));
   slot.device = mix(sequence + 100);
   slot.inode = mix(sequence + 200);
-  slot.birth = mix(sequence + 250);
+  slot.inode_mark = mix(sequence + 250);
   slot.mount = mix(sequence + 275);
   for (std::uint64_t i = 0; i < slot.lanes.size(); ++i) slot.lanes[i] = {mix(sequence + i), mix(sequence + 300 + i)};
   return slot;

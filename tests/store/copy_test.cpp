@@ -229,7 +229,7 @@ TEST_CASE("a range of a file can be copied, too") {
   for (const std::uint64_t offset : {0U, 64U, 4160U, 3145792U}) {
     CAPTURE(offset);
     std::ofstream(dir.file(), std::ios::binary) << std::string(offset, 'x') << bytes;
-    const Filter copy = opened(Filter::open_range(dir.file(), offset, 0, {.copy = true}));
+    const Filter copy = opened(Filter::open_range(dir.file(), offset, 0, {.map = {.copy = true}}));
     CHECK_FALSE(is_mapped(dir.file()));
     REQUIRE(truncate(dir.file().c_str(), 0) == 0);
     check_answers(copy);
@@ -244,7 +244,7 @@ TEST_CASE("a range that is truncated or can not be read while it is copied is an
     const faults::Scope scope;
     unsigned reads = 0;  // of the identity, of the end word, and then of everything
     faults::on_read = [&](int, std::uint64_t, std::uint64_t) { return ++reads < 3 ? 0 : happens(); };
-    return code_of(Filter::open_range(dir.file(), 0, 0, {.copy = true}));
+    return code_of(Filter::open_range(dir.file(), 0, 0, {.map = {.copy = true}}));
   };
   CHECK(opened_while([] { return 0; }) == Code::kOk);
   CHECK(opened_while([] { return EIO; }) == Code::kSystem);
@@ -270,7 +270,7 @@ TEST_CASE("a file that is truncated after its header was checked is an error whe
         };
         faults::after_read = [&] { REQUIRE((!now || truncate(path.c_str(), 0) == 0)); };
         const auto refused =
-            range ? Filter::open_range(path, 0, 0, map) : Filter::open(path, OpenMode::kRead, {.map = map});
+            range ? Filter::open_range(path, 0, 0, {.map = map}) : Filter::open(path, OpenMode::kRead, {.map = map});
         CHECK(code_of(refused) == (after_the_end_word ? Code::kFault : Code::kLiveWord));
         faults::after_read = nullptr;
         write_bytes(path, 0, whole);

@@ -252,7 +252,7 @@ TEST_CASE("after any damage to a range every form of lookup answers maybe, and i
       const std::string whole = embedded_bytes();
       put_at(dir.file(), at, whole, 0);
       const Filter range = opened(Filter::open_range(dir.file(), at, 0));
-      const Filter copy = opened(Filter::open_range(dir.file(), at, 0, {.copy = true}));
+      const Filter copy = opened(Filter::open_range(dir.file(), at, 0, {.map = {.copy = true}}));
       CHECK(answers_no(range));
       CHECK(range.health() == Code::kOk);
       CHECK(*range.is_current());
@@ -322,7 +322,7 @@ TEST_CASE("with a guard a range that can not be read any more answers maybe") {
   const std::string whole = embedded_bytes(options);
   for (const std::uint64_t to : {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{64'000}}) {
     put_at(dir.file(), 4096, whole, 0);
-    const Filter range = opened(Filter::open_range(dir.file(), 4096, 0, {.guard = true}));
+    const Filter range = opened(Filter::open_range(dir.file(), 4096, 0, {.map = {.guard = true}}));
     CHECK(answers_no(range));
     resize(dir.file(), to);
     CHECK(maybes(range, 1, 0, kSome) == kSome);

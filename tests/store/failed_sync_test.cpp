@@ -1,6 +1,7 @@
 // A sync that fails: the file is poisoned for good, in every handle and every process, and never a wrong no.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -313,6 +314,38 @@ TEST_CASE("a process that dies between a failed sync and its flag while it adopt
     CHECK(state_of(dir.file()) == FileState::kUnclean);
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
   }
+}
+
+// The system tells of a failure once: whoever opens the file next would be told that all is well.
+TEST_CASE("a reader that dies between a failed sync and its flag leaves a file that nobody uses") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  faults::on_sync = [](int) -> int { throw faults::Killed(); };
+  CHECK_THROWS_AS(static_cast<void>(Filter::open(dir.file(), OpenMode::kRead)), faults::Killed);
+  no_faults();
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
+}
+
+TEST_CASE("a reader that may open no more files when its sync fails leaves a file that nobody uses") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  CHECK(created(dir.file()).close().ok());
+  leave_behind(dir.file());
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  faults::on_sync = [&before](int) {
+    const rlimit none{0, before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    return EIO;
+  };
+  CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  no_faults();
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
 }
 
 TEST_CASE("a sync or the last close beside a process that died in a sync poisons the file") {

@@ -108,7 +108,9 @@ extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t 
 }
 
 extern "C" int fsync(int descriptor) {
-  if (faults::on_folder_sync) {
+  struct stat facts {};
+  const bool folder = syscall(SYS_fstat, descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
+  if (faults::on_folder_sync && folder) {
     const int failed = faults::on_folder_sync();
     return failed == 0 ? 0 : faults::fail_with(failed);
   }

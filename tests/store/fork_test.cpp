@@ -155,6 +155,42 @@ TEST_CASE("without /proc, too, a child that outlives its killed parent keeps not
   }
 }
 
+namespace {
+
+Result<Filter> superseder_of(const std::string& path) {
+  Options options = small_options();
+  options.replace = options.unpublished = true;
+  auto fresh = Filter::create(path, options);
+  if (fresh && !fresh->supersede().ok()) _exit(9);
+  return fresh;
+}
+
+}  // namespace
+
+TEST_CASE("a child that outlives a killed process that superseded a file does not keep that file locked") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  with_an_orphan([&] { return superseder_of(dir.file()); },
+                 [&] { CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk); });
+}
+
+TEST_CASE("a child that was not made by fork() ends its parent's filter, and the superseded file stays locked") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  auto fresh = std::make_unique<Result<Filter>>(superseder_of(dir.file()));
+  const pid_t child = _Fork();
+  if (child == 0) {
+    fresh.reset();
+    _exit(0);
+  }
+  CHECK(waitpid(child, nullptr, 0) == child);
+  CHECK(in_child([&] {
+          const auto refused = Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 100});
+          return code_of(refused) == Code::kBusy ? 0 : 1;
+        }) == 0);
+  CHECK((*fresh)->publish().ok());
+}
+
 // What a process may not open for writing it can not open once more, for a lock that its children do not get.
 TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
   for (const unsigned mode : {0400U, 0444U, 0000U}) {

@@ -148,7 +148,7 @@ TEST_CASE("a new filter and a range of a file are guarded, too") {
   add_keys(*std::make_unique<Filter>(opened(Filter::format(buffer, small_options()))), 1, 0, kSome);
   std::ofstream(dir.file("range"), std::ios::binary)
       << std::string(8192, 'x') << std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size());
-  const Filter range = opened(Filter::open_range(dir.file("range"), 8192, 0, {.guard = true}));
+  const Filter range = opened(Filter::open_range(dir.file("range"), 8192, 0, {.map = {.guard = true}}));
   CHECK(maybes(range, 1, 0, kSome) == kSome);
   CHECK(answers_no(range));
   cut(dir.file("range"), 8192);

@@ -113,7 +113,7 @@ TEST_CASE("a key for a filter that has none is refused, whatever its hash and fo
     static_cast<void>(opened(Filter::format(memory.bytes(), options)));
     check_refused(Filter::wrap(memory.bytes(), false, kSecret), "has none");
     put(dir.file("range"), memory.text());
-    check_refused(Filter::open_range(dir.file("range"), 0, 0, {}, kSecret), "has none");
+    check_refused(Filter::open_range(dir.file("range"), 0, 0, {.key = kSecret}), "has none");
     options.bare = true;
     static_cast<void>(opened(Filter::format(memory.bytes(), options)));
     check_refused(Filter::wrap(memory.bytes().first(*Filter::required_bytes(options)), true, kSecret), "has none");
@@ -133,11 +133,11 @@ TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its 
       const char* const words = key ? "is not this filter's" : "no key was given";
       check_refused(Filter::wrap(memory.bytes(), false, key), words);
       check_refused(Filter::wrap(constant, false, key), words);
-      check_refused(Filter::open_range(dir.file(), 128, 0, {}, key), words);
+      check_refused(Filter::open_range(dir.file(), 128, 0, {.key = key}), words);
     }
     for (const Filter& filter :
          {opened(Filter::wrap(memory.bytes(), false, kSecret)), opened(Filter::wrap(constant, false, kSecret)),
-          opened(Filter::open_range(dir.file(), 128, 0, {}, kSecret))}) {
+          opened(Filter::open_range(dir.file(), 128, 0, {.key = kSecret}))}) {
       CHECK(maybes(filter, 1, 0, kSome) == kSome);
       CHECK(answers_no(filter));
     }

@@ -86,6 +86,15 @@ TEST_CASE("a limit is for handles that add") {
   CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, {.hard_limit = true})) == Code::kInvalid);
 }
 
+TEST_CASE("a range of a file on a network filesystem is refused, too") {
+  const faults::Scope scope;
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  CHECK(code_of(Filter::open_range(dir.file(), 0, 0)) == Code::kForm);
+  faults::filesystem_magic = 0x65735546;  // FUSE
+  CHECK(code_of(Filter::open_range(dir.file(), 0, 0)) == Code::kFilesystem);
+}
+
 TEST_CASE("a network filesystem is refused unless the caller insists") {
   const faults::Scope scope;
   TempDir dir;

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "mounts.hpp"
@@ -75,6 +77,37 @@ TEST_CASE("a new filter on an overlay is like any other") {
   CHECK(maybes(opened(Filter::open(layers + "/merged/new.bf", OpenMode::kRead)), 1, 0, kSome) == kSome);
   CHECK(filter.close().ok());
   CHECK(remove((layers + "/merged/new.bf").c_str()) == 0);
+}
+
+// There a mapping keeps the upper layer's file, and not the description that has the lock.
+TEST_CASE("on an overlay a writer has its lock as long as it lives") {
+  const Overlay overlay(true);
+  const std::string made = layers + "/merged/new.bf";
+  CHECK(created(made).close().ok());
+  for (const std::string& path : {merged(), made}) {
+    Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+    CHECK(open_code(path, OpenMode::kExclusive) == Code::kBusy);
+    CHECK(state_of(path) == FileState::kInUse);
+    CHECK(opened(Filter::open(path, OpenMode::kWrite)).close().ok());
+    CHECK(state_of(path) == FileState::kInUse);
+    CHECK(writer.close().ok());
+    CHECK(state_of(path) == FileState::kClean);
+  }
+  CHECK(remove(made.c_str()) == 0);
+}
+
+// Whoever has the lower layer's file does not see what happens to the upper one.
+TEST_CASE("on an overlay a range that is zero-filled after it was opened is in doubt, or was refused") {
+  const Overlay overlay(true);
+  const Options options = small_options();
+  const std::uint64_t bytes = *Filter::required_bytes(options);
+  const std::unique_ptr<void, decltype(&std::free)> room(std::aligned_alloc(64, (bytes + 63) / 64 * 64), &std::free);
+  REQUIRE(Filter::format({static_cast<std::byte*>(room.get()), bytes}, options).ok());
+  write_bytes(layers + "/lower/filter.bf", 0, {static_cast<const char*>(room.get()), bytes});
+  if (const auto range = Filter::open_range(merged(), 0, 0)) {
+    write_bytes(merged(), 0, std::string(bytes, '\0'));
+    CHECK(maybes(*range, 1, 0, kSome) == kSome);
+  }
 }
 
 int main(int count, char** values) {

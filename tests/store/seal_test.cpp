@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 
@@ -247,6 +248,39 @@ TEST_CASE("a file that is replaced while it is sealed in its own place is not re
   CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
   CHECK(done);
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
+}
+
+TEST_CASE("a file that another program replaces while it is sealed is not sealed, and the other one stays") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  Filter other = created(dir.file("other.bf"));
+  CHECK(other.add("other").ok());
+  CHECK(other.close().ok());
+  bool done = false;
+  faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (done || offset != format::kFileHeaderBytes + format::kChunkBytes) return;
+    done = true;
+    std::filesystem::rename(dir.file("other.bf"), dir.file());
+  };
+  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
+  CHECK(done);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("other"));
+}
+
+TEST_CASE("a file that is just being published is not sealed") {
+  const faults::Scope scope;
+  TempDir dir;
+  Options options = small_options();
+  options.unpublished = true;
+  Filter made = created(dir.file(), options);
+  std::vector<Code> codes;
+  faults::on_folder_sync = [&] {
+    if (codes.empty()) codes.push_back(seal(dir.file(), dir.file("sealed")).code);
+    return 0;
+  };
+  CHECK(made.publish().ok());
+  CHECK(codes == std::vector<Code>{Code::kBusy});
 }
 
 TEST_CASE("a file that is just being made is not sealed, and can be read") {

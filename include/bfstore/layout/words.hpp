@@ -13,11 +13,15 @@
 
 namespace bfstore::layout {
 
+// A word of memory, which is little-endian on every machine, as a number; and the other way round.
+BFSTORE_ALWAYS_INLINE constexpr std::uint64_t little_endian(std::uint64_t word) noexcept {
+  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(word);
+  return word;
+}
+
 // Bit i of the body is in word i / 64; in memory it is bit i % 8 of byte i / 8 whatever the machine's byte order.
 BFSTORE_ALWAYS_INLINE std::uint64_t bit_mask(std::uint64_t bit) noexcept {
-  const std::uint64_t mask = std::uint64_t{1} << (bit & 63);
-  if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(mask);
-  return mask;
+  return little_endian(std::uint64_t{1} << (bit & 63));
 }
 
 BFSTORE_ALWAYS_INLINE std::uint64_t load_word(const std::uint64_t* words, std::uint64_t bit) noexcept {
@@ -29,7 +33,8 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
 }
 
 // Two words, one before the bits and one after them, that must have their values, as far as the mask goes, for a no to
-// be a no. What is compared is their difference: it is another one when either word changes or both are lost.
+// be a no. What is compared is their difference: it is another one when either word changes or both are lost. Mask and
+// expected difference are numbers, whatever the machine's byte order.
 struct Guard {
   const std::uint64_t* front = nullptr;
   const std::uint64_t* end = nullptr;
@@ -39,7 +44,7 @@ struct Guard {
   // The bits that differ from what they should be.
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     const std::uint64_t difference = __atomic_load_n(front, __ATOMIC_RELAXED) ^ __atomic_load_n(end, __ATOMIC_RELAXED);
-    return (difference ^ expected) & mask;
+    return (little_endian(difference) ^ expected) & mask;
   }
 };
 

@@ -1,0 +1,114 @@
+"""Files between machines of either byte order: the library, built by a cross compiler for s390x, which is big-endian,
+and run by an emulator, beside the library of this machine.
+
+Arguments: the project's root, this machine's byte_order.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT, NATIVE = pathlib.Path(sys.argv[1]), sys.argv[2]
+CROSS, EMULATOR = "s390x-linux-gnu-g++", "qemu-s390x"
+FLAGS = ["-std=c++20", "-O1", "-D_FILE_OFFSET_BITS=64", "-D_GNU_SOURCE", '-DBFSTORE_VERSION="0"']
+
+
+def built_in(folder: str) -> str:
+    """Boost and xxHash are headers alone; of this machine's others the cross compiler must see none."""
+    headers = pathlib.Path(folder, "headers")
+    headers.mkdir()
+    (headers / "boost").symlink_to("/usr/include/boost")
+    for header in ("xxhash.h", "xxh3.h"):
+        (headers / header).symlink_to("/usr/include/" + header)
+
+    def compiled(source: pathlib.Path) -> str:
+        made = os.path.join(folder, "_".join(source.relative_to(ROOT).parts) + ".o")
+        subprocess.run([CROSS, *FLAGS, f"-I{ROOT}/src", f"-I{ROOT}/include", "-isystem", headers, "-c", source,
+                        "-o", made], check=True)
+        return made
+
+    sources = [*sorted((ROOT / "src").rglob("*.cpp")), ROOT / "tests/store/byte_order.cpp"]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compiled, sources))
+    program = os.path.join(folder, "byte_order")
+    subprocess.run([CROSS, "-static", *objects, "-o", program], check=True)
+    return program
+
+
+class Process:
+    """One that has a file open, until it is told to ask for all keys and to close it."""
+
+    def __init__(self, machine: list, *arguments: object) -> None:
+        self.process = subprocess.Popen([*machine, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+        self.said = self.process.stdout.readline()
+
+    def ends(self, keys: int = 0) -> str:
+        rest, _ = self.process.communicate(f"{keys}\n" if keys else "")
+        if self.process.returncode != 0:
+            raise AssertionError(f"exit code {self.process.returncode}: {self.said}{rest}")
+        return rest
+
+
+class ByteOrder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        for program in (CROSS, EMULATOR):
+            if shutil.which(program) is None:
+                raise unittest.SkipTest(program + " is not installed")
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-order-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.little, cls.big = [NATIVE], [EMULATOR, built_in(folder.name)]
+
+    def for_each_pair(self, use) -> None:
+        """Each layout, made by one machine and used by the other, and by big-endian ones alone."""
+        for layout in ([], ["classic"]):
+            for maker, other in ((self.big, self.big), (self.big, self.little), (self.little, self.big)):
+                with self.subTest(layout=layout, maker=maker, other=other), tempfile.TemporaryDirectory() as folder:
+                    use(maker, other, os.path.join(folder, "file.bf"), layout)
+
+    def run_once(self, machine: list, *arguments: object) -> str:
+        process = Process(machine, *arguments)
+        process.ends()
+        return process.said
+
+    def test_what_one_machine_wrote_and_closed_the_other_reads_and_adds_to(self) -> None:
+        said = set()
+
+        def use(maker, other, path, layout) -> None:
+            self.run_once(maker, "make", path, 0, 500, *layout)
+            self.assertIn("maybe 500 strangers 0 added 500", self.run_once(other, "ask", path, 0, 500))
+            self.run_once(other, "add", path, 500, 1000)
+            said.add(self.run_once(maker, "ask", path, 0, 1000))
+
+        self.for_each_pair(use)
+        self.assertEqual(len(said), 2, f"one number of bits and of keys for each layout, whoever added: {said}")
+        for line in said:
+            self.assertRegex(line, r"maybe 1000 strangers 0 added \d+ bits \d+ mark 1000 health 0")
+
+    def test_two_machines_use_one_file_at_once(self) -> None:
+        def use(maker, other, path, layout) -> None:
+            writer = Process(maker, "make", path, 0, 300, *layout)
+            self.assertIn("maybe 300 strangers 0 added 300", writer.said)
+            self.assertIn("maybe 300 strangers 0", self.run_once(other, "add", path, 300, 600))
+            self.assertRegex(writer.ends(600), "maybe 600 strangers 0 added .* mark 600 health 0")
+
+        self.for_each_pair(use)
+
+    def test_who_has_a_file_open_is_told_by_the_other_machine_that_it_was_replaced(self) -> None:
+        def use(maker, other, path, layout) -> None:
+            self.run_once(maker, "make", path, 0, 300, *layout)
+            reader = Process(maker, "ask", path, 0, 300)
+            self.assertIn("maybe 300 strangers 0 added 300", reader.said)
+            self.run_once(other, "replace", path, 0, 100, *layout)
+            self.assertIn("maybe 600 strangers 100 ", reader.ends(600))
+
+        self.for_each_pair(use)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,94 @@
+// Memory that runs out in the middle of a call.
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "faults.hpp"
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+long left = -1;  // allocations that work before one fails; negative: all do
+
+// What `call` does when its nth allocation fails. Nothing if there was no nth.
+template <class Call>
+bool out_of_memory(long nth, Call call) {
+  left = nth;
+  try {
+    call();
+  } catch (const std::bad_alloc&) {
+  }
+  const bool failed = left < 0;
+  left = -1;
+  return failed;
+}
+
+// Made, and closed.
+std::string clean_file(const std::string& path) {
+  CHECK(created(path).close().ok());
+  return path;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (left >= 0 && left-- == 0) throw std::bad_alloc();
+  if (void* const made = std::malloc(bytes)) return made;
+  throw std::bad_alloc();
+}
+void operator delete(void* made) noexcept { std::free(made); }
+void operator delete(void* made, std::size_t) noexcept { std::free(made); }
+
+TEST_CASE("whichever allocation fails while a file is created, it is handed out or not there") {
+  TempDir dir;
+  for (long nth = 0;; ++nth) {
+    CAPTURE(nth);
+    const std::string path = dir.file(std::to_string(nth));
+    std::optional<Result<Filter>> made;
+    if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, small_options())); })) break;
+    const bool handed_out = made && made->ok();
+    CHECK(handed_out == (open_code(path, OpenMode::kRead) == Code::kOk));
+  }
+}
+
+TEST_CASE("whichever allocation fails while a file is replaced, the new one is handed out or the old one is there") {
+  TempDir dir;
+  for (long nth = 0;; ++nth) {
+    CAPTURE(nth);
+    const std::string path = dir.file(std::to_string(nth));
+    Filter old = created(path);
+    add_keys(old, 1, 0, kSome);
+    CHECK(old.close().ok());
+    Options options = small_options();
+    options.replace = true;
+    std::optional<Result<Filter>> made;
+    if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, options)); })) break;
+    if (!made || !made->ok()) CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kSome) == kSome);
+  }
+}
+
+// The system tells of a failure once, and the words for it need memory.
+TEST_CASE("a writer without memory for the failure that it is told of leaves no lock, and a file that nobody uses") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = opened(Filter::open(clean_file(dir.file()), OpenMode::kWrite, {.writeback_check_ms = 0}));
+  Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 100, .writeback_check_ms = 0}));
+  faults::on_question = [told = false](int) mutable {
+    if (std::exchange(told, true)) return 0;
+    left = 0;
+    return EIO;
+  };
+  CHECK_FALSE(writer.add("told").ok());
+  CHECK(left < 0);
+  left = -1;
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
+  CHECK(other.sync().code == Code::kPoisoned);
+  CHECK_FALSE(other.add("more").ok());
+}
