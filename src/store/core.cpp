@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/fail.hpp"
 #include "base/mutant.hpp"
 #include "format/sections.hpp"
 

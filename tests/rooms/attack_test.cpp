@@ -148,7 +148,7 @@ std::size_t maybes(const Filter& filter, const std::vector<std::string>& keys) {
 }  // namespace
 
 TEST_CASE("keys chosen against a public seed make a filter useless before it is full, and do nothing to a keyed one") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     const Options open = options_of(layout, Hash::kXxh3);
     const Options keyed = options_of(layout, Hash::kSipHash);
@@ -170,7 +170,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
 }
 
 TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
     InMemory keyed = InMemory::make(options_of(layout, Hash::kSipHash));

@@ -30,11 +30,11 @@ Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   identity.hash = static_cast<std::uint16_t>(1 + i / 2 % 2);
   identity.num_probes = static_cast<std::uint32_t>(1 + mix(i) % 64);
   const auto layout = static_cast<Layout>(identity.layout);
-  identity.num_bits = sizing::whole_bits(layout, 1 + mix(i + 1) % kMaxBits);
+  identity.num_bits = layout::whole_bits(layout::row_of(layout), 1 + mix(i + 1) % kMaxBits);
   identity.capacity = 1 + mix(i + 2) % static_cast<std::uint64_t>(INT64_MAX);
   identity.fpr = std::ldexp(1 + static_cast<double>(mix(i + 3) % 1000) / 1000, -1 - static_cast<int>(i % 1000));
   identity.seed = mix(i + 4);
-  identity.body_bytes = sizing::body_bytes(layout, identity.num_bits);
+  identity.body_bytes = layout::body_bytes(layout::row_of(layout), identity.num_bits);
   identity.body_offset =
       form == Form::kFile ? format::body_offset_in_file(identity.body_bytes) : identity.header_bytes + 64 * (i % 5);
   for (std::size_t j = 0; j < 16; ++j) identity.file_id[j] = static_cast<std::uint8_t>(mix(i + 5 + j));

@@ -60,7 +60,7 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
 // Exits at once: a kernel that differs is a wrong no.
 void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
-  const Geometry geometry = layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k);
+  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kBlockBits, k);
   const Words words = fill(scalar, geometry, digests);
   const layout::Target target = target_of(words.get(), geometry);
   const Lookup lookup(target);
@@ -92,7 +92,7 @@ void check_doubt(const Functions& kernel) {
   for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
     std::uint64_t front = 1;
     std::uint64_t end = 2;
-    layout::Target target{words.get(), layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k), {}, nullptr};
+    layout::Target target{words.get(), layout::row_of(Layout::kBlocked).geometry(kLines * kBlockBits, k), {}, nullptr};
     target.guard.front = &front;
     target.guard.end = &end;
     target.guard.expected = 3;
@@ -119,7 +119,7 @@ void check_doubt(const Functions& kernel) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string name = argv[1];
-  const auto chosen = layout::choose(Layout::kBlocked, name.c_str());
+  const auto chosen = layout::choose(layout::row_of(Layout::kBlocked), name.c_str());
   if (!chosen.ok()) {
     std::printf("SKIP: needs instruction set %s which this CPU lacks\n", name.c_str());
     return 77;
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   std::vector<std::uint64_t> digests(std::strtoull(argv[2], nullptr, 10));
   for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = mix(i);
   for (std::uint32_t k = 1; k <= kMaxProbes; ++k)
-    compare(layout::runnable(Layout::kBlocked).back(), *chosen, k, digests);
+    compare(layout::runnable(layout::row_of(Layout::kBlocked)).back(), *chosen, k, digests);
   check_doubt(*chosen);
   std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->isa, digests.size());
   return 0;

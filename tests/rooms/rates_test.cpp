@@ -114,7 +114,7 @@ TEST_CASE("classic: the measured rate at capacity is the theory's at 8, 10, 12, 
 
 TEST_CASE("keys: the measured rate of keys that are hashed is the theory's, as that of digests") {
   constexpr std::uint64_t kPiece = 1 << 12;
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     Options options;
     options.layout = layout;
     options.capacity = kKeys;

@@ -1,6 +1,8 @@
 // See verdict.hpp.
 #include "verdict.hpp"
 
+#include <bfstore/layouts.hpp>
+
 #include <cmath>
 
 namespace bfinspect {

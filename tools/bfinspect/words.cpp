@@ -1,6 +1,8 @@
 // See words.hpp.
 #include "words.hpp"
 
+#include <bfstore/layouts.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
