@@ -52,7 +52,7 @@ class Smoke(unittest.TestCase):
             self.assertEqual(run(BFBENCH, "--smoke", "--folder", self.folder, "--json", self.json).returncode, 0)
             table = run(sys.executable, "-B", TABLE, self.json, "--python", python, "--summary", summary)
             self.assertEqual((table.returncode, table.stderr), (0, ""))
-            self.assertRegex(table.stdout, r"\| bfstore \(ctypes\) \| 2,000 \| 10 \|( [\d.]+ \|){8}")
+            self.assertRegex(table.stdout, r"\| bfstore \(ctypes\) \| 2,000 \| 10 \|( [\d.e+]+ \|){8}")
             self.assertRegex(table.stdout, r"\| 20,000,000 keys \| .*not measured: a Python loop")
             with open(summary, encoding="utf-8") as file:
                 whole = json.load(file)

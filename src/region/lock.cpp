@@ -175,8 +175,8 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   if (!another) return another.error();
   const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
   Patience patience(timeout_ms);
-  const std::uint64_t first = all ? 0 : any_number() % range.count;
-  for (std::uint64_t tried = 0;; ++tried) {
+  std::uint64_t first = any_number() % range.count;
+  for (std::uint64_t tried = 0;; ++tried) {  // one byte after the other, and after a stranger's from any one on
     const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got) return got.error();
@@ -193,6 +193,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
       return busy(file, range, "another writer has it open; close that one, or open it shared");
     if (other->has_value() && (*other)->count == range.count)
       return busy(file, range, "an exclusive writer has it open; try again when that one has closed");
+    if (!other->has_value()) first = any_number() % range.count;
     const bool others_are_left = other->has_value() && tried % range.count != range.count - 1;
     if (others_are_left || patience.wait()) continue;
     const std::string who = other->has_value() ? "other writers lock" : "a program that is no writer of filters locks";

@@ -243,16 +243,21 @@ Error Session::check_beside_writers(const Opening& options) const {
 Result<bool> Session::adopt_for_reading(const Opening& options) const {
   if (mutant("reader_adopts_without_a_sync")) return true;
   const auto writer = as_writer(options);
+  if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile
   if (!writer && writer.error().code != Code::kAccess) return writer.error();
-  if (writer && !mutant("reader_adopts_without_the_flag_of_a_sync")) {
+  const bool as_a_writer = writer.ok() && !mutant("reader_adopts_without_the_flag_of_a_sync");
+  for (Patience patience(lock_timeout_ms_); as_a_writer;) {
     const auto state_lock = ScopedLock::try_take((*writer)->file_, kStateLock);
     if (!state_lock) return state_lock.error();
-    const auto sync_lock = ScopedLock::try_take((*writer)->file_, kSyncLock);
+    const auto sync_lock = *state_lock ? ScopedLock::try_take((*writer)->file_, kSyncLock)
+                                       : Result<std::optional<ScopedLock>>(std::optional<ScopedLock>());
     if (!sync_lock) return sync_lock.error();
-    if (*state_lock && *sync_lock) return (*writer)->adopt_for_a_reader();
-    const auto changing = locked_by_other(file_, *state_lock ? ByteRange{kSyncLock} : ByteRange{kStateLock});
+    if (*sync_lock) return (*writer)->adopt_for_a_reader();
+    const ByteRange taken{*state_lock ? kSyncLock : kStateLock};
+    const auto changing = locked_by_other((*writer)->file_, taken);
     if (!changing) return changing.error();
-    if (*changing) return false;
+    if (!*changing) break;  // a stranger
+    if (!patience.wait()) return busy(file_, taken, "another process is adopting it; try again in a moment");
   }
   const Error failed = file_.sync();
   if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return true;
@@ -303,7 +308,9 @@ Error Session::let_it_go_on(const Opening& options) const {
 
 // The same file, by a writer that no other process sees.
 Result<std::unique_ptr<Session>> Session::as_writer(const Opening& options) const {
-  auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, options, region::Pages::kAny);
+  Opening own = options;
+  own.map = {};  // how this process reads the file is no matter of that handle's
+  auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
   if (writer && !(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
     return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
   return writer;

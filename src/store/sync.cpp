@@ -124,14 +124,15 @@ Error Session::sync_and_mark_clean() {
 // either, this handle at least keeps a page of its own that says so.
 Error Session::poison(const Error& cause) const {
   if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
+  bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
     if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
-    const bool kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
-    if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
+    kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
   }
+  if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
   return {Code::kPoisoned, cause.os_errno,
           cause.message +
               "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};

@@ -231,22 +231,34 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
   CHECK(came > 0);
 }
 
-TEST_CASE("a file that is replaced while it is sealed in its own place is not replaced by what it was") {
-  const faults::Scope scope;
-  TempDir dir;
-  make_plain(dir.file());
+namespace {
+
+// Something happens while the file is sealed in its own place, which is refused for that.
+void check_busy_after(const std::string& path, const std::function<void()>& happens) {
   bool done = false;
   faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
     if (done || offset != format::kFileHeaderBytes + format::kChunkBytes) return;
     done = true;
+    happens();
+  };
+  CHECK(seal(path, path, replacing()).code == Code::kBusy);
+  CHECK(done);
+  faults::on_write = nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a file that is replaced while it is sealed in its own place is not replaced by what it was") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  check_busy_after(dir.file(), [&] {
     Options options = small_options();
     options.replace = true;
     Filter other = created(dir.file(), options);
     CHECK(other.add("late").ok());
     CHECK(other.close().ok());
-  };
-  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
-  CHECK(done);
+  });
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
@@ -257,14 +269,7 @@ TEST_CASE("a file that another program replaces while it is sealed is not sealed
   Filter other = created(dir.file("other.bf"));
   CHECK(other.add("other").ok());
   CHECK(other.close().ok());
-  bool done = false;
-  faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
-    if (done || offset != format::kFileHeaderBytes + format::kChunkBytes) return;
-    done = true;
-    std::filesystem::rename(dir.file("other.bf"), dir.file());
-  };
-  CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
-  CHECK(done);
+  check_busy_after(dir.file(), [&] { std::filesystem::rename(dir.file("other.bf"), dir.file()); });
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("other"));
 }
 
