@@ -35,6 +35,8 @@ const char* expected_name(Code code) {
       return "BFS_EREADONLY";
     case Code::kNoSpace:
       return "BFS_ENOSPC";
+    case Code::kUnsupported:
+      return "BFS_EUNSUPPORTED";
     case Code::kOwners:
       return "BFS_EOWNERS";
     case Code::kDigestOnly:
