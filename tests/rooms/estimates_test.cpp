@@ -86,7 +86,8 @@ TEST_CASE("blocked: the rate now is the mean over blocks, not the rate of the me
   const Fill fill = *made.filter.stats(true).fill;
   CHECK(fill.fill_ratio == 0.5);
   CHECK(fill.estimated_fpr == 0.5);
-  CHECK(fill.estimated_keys == doctest::Approx(128 * std::log(1024.0)));
+  // A full line counts as one that lacks half a bit; the logarithm of so few empty bits is too great by 1 in the mean.
+  CHECK(fill.estimated_keys == doctest::Approx(128 * (std::log(1024.0) - 1)).epsilon(0.001));
 }
 
 TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are finite") {
