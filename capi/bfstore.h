@@ -11,7 +11,7 @@
  * - Structs start with their size, which is at most 4096 and a multiple of 8; any other size is BFS_EINVAL, and nothing
  *   is touched.  In a caller's larger struct, what this library does not know has to be zero, and is set to zero where
  *   the struct is filled in.
- * - No call needs more than 16 KiB of stack.
+ * - No call needs more than 24 KiB of stack.
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
  *   the handle to themselves.  A thread must not be cancelled (pthread_cancel) in a call.  Processes: any number may
@@ -49,7 +49,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EACCES (-7)       /* permission denied */
 #define BFS_EREADONLY (-8)    /* the handle was opened for reading */
 #define BFS_ENOSPC (-9)       /* the disk, the quota or the file size limit is full */
-#define BFS_EOWNERS (-10)     /* all 16 lanes for owners of marks are taken */
+#define BFS_EOWNERS (-10)     /* all 64 lanes for owners of marks are taken */
 #define BFS_EDIGESTONLY (-11) /* the file's hash is "external": it takes digests, not keys */
 #define BFS_ESIZING (-12)     /* no m and k can reach what was asked */
 #define BFS_EINTERNAL (-13)   /* a bug in bfstore */

@@ -132,18 +132,18 @@ def identity(data, form, limit, secret):
 
 
 def check_end(f, word):
-    check([(number(word) == number(f.file_id[8:]) | 1 << 63, "BFS_ELIVEWORD")])
+    check([(number(word) == number(f.file_id[8:]) | 1 << 37, "BFS_ELIVEWORD")])
 
 
 def state(f, minor, a, b, live):
     """The two state slots and the live page."""
     slots = sorted((number(s[:8]), number(s[8:12]), s) for s in (a, b)
                    if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4))
-    check([(minor or not any(any(s[12 if kind < 3 else 14:16] + s[320:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
-    f.marks = {owner: mark for owner, mark in struct.iter_unpack("<QQ", newest[64:320]) if mark}
+    f.marks = {owner: mark for owner, mark, _ in struct.iter_unpack("<QQQ", newest[128:1664]) if mark}
     f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
     f.live_word = number(live[:8])
     mine = number(f.file_id[:4]) | 1

@@ -26,7 +26,7 @@ enum class Code : std::int32_t {
   kAccess = -7,       // permission denied
   kReadOnly = -8,     // the handle was opened for reading
   kNoSpace = -9,      // the disk, the quota or the file size limit is full
-  kOwners = -10,      // all 16 lanes for owners of marks are taken
+  kOwners = -10,      // all 64 lanes for owners of marks are taken
   kDigestOnly = -11,  // the file's hash is `external`: it takes digests, not keys
   kSizing = -12,      // no m and k can reach what was asked
   kInternal = -13,    // a bug in bfstore

@@ -147,7 +147,7 @@ class Filter {
   // Makes everything that was added before the call durable, and then stores `mark` for `owner`: a position in the
   // owner's own log, of which the caller promises that every key up to it has returned from an add. After a crash,
   // adding again what came after mark(owner) restores the filter. Marks never go back: the higher one stays. Mark 0
-  // stores nothing. At most 16 owners. An error poisons the file: a sync that failed can not be retried.
+  // stores nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
   Error sync(std::uint64_t owner = 0, std::uint64_t mark = 0);
 
   // The mark of `owner`, as of the last sync of any process; 0 if it has none or it can not be read.

@@ -26,7 +26,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kAccess, "BFS_EACCES", "permission denied"},
     CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading"},
     CodeRow{Code::kNoSpace, "BFS_ENOSPC", "no space left, or the quota or file size limit is reached"},
-    CodeRow{Code::kOwners, "BFS_EOWNERS", "all 16 lanes for owners of marks are taken"},
+    CodeRow{Code::kOwners, "BFS_EOWNERS", "all 64 lanes for owners of marks are taken"},
     CodeRow{Code::kDigestOnly, "BFS_EDIGESTONLY", "the filter's hash is external: it takes digests, not keys"},
     CodeRow{Code::kSizing, "BFS_ESIZING", "no m and k can reach what was asked"},
     CodeRow{Code::kInternal, "BFS_EINTERNAL", "internal error: a bug in bfstore"},

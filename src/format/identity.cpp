@@ -164,7 +164,8 @@ class Checker {
 
   void check_kinds() {
     row_ = layout::find(id_.layout);
-    if (row_ == nullptr) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
+    if (row_ == nullptr)
+      broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
     known_hash_ = hash::is_known(id_.hash);
     if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
     if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
@@ -290,7 +291,7 @@ class Checker {
   bool writing_;
   Identity id_;
   std::uint32_t records_bytes_ = 0;
-  bool whole_ = false;  // header_bytes is possible, and that many bytes are there
+  bool whole_ = false;                // header_bytes is possible, and that many bytes are there
   const layout::Row* row_ = nullptr;  // of its layout
   bool known_hash_ = false;
   bool good_bits_ = false;
@@ -336,11 +337,6 @@ ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
   return body_bytes >= kBigBodyBytes ? kBigBodyBytes : kFileHeaderBytes;
-}
-
-std::uint64_t end_word(const FileId& file_id) noexcept {
-  constexpr std::uint64_t kNotInALiveWord = std::uint64_t{1} << 63;
-  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()) + 8) | kNotInALiveWord;
 }
 
 std::vector<std::byte> encode_identity(const Identity& identity) {

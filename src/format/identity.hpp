@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/field.hpp"
+#include "format/live_word.hpp"
 
 namespace bfstore::format {
 
@@ -80,11 +81,6 @@ inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksFiel
 inline constexpr std::size_t kSealBytes = 40;
 
 inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
-
-using FileId = std::array<std::uint8_t, 16>;
-
-// The word at the end of a file, and of an embedded filter, with this id; never 0.
-std::uint64_t end_word(const FileId& file_id) noexcept;
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 

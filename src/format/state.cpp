@@ -21,12 +21,12 @@ bool zero_between(Bytes record, const Field& before, const Field& behind) noexce
   return all_zero(record.subspan(first, behind.offset - first));
 }
 
-// Bits of lanes, and none unless a recovery is under way.
+// None unless a recovery is under way.
 bool recovered_is_possible(Bytes slot) noexcept {
-  const auto recovered = get<std::uint32_t>(slot, kRecoveredField);
+  const auto recovered = get<std::uint64_t>(slot, kRecoveredField);
   const auto state = static_cast<SlotState>(get<std::uint32_t>(slot, kStateField));
   const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
-  return recovered == 0 || (recovering && recovered >> kNumLanes == 0);
+  return recovered == 0 || recovering;
 }
 
 }  // namespace
@@ -49,13 +49,13 @@ bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
     if (candidate.mark == 0 && lane == nullptr) lane = &candidate;
   }
   if (lane == nullptr) return false;
-  *lane = {owner, mark};
+  *lane = {owner, mark, 0};
   return true;
 }
 
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept {
   for (std::size_t i = 0; i < kNumLanes; ++i) {
-    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= 1U << i;
+    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= std::uint64_t{1} << i;
   }
 }
 
@@ -70,17 +70,19 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   SlotPage page{};
   put(page, kSequenceField, slot.sequence);
   put(page, kStateField, static_cast<std::uint32_t>(slot.state));
+  put(page, kNumSlicesField, slot.num_slices);
+  std::memcpy(page.data() + kBootIdField.offset, slot.place.boot_id.data(), slot.place.boot_id.size());
+  put(page, kDeviceField, slot.place.device);
+  put(page, kInodeField, slot.place.inode);
+  put(page, kInodeMarkField, slot.place.inode_mark);
+  put(page, kMountField, slot.place.mount);
   put(page, kRecoveredField, slot.recovered);
-  std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
-  put(page, kDeviceField, slot.device);
-  put(page, kInodeField, slot.inode);
-  put(page, kInodeMarkField, slot.inode_mark);
-  put(page, kMountField, slot.mount);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const OwnerMark& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
     base::store(lane_at + 8, lane.mark);
-    lane_at += 16;
+    base::store(lane_at + 16, lane.epoch);
+    lane_at += kLaneBytes;
   }
   put(page, kSlotChecksumField, checksum_of(page, file_id));
   return page;
@@ -96,16 +98,18 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   Slot slot;
   slot.sequence = get<std::uint64_t>(page, kSequenceField);
   slot.state = static_cast<SlotState>(state);
-  slot.recovered = get<std::uint32_t>(page, kRecoveredField);
-  std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
-  slot.device = get<std::uint64_t>(page, kDeviceField);
-  slot.inode = get<std::uint64_t>(page, kInodeField);
-  slot.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
-  slot.mount = get<std::uint64_t>(page, kMountField);
+  slot.num_slices = get<std::uint32_t>(page, kNumSlicesField);
+  std::memcpy(slot.place.boot_id.data(), page.data() + kBootIdField.offset, slot.place.boot_id.size());
+  slot.place.device = get<std::uint64_t>(page, kDeviceField);
+  slot.place.inode = get<std::uint64_t>(page, kInodeField);
+  slot.place.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
+  slot.place.mount = get<std::uint64_t>(page, kMountField);
+  slot.recovered = get<std::uint64_t>(page, kRecoveredField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (OwnerMark& lane : slot.lanes) {
-    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8)};
-    lane_at += 16;
+    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8),
+            base::load<std::uint64_t>(lane_at + 16)};
+    lane_at += kLaneBytes;
   }
   return slot;
 }
@@ -137,12 +141,6 @@ SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcep
   return {{decode_slot(page_a, file_id), decode_slot(page_b, file_id)}};
 }
 
-std::uint64_t healthy_live_word(const FileId& file_id) noexcept {
-  constexpr std::uint64_t kOneSlice = std::uint64_t{1} << 48;
-  const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
-  return kOneSlice | id | 1;
-}
-
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
   const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
@@ -153,8 +151,8 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
-    zero = zero && recovered_is_possible(slot) && zero_between(slot, kMountField, kLanesField) &&
-           zero_between(slot, kLanesField, kSlotChecksumField);
+    zero = zero && recovered_is_possible(slot) && get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
+           zero_between(slot, kRecoveredField, kLanesField) && zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;
 }

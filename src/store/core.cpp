@@ -19,10 +19,10 @@ using base::mutant;
 
 // What of the live word lookups and adds heed: all but a sync.
 std::uint64_t heeded() noexcept {
-  std::uint64_t bits = ~format::kLiveSyncing;
-  if (mutant("lookups_ignore_poison")) bits &= ~format::kLivePoisoned;
-  if (mutant("lookups_ignore_superseding")) bits &= ~(format::kLiveSuperseded | format::kLiveReplaced);
-  if (mutant("lookups_ignore_recovery")) bits &= ~format::kLiveRecovering;
+  std::uint64_t bits = format::LiveWord::kCompared;
+  if (mutant("lookups_ignore_poison")) bits &= ~format::LiveWord::kPoisoned;
+  if (mutant("lookups_ignore_superseding")) bits &= ~(format::LiveWord::kSuperseded | format::LiveWord::kReplaced);
+  if (mutant("lookups_ignore_recovery")) bits &= ~format::LiveWord::kRecovering;
   return bits;
 }
 
@@ -67,12 +67,12 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   std::byte* const live_page = file_session->live_page();
   const std::uint64_t end = format::end_word(identity.file_id);
   own_word = base::little_endian(end);
-  target.guard = {store::word_at(live_page + format::kLiveWordField.offset),
+  target.guard = {store::word_at(live_page),
                   mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
-                  heeded(), format::healthy_live_word(identity.file_id) ^ end};
+                  heeded(), format::LiveWord::healthy(identity.file_id).bits ^ end};
   add_guard = target.guard;
   if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
-    add_guard.mask &= ~format::kLiveRecovering;
+    add_guard.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file_session->born();
   session = std::move(file_session);
@@ -111,9 +111,9 @@ Code Filter::Core::health() const noexcept {
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
   const std::uint64_t differing = target.guard.differing();
   if (differing == 0) return Code::kOk;
-  if (session == nullptr || (differing & ~format::kLiveStates) != 0) return Code::kLost;
-  if ((differing & format::kLivePoisoned) != 0) return Code::kPoisoned;
-  constexpr std::uint64_t kGone = format::kLiveSuperseded | format::kLiveReplaced;
+  if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
+  if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
+  constexpr std::uint64_t kGone = format::LiveWord::kSuperseded | format::LiveWord::kReplaced;
   return (differing & kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
 }
 

@@ -101,8 +101,8 @@ inline const std::uint64_t* word_at(const std::byte* address) noexcept {
   return reinterpret_cast<const std::uint64_t*>(address);
 }
 
-// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported where the layout can
-// not add in this way.
+// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported where the layout
+// can not add in this way.
 Result<layout::Functions> functions_for(Layout layout, Adding how);
 
 }  // namespace store

@@ -42,7 +42,7 @@ Error report_state(const File& file, Report& report) {
   if (!header) return header.error();
   report_slots(*header, report.identity->file_id, report);
   report.keys_added = format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
-  if (!store::live_word_is_own(evidence->live_word, report.identity->file_id)) {
+  if (!evidence->live_word.is_own(report.identity->file_id)) {
     report.problems.push_back(
         {Code::kLiveWord, "the live word is not the file's own: it was overwritten or zero-filled"});
     return {};
@@ -51,7 +51,7 @@ Error report_state(const File& file, Report& report) {
   const auto being_changed = region::locked_by_other(file, {format::kStateLock});
   if (!being_changed) return being_changed.error();
   report.being_changed = *being_changed;
-  report.syncing = (evidence->live_word & format::kLiveSyncing) != 0 && evidence->writer_alive;
+  report.syncing = evidence->live_word.has(format::LiveWord::kSyncing) && evidence->writer_alive;
   return {};
 }
 

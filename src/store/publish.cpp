@@ -57,7 +57,7 @@ Error Session::publish_in_use() {
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
 Error Session::initialize(Writers kind) {
   writing_ = true;
-  live_word().store(format::healthy_live_word(identity_.file_id));
+  live_word().store(format::LiveWord::healthy(identity_.file_id));
   std::array<std::byte, format::kEndWordBytes> end{};
   base::store(end.data(), format::end_word(identity_.file_id));
   if (Error error = file_.write_at(end, format::sections_of(identity_).end_word); !error.ok()) return error;

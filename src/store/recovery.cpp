@@ -13,19 +13,19 @@ using format::SlotState;
 
 namespace {
 
-constexpr std::uint64_t kTrouble = format::kLivePoisoned | format::kLiveSyncing;
+constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWord::kSyncing;
 
 // The last recoverer synced and closed: what was added again is on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
-         ((evidence.live_word & kTrouble) == 0 || mutant("paused_in_trouble"));
+         (!evidence.live_word.has(kTrouble) || mutant("paused_in_trouble"));
 }
 
 }  // namespace
 
 bool recovering_here(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kRecovering && same_place(evidence) &&
-         (evidence.live_word & format::kLiveRecovering) != 0 && (evidence.live_word & format::kLivePoisoned) == 0;
+         evidence.live_word.has(format::LiveWord::kRecovering) && !evidence.live_word.has(format::LiveWord::kPoisoned);
 }
 
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
@@ -48,7 +48,7 @@ Error Session::recover(const Evidence& evidence, const Opening& options) {
 // are all written again.
 Error Session::begin_recovery(const Evidence& evidence) {
   const bool is_paused = paused(evidence);
-  if (!mutant("recovery_is_not_in_the_live_word")) live_word().fetch_or(format::kLiveRecovering);
+  if (!mutant("recovery_is_not_in_the_live_word")) live_word().set(format::LiveWord::kRecovering);
   Slot slot = dirty_now(evidence);
   if (!mutant("recovery_is_not_in_the_slot")) slot.state = SlotState::kRecovering;
   if ((is_paused && !mutant("pause_forgets_who_recovered")) || mutant("kill_keeps_who_recovered"))
@@ -61,15 +61,15 @@ Error Session::begin_recovery(const Evidence& evidence) {
     if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
     if (!error.ok()) return poison(error);
   }
-  if (!mutant("recovery_keeps_the_poison")) live_word().fetch_and(~kTrouble);
+  if (!mutant("recovery_keeps_the_poison")) live_word().clear(kTrouble);
   return {};
 }
 
 // Durable before anybody is answered "no" again.
 Error Session::end_recovery(const Evidence& evidence) {
-  if (mutant("accepts_the_loss_before_the_slot_is_durable")) live_word().fetch_and(~format::kLiveRecovering);
+  if (mutant("accepts_the_loss_before_the_slot_is_durable")) live_word().clear(format::LiveWord::kRecovering);
   if (Error error = write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return poison(error);
-  if (!mutant("accepted_loss_keeps_the_flag")) live_word().fetch_and(~format::kLiveRecovering);
+  if (!mutant("accepted_loss_keeps_the_flag")) live_word().clear(format::LiveWord::kRecovering);
   return {};
 }
 
@@ -82,7 +82,7 @@ Result<bool> Session::recovered(std::uint64_t owner) {
     if (over) {
       slot.state = SlotState::kDirty;
       slot.recovered = 0;
-      if (!mutant("recovery_never_ends_in_the_live_word")) cleared |= format::kLiveRecovering;
+      if (!mutant("recovery_never_ends_in_the_live_word")) cleared |= format::LiveWord::kRecovering;
     }
     return Error{};
   });

@@ -271,7 +271,8 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   if (!cut.ok()) return cut;
   const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
   const bool same_file = (*source)->file().has_its_path() || mutant("seals_what_was_replaced");
-  if (!unchanged || !same_file || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
+  if (!unchanged || !same_file ||
+      ((after->live_word.bits ^ before->live_word.bits) & ~format::LiveWord::kSuperseded) != 0)
     return base::fail(Code::kBusy, from + ": was written to or replaced while it was sealed; seal it again");
   return (*sealed)->publish();
 }

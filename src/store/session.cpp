@@ -68,10 +68,10 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
   if (!mapping) return mapping;
   if (options.guard) {
-    std::byte* const live_word = mapping->data() + format::kLivePageOffset + format::kLiveWordField.offset;
-    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_word), ~format::kLiveStates,
-                                  format::healthy_live_word(identity.file_id),
-                                  access == File::Access::kRead ? 0 : format::kLivePoisoned};
+    std::byte* const live_page = mapping->data() + format::kLivePageOffset;
+    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_page), format::LiveWord::kFixed,
+                                  format::LiveWord::healthy(identity.file_id).bits & format::LiveWord::kFixed,
+                                  access == File::Access::kRead ? 0 : format::LiveWord::kPoisoned};
     if (Error error = mapping->guard(doubt); !error.ok()) return error;
   }
   // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
@@ -103,13 +103,11 @@ Session::~Session() {
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
 
-base::SharedWord Session::live_word() const noexcept {
-  return base::SharedWord(live_page() + format::kLiveWordField.offset);
-}
+format::SharedLiveWord Session::live_word() const noexcept { return format::SharedLiveWord(live_page()); }
 
 Error Session::refuse(FileState state, const Evidence& evidence) const {
   const std::string& path = file_.path();
-  if (!live_word_is_own(evidence.live_word, identity_.file_id)) {
+  if (!evidence.live_word.is_own(identity_.file_id)) {
     return fail(Code::kLiveWord,
                 path + ": the live word is not the file's own: it was overwritten or zero-filled; build it again");
   }
@@ -127,7 +125,7 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kRecovering:
       return fail(Code::kRecovering, path + ": a recovery was begun and is not finished" + marks + kWays);
     case FileState::kSuperseded:
-      if ((evidence.live_word & format::kLiveReplaced) != 0) {
+      if (evidence.live_word.has(format::LiveWord::kReplaced)) {
         return fail(Code::kSuperseded,
                     path +
                         ": another file has replaced this one, of which this path is another name (a hard link, or a "
@@ -201,7 +199,7 @@ Result<bool> Session::read_on(const Opening& options) {
   const auto evidence = look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
-  if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
+  if (!evidence->live_word.is_own(identity_.file_id)) return refuse(state, *evidence);
   if (state == FileState::kClean) return true;
   Error refused;
   switch (state) {
@@ -210,7 +208,7 @@ Result<bool> Session::read_on(const Opening& options) {
       break;
     case FileState::kSuperseded:
       if (!file_.has_its_path() && !mutant("reader_stays_with_a_replaced_file")) return false;
-      if ((evidence->live_word & format::kLiveReplaced) != 0) return refuse(state, *evidence);
+      if (evidence->live_word.has(format::LiveWord::kReplaced)) return refuse(state, *evidence);
       if (evidence->changing && !mutant("reader_ignores_the_replacer")) return refuse(state, *evidence);
       refused = let_it_go_on(options);
       if (refused.ok()) return false;
@@ -273,7 +271,7 @@ Result<bool> Session::adopt_for_a_reader() const {
   evidence->writer_alive = *writer;
   if (judge(*evidence) != FileState::kAdoptable) return false;
   if (Error error = sync_for_adoption(); !error.ok()) return error;
-  live_word().fetch_and(~format::kLiveSyncing);
+  live_word().clear(format::LiveWord::kSyncing);
   return true;
 }
 
@@ -283,7 +281,7 @@ Result<bool> Session::adopt_for_a_reader() const {
 Error Session::write_down(const Error& failed, const Opening& options) const {
   if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
   if (const auto writer = as_writer(options)) {
-    if (!mutant("reader_waits_before_it_says_poisoned")) (*writer)->live_word().fetch_or(format::kLivePoisoned);
+    if (!mutant("reader_waits_before_it_says_poisoned")) (*writer)->live_word().set(format::LiveWord::kPoisoned);
     if (const auto state_lock = (*writer)->take(kStateLock)) return (*writer)->poison(failed);
   }
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
@@ -320,18 +318,19 @@ Result<std::unique_ptr<Session>> Session::as_writer(const Opening& options) cons
 // replaced: the path is a mount of that file. A file that was replaced and has other names says so for good.
 void Session::go_on(Evidence& evidence) const {
   if (mutant("superseded_after_the_replacer_died")) return;
-  if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
-    return;
+  if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(identity_.file_id)) return;
   const auto facts = file_.facts();
   if (!facts) return;
   if (facts->links == 0 && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
-    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+    live_word().set(format::LiveWord::kReplaced);
+    evidence.live_word = live_word().load();
     return;
   }
-  if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
-  std::uint64_t over = format::kLiveSuperseded;
-  if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
-  evidence.live_word = live_word().fetch_and(~over) & ~over;
+  if (evidence.live_word.has(format::LiveWord::kReplaced) && !mutant("replaced_file_goes_on_by_another_name")) return;
+  std::uint64_t over = format::LiveWord::kSuperseded;
+  if (mutant("replaced_file_goes_on_by_another_name")) over |= format::LiveWord::kReplaced;
+  live_word().clear(over);
+  evidence.live_word = live_word().load();
 }
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Writers kind, const Opening& options) {
@@ -388,18 +387,20 @@ Error Session::hold_writers_lock(Writers kind) {
 
 // Slots and live word can not change meanwhile: the state lock is held.
 Result<Evidence> Session::evidence_under_lock() const {
-  auto evidence = evidence_of_place(file_);
-  if (!evidence) return evidence;
+  const auto place = place_of(file_);
+  if (!place) return place.error();
   const auto header = read_header(file_);
   if (!header) return header.error();
-  evidence->slots = slots_of(*header, identity_.file_id);
-  evidence->live_word = live_word_of(*header);
+  Evidence evidence;
+  evidence.slots = slots_of(*header, identity_.file_id);
+  evidence.live_word = live_word_of(*header);
+  evidence.place = *place;
   return evidence;
 }
 
 Error Session::enter(const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
-  if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
+  if (!evidence.live_word.is_own(identity_.file_id)) return refuse(state, evidence);
   if (Error error = file_.may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:
@@ -432,7 +433,7 @@ Error Session::check_beside_live_writers() const {
     const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
     if (!sync_lock) return sync_lock.error();
     if (*sync_lock) {
-      const bool died = (live_word().load() & format::kLiveSyncing) != 0;
+      const bool died = live_word().load().has(format::LiveWord::kSyncing);
       const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
       return failed.ok() ? failed : poison(failed);
     }
@@ -455,14 +456,14 @@ Error Session::own_blocks() const {
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
 Error Session::begin_dirty(const Evidence& evidence) const {
-  if (!mutant("opened_clean_file_keeps_the_flag_of_a_sync")) live_word().fetch_and(~format::kLiveSyncing);
+  if (!mutant("opened_clean_file_keeps_the_flag_of_a_sync")) live_word().clear(format::LiveWord::kSyncing);
   if (mutant("open_does_not_say_dirty")) return {};
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
 // Leaves *syncing* set.
 Error Session::sync_for_adoption() const {
-  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
+  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().set(format::LiveWord::kSyncing);
   Error error = file_.sync();
   return error.ok() || mutant("reader_adopts_though_the_sync_failed") ? Error{} : poison(error);
 }
@@ -477,7 +478,7 @@ Error Session::adopt(const Evidence& evidence) {
   if (!mutant("adopts_without_a_slot")) {
     if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
   }
-  live_word().fetch_and(~format::kLiveSyncing);
+  live_word().clear(format::LiveWord::kSyncing);
   return {};
 }
 

@@ -29,15 +29,11 @@ using HeaderBytes = std::vector<std::byte>;
 // What decides whether a file may be used.
 struct Evidence {
   format::SlotPair slots;
-  std::uint64_t live_word = 0;
+  format::LiveWord live_word;
   bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
   bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
   bool changing = false;      // a process holds the state lock, and did so for as long as we waited
-  format::BootId boot_id{};   // of this system, now
-  std::uint64_t device = 0;   // of the file, now
-  std::uint64_t inode = 0;
-  std::uint64_t inode_mark = 0;  // 0: unknown
-  std::uint64_t mount = 0;
+  format::Place place;        // of the file, now
 };
 
 // Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
@@ -52,9 +48,6 @@ bool recovering_here(const Evidence& evidence) noexcept;
 // The newest slot's marks in a slot that says dirty, here and now.
 format::Slot dirty_now(const Evidence& evidence) noexcept;
 
-// Whether the live word, its state bits aside, is that of the file with this id.
-bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept;
-
 // The four header pages of a file as they are now, read into private memory; zeros behind the file's end.
 Result<HeaderBytes> read_header(const region::File& file);
 
@@ -62,10 +55,10 @@ Result<HeaderBytes> read_header(const region::File& file);
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
 
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
-std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
+format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 
 // What does not change while the file is open: where it is, and when.
-Result<Evidence> evidence_of_place(const region::File& file);
+Result<format::Place> place_of(const region::File& file);
 
 // Whether the word at the end of a file is there and its own. A file that was cut behind its header has lost it,
 // whether or not it was grown again.
@@ -208,7 +201,7 @@ class Session {
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
 
-  [[nodiscard]] base::SharedWord live_word() const noexcept;
+  [[nodiscard]] format::SharedLiveWord live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
   // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;

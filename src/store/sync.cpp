@@ -20,7 +20,7 @@ using format::SlotState;
 using region::ScopedLock;
 
 // What says that this file is no longer, or soon not, the one of its name.
-constexpr std::uint64_t kOut = format::kLiveSuperseded | format::kLiveReplaced;
+constexpr std::uint64_t kOut = format::LiveWord::kSuperseded | format::LiveWord::kReplaced;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Result<HeaderBytes> Session::whole_header() const {
   if (!header) return header.error();
   const auto uncut = mutant("end_word_is_not_checked_later") ? true : has_end_word(file_, identity_);
   if (!uncut) return uncut.error();
-  if (*uncut && live_word_is_own(live_word_of(*header), identity_.file_id)) return *header;
+  if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
   return fail(Code::kLost,
               file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
 }
@@ -65,10 +65,10 @@ Error Session::unreadable() const {
 // the sync lock is held.
 Error Session::sync_body() const {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  const std::uint64_t before = live_word().fetch_or(mutant("syncs_without_a_flag") ? 0 : format::kLiveSyncing);
-  if ((before & format::kLivePoisoned) != 0 && !mutant("syncs_a_poisoned_file"))
+  const format::LiveWord before = live_word().set(mutant("syncs_without_a_flag") ? 0 : format::LiveWord::kSyncing);
+  if (before.has(format::LiveWord::kPoisoned) && !mutant("syncs_a_poisoned_file"))
     return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
-  if ((before & format::kLiveSyncing) != 0 && !mutant("syncs_after_a_dead_sync"))
+  if (before.has(format::LiveWord::kSyncing) && !mutant("syncs_after_a_dead_sync"))
     return fail(Code::kPoisoned, file_.path() + ": a process was killed while it synced");
   if (mutant("body_is_not_synced")) return {};
   if (mutant("tries_a_failed_sync_again") && !file_.sync().ok()) return file_.sync();
@@ -82,20 +82,20 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) tr
   if (!body_synced.ok()) return poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
   if (replaced() && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
-    live_word().fetch_and(~format::kLiveSyncing);
+    live_word().clear(format::LiveWord::kSyncing);
     return superseded();
   }
   const auto evidence = evidence_under_lock();
   if (!evidence) return poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return poison(refuse(FileState::kUnknown, *evidence));
   Slot slot = *evidence->slots.newest();
-  std::uint64_t over = format::kLiveSyncing;
+  std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);
-  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().fetch_and(~over);
+  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().clear(over);
   if (refused.ok()) {
     if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
   }
-  live_word().fetch_and(~over);
+  live_word().clear(over);
   return refused;
 } catch (const std::bad_alloc&) {
   static_cast<void>(not_stored(body_synced, {}));
@@ -104,9 +104,9 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) tr
 
 // By another file. A path may still lead here, by a hard link, or a mount of the single file.
 bool Session::replaced() const {
-  const std::uint64_t word = live_word().load();
-  if ((word & format::kLiveReplaced) != 0) return true;
-  if ((word & format::kLiveSuperseded) == 0) return false;
+  const format::LiveWord word = live_word().load();
+  if (word.has(format::LiveWord::kReplaced)) return true;
+  if (!word.has(format::LiveWord::kSuperseded)) return false;
   const auto facts = file_.facts();
   return !facts || facts->links == 0 || !file_.has_its_path();
 }
@@ -123,13 +123,13 @@ Error Session::sync_and_mark_clean() {
 // write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
 // either, this handle at least keeps a page of its own that says so.
 Error Session::poison(const Error& cause) const {
-  if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
+  if (!mutant("poison_is_not_in_the_live_word")) live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
-    if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
+    if (!mutant("poison_keeps_the_boot_id")) slot.place.boot_id = {};
     kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
   }
   if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
@@ -142,7 +142,7 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
   if (!born().here() && !mutant("forked_child_syncs")) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & kOut) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
+  if (live_word().load().has(kOut) && !mutant("syncs_a_superseded_file")) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   const auto sync_lock = take(mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
   if (!sync_lock) return sync_lock.error();
@@ -158,10 +158,10 @@ Error Session::sync_and_store(const SlotUpdate& update) {
 // knows.
 Error Session::not_stored(const Error& body_synced, const Error& no_lock) const {
   if (body_synced.ok()) {
-    live_word().fetch_and(~format::kLiveSyncing);
+    live_word().clear(format::LiveWord::kSyncing);
     return no_lock;
   }
-  live_word().fetch_or(format::kLivePoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   return body_synced;
 }
 
@@ -179,7 +179,7 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
     if (format::set_mark(slot, owner, mark)) return Error{};
     return fail(
         Code::kOwners,
-        file_.path() + ": all 16 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
+        file_.path() + ": all 64 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
   });
 }
 
@@ -188,7 +188,7 @@ Result<bool> Session::is_current() const {
   if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy, or behind the file's end
   if (header) check_writeback();
-  return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path() && !file_.path_names_another();
+  return header && !live_word_of(*header).has(kOut) && file_.has_its_path() && !file_.path_names_another();
 }
 
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to.
@@ -227,13 +227,13 @@ void Session::check_writeback_as_writer() const {
 // Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
 // sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
 Error Session::ask_the_kernel() const {
-  const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::kLiveSyncing;
-  if ((live_word().fetch_or(flag) & format::kLiveSyncing) != 0) {
-    live_word().fetch_or(format::kLivePoisoned);
+  const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::LiveWord::kSyncing;
+  if (live_word().set(flag).has(format::LiveWord::kSyncing)) {
+    live_word().set(format::LiveWord::kPoisoned);
     return fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced");
   }
   const int failed = failed_writeback();
-  if (failed == 0) live_word().fetch_and(~flag);
+  if (failed == 0) live_word().clear(flag);
   return told_of_failure(failed);
 }
 
@@ -250,14 +250,14 @@ Error Session::writeback_failed(int os_errno) const {
 // The live word says so before anything that needs memory.
 Error Session::told_of_failure(int os_errno) const {
   if (os_errno == 0) return {};
-  live_word().fetch_or(format::kLivePoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   return writeback_failed(os_errno);
 }
 
 // Its own copy of the live page says so.
 void Session::poison_for_this_handle() const noexcept {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
-  base::store(word.data(), live_word().load() | format::kLivePoisoned);
+  base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);
   mapping_.replace_page(format::kLivePageOffset, word);
 }
 
@@ -283,7 +283,7 @@ Error Session::close() {
 // and if it is not replaced after all, it is as if this process had been killed.
 Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & kOut) != 0) return {};
+  if (live_word().load().has(kOut)) return {};
   if (Error error = ask_before_leaving(); !error.ok()) return error;
   const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
   if (!state_lock) return state_lock.error();
@@ -296,7 +296,7 @@ Error Session::leave() {
 // told, and no description that was opened after that is. The last writer is told by its sync.
 Error Session::ask_before_leaving() const {
   const auto others = writers_lock_.others(file_);
-  const bool known = (live_word().load() & format::kLivePoisoned) != 0;
+  const bool known = live_word().load().has(format::LiveWord::kPoisoned);
   if (!others || !*others || known || mutant("leaves_without_asking_the_kernel")) return {};
   const auto sync_lock = take(kSyncLock);
   const Error failed = sync_lock ? ask_the_kernel() : told_of_failure(failed_writeback());

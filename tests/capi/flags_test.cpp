@@ -230,7 +230,7 @@ TEST_CASE("how often a writer asks for failed writes is handed on when a filter 
 
 TEST_CASE("a number of a layout or a hash is looked at whole: 65537 is not 1") {
   const TempDir dir;
-  for (const std::uint32_t number : {4U, 0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
+  for (const std::uint32_t number : {0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
     CAPTURE(number);
     bfs_options options = options_of(10);
     options.layout = number;

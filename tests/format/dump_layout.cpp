@@ -54,11 +54,11 @@ void print_enums() {
   print_number("type", "note", format::kRecordNote);
   print_number("type", "key-check", format::kRecordKeyCheck);
   print_number("type", "seal", format::kRecordSeal);
-  print_number("live", "poisoned", format::kLivePoisoned);
-  print_number("live", "superseded", format::kLiveSuperseded);
-  print_number("live", "recovering", format::kLiveRecovering);
-  print_number("live", "syncing", format::kLiveSyncing);
-  print_number("live", "replaced", format::kLiveReplaced);
+  print_number("live", "poisoned", format::LiveWord::kPoisoned);
+  print_number("live", "superseded", format::LiveWord::kSuperseded);
+  print_number("live", "recovering", format::LiveWord::kRecovering);
+  print_number("live", "syncing", format::LiveWord::kSyncing);
+  print_number("live", "replaced", format::LiveWord::kReplaced);
 }
 
 void print_constants() {

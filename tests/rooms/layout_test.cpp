@@ -37,7 +37,9 @@ layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geo
 // A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
 struct Body {
   Body(const Functions& functions, Layout layout, std::uint64_t m, std::uint32_t k)
-      : table(functions), geometry(layout::row_of(layout).geometry(m, k)), memory(layout::body_bytes(layout::row_of(layout), m)) {}
+      : table(functions),
+        geometry(layout::row_of(layout).geometry(m, k)),
+        memory(layout::body_bytes(layout::row_of(layout), m)) {}
 
   bool add(std::uint64_t digest) { return table.add.one(memory.words(), geometry, digest); }
   bool contains(std::uint64_t digest) { return table.contains.one(target_of(memory.words(), geometry), digest); }

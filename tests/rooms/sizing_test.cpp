@@ -23,7 +23,8 @@ constexpr std::array<std::uint32_t, 16> kProbes{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 
 
 double blocked_formula(double bits_per_key, std::uint32_t k) {
   const std::uint64_t n = 3 << 20;
-  return false_positive_rate(layout::row_of(Layout::kBlocked), n, static_cast<std::uint64_t>(static_cast<double>(n) * bits_per_key), k);
+  return false_positive_rate(layout::row_of(Layout::kBlocked), n,
+                             static_cast<std::uint64_t>(static_cast<double>(n) * bits_per_key), k);
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ TEST_CASE("classic: in a large filter the formula is (1 - e^(-kn/m))^k within a 
       for (const std::uint64_t bits_per_key : {4U, 8U, 10U, 20U, 30U}) {
         const double throws = static_cast<double>(k) * static_cast<double>(m / bits_per_key) / static_cast<double>(m);
         const double plain = std::pow(-std::expm1(-throws), k);
-        CHECK(false_positive_rate(layout::row_of(Layout::kClassic), m / bits_per_key, m, k) == doctest::Approx(plain).epsilon(0.001));
+        CHECK(false_positive_rate(layout::row_of(Layout::kClassic), m / bits_per_key, m, k) ==
+              doctest::Approx(plain).epsilon(0.001));
       }
     }
   }
@@ -120,7 +122,8 @@ TEST_CASE("rates at the edges: no keys, one bit, more keys than bits can tell") 
     CHECK(one_key < 1e-11);
   }
   CHECK(false_positive_rate(layout::row_of(Layout::kClassic), 1, 1, 1) == 1);
-  CHECK(false_positive_rate(layout::row_of(Layout::kClassic), 1, 2, 1) == 1);  // half is true: said to be worse, never better
+  CHECK(false_positive_rate(layout::row_of(Layout::kClassic), 1, 2, 1) ==
+        1);  // half is true: said to be worse, never better
 }
 
 TEST_CASE("the best k has the lowest rate of all 64") {
@@ -132,7 +135,8 @@ TEST_CASE("the best k has the lowest rate of all 64") {
       REQUIRE(best >= 1);
       REQUIRE(best <= kMaxProbes);
       const double lowest = false_positive_rate(layout::row_of(layout), n, m, best);
-      for (std::uint32_t k = 1; k <= kMaxProbes; ++k) REQUIRE(false_positive_rate(layout::row_of(layout), n, m, k) >= lowest);
+      for (std::uint32_t k = 1; k <= kMaxProbes; ++k)
+        REQUIRE(false_positive_rate(layout::row_of(layout), n, m, k) >= lowest);
     }
   }
   CHECK(sizing::best_probes(layout::row_of(Layout::kClassic), 1000000, 10000000) == 7);  // 10 ln 2 = 6.93

@@ -41,7 +41,7 @@ double rate_of(Layout layout, const Size& size) {
 
 // Every layout refuses, in these words.
 void check_every_layout_refuses(const Options& options, Code code, std::initializer_list<const char*> words,
-                       std::uint64_t max_body_bytes = 0) {
+                                std::uint64_t max_body_bytes = 0) {
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     check_refused(sizing::solve(layout::row_of(layout), options, max_body_bytes), code, words);
@@ -63,7 +63,8 @@ TEST_CASE("n and p: the smallest m that keeps the promise with any k, and the k 
         CHECK(size.num_bits % (layout == Layout::kBlocked ? 512 : 1) == 0);
         CHECK(rate_of(layout, size) <= p * (1 + 1e-9));
         const std::uint64_t less = size.num_bits - (layout == Layout::kBlocked ? 512 : 1 + n / 100000);
-        CHECK(false_positive_rate(layout::row_of(layout), n, less, sizing::best_probes(layout::row_of(layout), n, less)) > p);
+        CHECK(false_positive_rate(layout::row_of(layout), n, less,
+                                  sizing::best_probes(layout::row_of(layout), n, less)) > p);
       }
     }
   }
@@ -81,7 +82,8 @@ TEST_CASE("n and p: few keys get few bits, and never less than the promise") {
         REQUIRE(size.num_bits <= 512 * (2 + n * 40 / 512));
         if (layout == Layout::kClassic || size.num_bits == 512) continue;
         const std::uint64_t less = size.num_bits - 512;  // in whole blocks m(k) has more than one valley
-        REQUIRE(false_positive_rate(layout::row_of(layout), n, less, sizing::best_probes(layout::row_of(layout), n, less)) > p);
+        REQUIRE(false_positive_rate(layout::row_of(layout), n, less,
+                                    sizing::best_probes(layout::row_of(layout), n, less)) > p);
       }
     }
   }
@@ -161,7 +163,8 @@ TEST_CASE("the way to and fro: n and p, then m and k and n, promises p or better
 TEST_CASE("blocked has a floor of 1e-8, and the error below it names classic") {
   CHECK(rate_of(Layout::kBlocked, solved(Layout::kBlocked, with(1000000, 1e-8))) <= 1e-8);
   for (const double p : {0.999e-8, 1e-9, 1e-15, 1e-300}) {
-    check_refused(sizing::solve(layout::row_of(Layout::kBlocked), with(1000000, p), 0), Code::kSizing, {"1e-08", "classic", "blocked"});
+    check_refused(sizing::solve(layout::row_of(Layout::kBlocked), with(1000000, p), 0), Code::kSizing,
+                  {"1e-08", "classic", "blocked"});
   }
   for (const double p : {0.999e-8, 1e-9, 1e-15, 1e-40}) {
     CHECK(rate_of(Layout::kClassic, solved(Layout::kClassic, with(1000000, p))) <= p);
@@ -169,10 +172,11 @@ TEST_CASE("blocked has a floor of 1e-8, and the error below it names classic") {
 }
 
 TEST_CASE("more than 2^48 bits is refused with the keys and the rate that it was for") {
-  check_every_layout_refuses(with(kMostKeys, 0.01), Code::kSizing, {"2^48", "0.01", "9223372036854775807", "fewer keys"});
+  check_every_layout_refuses(with(kMostKeys, 0.01), Code::kSizing,
+                             {"2^48", "0.01", "9223372036854775807", "fewer keys"});
   check_every_layout_refuses(with(std::uint64_t{1} << 47, 1e-7), Code::kSizing, {"2^48", "1e-07", "140737488355328"});
   check_every_layout_refuses(with(std::uint64_t{1} << 40, 0, 300), Code::kInvalid,
-                    {"bits per key 300", "1099511627776", "2^48"});
+                             {"bits per key 300", "1099511627776", "2^48"});
   check_every_layout_refuses(with(1, 0, 1e300), Code::kInvalid, {"bits per key 1e+300", "2^48"});
   for (const Layout layout : every_layout()) {
     CHECK(solved(layout, with(std::uint64_t{1} << 40, 0, 256)).num_bits == kMaxBits);
@@ -219,7 +223,8 @@ TEST_CASE("a size that is given in two ways is refused, whatever the two are") {
       ways[i](options);
       ways[j](options);
       check_every_layout_refuses(options, Code::kInvalid,
-                        {"only one of", "false-positive rate", "bits per key", "max_bytes", "num_bits"}, 1 << 20);
+                                 {"only one of", "false-positive rate", "bits per key", "max_bytes", "num_bits"},
+                                 1 << 20);
     }
   }
 }

@@ -220,7 +220,8 @@ class Askers {
     };
     using layout::Blocked;
     using layout::Classic;
-    if (shape.layout == Layout::kClassic) return !Classic::each_probe(geometry, Classic::locate(geometry, digest), elsewhere);
+    if (shape.layout == Layout::kClassic)
+      return !Classic::each_probe(geometry, Classic::locate(geometry, digest), elsewhere);
     return !Blocked::each_probe(geometry, Blocked::locate(geometry, digest), elsewhere);
   }
 

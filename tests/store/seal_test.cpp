@@ -136,7 +136,7 @@ TEST_CASE("a file that is open for writing is not sealed, and one that a killed 
   leave_behind(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
   CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
-  edit_slots(dir.file(), [](format::Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(dir.file(), [](format::Slot& slot) { slot.place.boot_id[0] ^= 1; });
   CHECK(seal(dir.file(), dir.file("again")).code == Code::kUnclean);
   CHECK(dir.names().size() == 2);
 }
@@ -216,7 +216,7 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
       if (++syncs != moment) return 0;
       faults::on_folder_sync = nullptr;
       // Not while the replacer holds the state lock: that would wait for this very thread.
-      if (look_at(dir.file()).live_word & format::kLiveSuperseded) return 0;
+      if (look_at(dir.file()).live_word & format::LiveWord::kSuperseded) return 0;
       auto writer = Filter::open(dir.file(), OpenMode::kWrite);
       added = writer.ok() && writer->add("late").ok() && writer->sync(1, 1).ok() && writer->close().ok();
       return 0;
@@ -365,7 +365,7 @@ TEST_CASE("a sealed file goes on when who was to replace it was killed") {
   TempDir dir;
   make_plain(dir.file());
   CHECK(seal(dir.file(), dir.file(), replacing()).ok());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSuperseded);
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
 }
 
