@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "layout/layout.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -163,6 +164,11 @@ Error Session::check_seal(const Opening& options) const {
   std::vector<DamagedRange> damaged;
   each_damaged_chunk(file_, identity_, copy,
                      [&](std::uint64_t offset, std::uint64_t bytes) { append(damaged, offset, bytes); });
+  const LayoutInfo& layout = layout::find(identity_.layout)->info;
+  if (!damaged.empty() && !layout.can.ones_are_maybe) {
+    return fail(Code::kUnsupported, file_.path() + ": is damaged, and no part of a " + layout.name +
+                                        " filter can be made to answer maybe; use a copy, or build it again");
+  }
   for (const DamagedRange& range : damaged) {
     if (mutant("damage_is_not_covered")) return {};
     if (Error error = mapping_.cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
