@@ -271,7 +271,7 @@ class Checker {
     const ReportedSeal& seal = *id_.seal;
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
-        seal.checksums_offset != sections->checksums) {
+        seal.checksums_offset != sections->checksums.offset) {
       broken(Code::kRecord, "the checksums of a sealed body can not be as many as, or where, the header says");
     } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the checksums end behind the file's end: it was truncated; use a copy or build it again");

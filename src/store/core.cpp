@@ -96,13 +96,13 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       adds(alone ? functions.add_alone : functions.add) {}
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
-    : Core(best, reinterpret_cast<std::uint64_t*>(start + embedded.identity.body_offset),
+    : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
            store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
   const std::uint64_t end = format::end_word(embedded.identity.file_id);
   own_word = base::little_endian(end);
   const format::Sections sections = format::sections_of(embedded.identity);
-  target.guard = {store::word_at(start + sections.identity_checksum),
-                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word),
+  target.guard = {store::word_at(start + sections.identity_checksum.offset),
+                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word.offset),
                   ~std::uint64_t{0}, embedded.checksum ^ end};
   add_guard = target.guard;
 }

@@ -223,9 +223,10 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   }
   const auto record = format::encode_identity(*identity);
   const format::Sections sections = format::sections_of(*identity);
-  const store::Embedded embedded{*identity, base::load<std::uint64_t>(record.data() + sections.identity_checksum)};
+  const store::Embedded embedded{*identity,
+                                 base::load<std::uint64_t>(record.data() + sections.identity_checksum.offset)};
   std::memcpy(buffer.data(), record.data(), record.size());
-  base::store(buffer.data() + sections.end_word, format::end_word(identity->file_id));
+  base::store(buffer.data() + sections.end_word.offset, format::end_word(identity->file_id));
   auto core = std::make_unique<Core>(*functions, buffer.data(), embedded, how);
   core->secret.keep(options.key);
   return Filter(std::move(core));

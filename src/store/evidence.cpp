@@ -138,7 +138,7 @@ Result<HeaderBytes> read_header(const region::File& file) {
 
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
   std::array<std::byte, format::kEndWordBytes> word{};
-  const auto got = file.read_at(word, format::sections_of(identity).end_word);
+  const auto got = file.read_at(word, format::sections_of(identity).end_word.offset);
   if (!got) return got.error();
   return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
 }

@@ -69,11 +69,10 @@ Error count_body(const File& file, Report& report) {
   const layout::Row& row = layout::row_of(shape.layout);
   layout::FillCounter counter(row, row.geometry(shape.num_bits, shape.num_probes));
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
-  const std::uint64_t body_bytes = report.identity->body_bytes;
-  for (std::uint64_t done = 0; done < body_bytes; done += kPieceBytes) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body_bytes - done);
-    const auto got =
-        file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), report.identity->body_offset + done);
+  const format::Section body = format::sections_of(*report.identity).body;
+  for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body.end() - at);
+    const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
     if (!got) return got.error();
     if (*got != wanted) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
     counter.take(piece.data(), wanted / 8);
@@ -83,8 +82,8 @@ Error count_body(const File& file, Report& report) {
 }
 
 void report_memory(const File& file, Report& report) {
-  auto mapping =
-      region::Mapping::map(file, File::Access::kRead, report.identity->body_offset, report.identity->body_bytes);
+  const format::Section body = format::sections_of(*report.identity).body;
+  auto mapping = region::Mapping::map(file, File::Access::kRead, body.offset, body.bytes);
   if (!mapping) return;
   report.resident_bytes = mapping->resident_bytes();
   mapping->touch_sparsely();

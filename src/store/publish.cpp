@@ -32,9 +32,10 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (!options.any_filesystem) {
     if (Error error = check_sharing(*file, File::Access::kReadWrite); !error.ok()) return error;
   }
-  if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
-  const std::uint64_t rest = format::sections_of(identity).end - identity.body_offset;
-  if (Error error = file->allocate(identity.body_offset, rest); !error.ok()) return error;
+  const format::Sections sections = format::sections_of(identity);
+  for (const format::Section& part : {sections.header, sections.behind_header}) {
+    if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
+  }
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, options.map,
                             pages_for(options.map, options.exclusive || options.unpublished));
@@ -54,13 +55,17 @@ Error Session::publish_in_use() {
   return error;
 }
 
+Error Session::write_end_word() const {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  base::store(word.data(), format::end_word(identity_.file_id));
+  return file_.write_at(word, format::sections_of(identity_).end_word.offset);
+}
+
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
 Error Session::initialize(Writers kind) {
   writing_ = true;
   live_word().store(format::LiveWord::healthy(identity_.file_id));
-  std::array<std::byte, format::kEndWordBytes> end{};
-  base::store(end.data(), format::end_word(identity_.file_id));
-  if (Error error = file_.write_at(end, format::sections_of(identity_).end_word); !error.ok()) return error;
+  if (Error error = write_end_word(); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
   // On the heap: the next slot is written further down, and its page is on the stack.

@@ -56,8 +56,8 @@ Error Session::begin_recovery(const Evidence& evidence) {
   if (Error error = write_slot(evidence.slots, slot); !error.ok()) return poison(error);
   if (!is_paused && !mutant("recovery_writes_nothing_again")) {
     Error error = file_.rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
-    const std::uint64_t rest = format::sections_of(identity_).end - identity_.body_offset;
-    if (error.ok()) error = file_.rewrite(identity_.body_offset, rest);
+    const format::Section rest = format::sections_of(identity_).behind_header;
+    if (error.ok()) error = file_.rewrite(rest.offset, rest.bytes);
     if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
     if (!error.ok()) return poison(error);
   }

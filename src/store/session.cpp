@@ -64,7 +64,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   const format::Sections sections = format::sections_of(identity);
   const std::uint64_t bytes = sections.end;
   if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
-    return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
+    return region::Mapping::copy(file, header, 0, sections.body.offset, bytes);
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
   if (!mapping) return mapping;
   if (options.guard) {
@@ -76,9 +76,9 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   }
   // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
   // for its line, and a header that can not be read is an error.
-  const std::uint64_t wanted = options.populate ? mapping->bytes() : format::kFileHeaderBytes;
+  const std::uint64_t wanted = options.populate ? mapping->bytes() : sections.header.bytes;
   if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
-  if (Error error = mapping->populate(sections.end_word, format::kEndWordBytes); !error.ok()) return error;
+  if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;
   return mapping;
 }
 
@@ -449,9 +449,9 @@ Error Session::check_beside_live_writers() const {
 // another file, would be SIGBUS on a full disk. Those who join other writers find it done.
 Error Session::own_blocks() const {
   if (mutant("copy_is_not_given_its_blocks")) return {};
-  const region::Extent header{0, format::kFileHeaderBytes};
-  const region::Extent body{identity_.body_offset, identity_.body_bytes};
-  return file_.own_blocks({header, body});
+  const format::Sections sections = format::sections_of(identity_);
+  return file_.own_blocks(
+      {{sections.header.offset, sections.header.bytes}, {sections.body.offset, sections.body.bytes}});
 }
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.

@@ -112,10 +112,12 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   [[nodiscard]] const format::Identity& identity() const noexcept { return identity_; }
-  [[nodiscard]] std::byte* body() const noexcept { return mapping_.data() + identity_.body_offset; }
+  [[nodiscard]] std::byte* body() const noexcept {
+    return mapping_.data() + format::sections_of(identity_).body.offset;
+  }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
   [[nodiscard]] const std::byte* end_word() const noexcept {
-    return mapping_.data() + format::sections_of(identity_).end_word;
+    return mapping_.data() + format::sections_of(identity_).end_word.offset;
   }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
   // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
@@ -196,6 +198,7 @@ class Session {
   Error poison(const Error& cause) const;
   void poison_for_this_handle() const noexcept;
   Error initialize(Writers kind);
+  [[nodiscard]] Error write_end_word() const;
   Error give_name();
   Error begin_replacing();
   Error go_on_unpublished(const Error& cause);

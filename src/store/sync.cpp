@@ -240,7 +240,7 @@ Error Session::ask_the_kernel() const {
 // 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
 int Session::failed_writeback() const noexcept {
   if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
-  return mapping_.failed_writeback(format::sections_of(identity_).end_word);
+  return mapping_.failed_writeback(format::sections_of(identity_).end_word.offset);
 }
 
 Error Session::writeback_failed(int os_errno) const {

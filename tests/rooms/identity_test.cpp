@@ -173,12 +173,12 @@ TEST_CASE("the end word is in a page behind the body, behind the checksums of a 
     identity.body_bytes = body_bytes;
     identity.seal.reset();
     const std::uint64_t checksums = 16384 + (body_bytes + 4095) / 4096 * 4096;
-    CHECK(format::sections_of(identity).end_word == checksums);
+    CHECK(format::sections_of(identity).end_word.offset == checksums);
     CHECK(format::sections_of(identity).end == checksums + 8);
     identity.seal.emplace();
-    CHECK(format::sections_of(identity).checksums == checksums);
-    CHECK(format::sections_of(identity).end_word == checksums + 8 * ((body_bytes + 65535) / 65536));
-    CHECK(format::sections_of(identity).end == format::sections_of(identity).end_word + 8);
+    CHECK(format::sections_of(identity).checksums.offset == checksums);
+    CHECK(format::sections_of(identity).end_word.offset == checksums + 8 * ((body_bytes + 65535) / 65536));
+    CHECK(format::sections_of(identity).end == format::sections_of(identity).end_word.offset + 8);
   }
 }
 

@@ -114,7 +114,7 @@ std::vector<std::byte> built() {
   const auto record = format::encode_identity(identity);
   std::memcpy(bytes.data(), record.data(), record.size());
   bytes[identity.body_offset + kPresent / 8] = static_cast<std::byte>(1U << kPresent % 8);
-  base::store(bytes.data() + sections.end_word, format::end_word(identity.file_id));
+  base::store(bytes.data() + sections.end_word.offset, format::end_word(identity.file_id));
   return bytes;
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a made-up layout's filter that is damaged while it is open answers ma
     const Aligned buffer(built());
     const Filter filter = must(Filter::wrap(std::span<const std::byte>(buffer.all())));
     const format::Sections sections = format::sections_of(identity_of(format::Form::kEmbedded));
-    const std::uint64_t at = word == 0 ? sections.identity_checksum : sections.end_word;
+    const std::uint64_t at = word == 0 ? sections.identity_checksum.offset : sections.end_word.offset;
     std::memset(buffer.begin + at, 0, 8);
     CHECK(filter.health() == Code::kLost);
     CHECK(filter.contains_digest(kAbsent));

@@ -69,7 +69,7 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   identity.body_offset = format::body_offset_in_file(body_bytes);
   const auto bytes = format::encode_identity(identity);
   write_bytes(path, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const std::uint64_t end = format::sections_of(identity).end_word;
+  const std::uint64_t end = format::sections_of(identity).end_word.offset;
   REQUIRE(truncate(path.c_str(), static_cast<off_t>(end)) == 0);
   set_word(path, end, format::end_word(identity.file_id));
   return path;

@@ -66,7 +66,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   identity.body_bytes = chunks * format::kChunkBytes;
   identity.body_offset = format::body_offset_in_file(identity.body_bytes);
   identity.seal->num_chunks = chunks;
-  identity.seal->checksums_offset = format::sections_of(identity).checksums;
+  identity.seal->checksums_offset = format::sections_of(identity).checksums.offset;
   const format::Sections sections = format::sections_of(identity);
   const std::vector<std::byte> record = format::encode_identity(identity);
   write_bytes(path, 0, std::string(reinterpret_cast<const char*>(record.data()), record.size()));
@@ -74,7 +74,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   REQUIRE(truncate(path.c_str(), static_cast<off_t>(sections.end)) == 0);
   std::string end_word(8, 0);
   base::store(reinterpret_cast<std::byte*>(end_word.data()), format::end_word(identity.file_id));
-  write_bytes(path, sections.end_word, end_word);
+  write_bytes(path, sections.end_word.offset, end_word);
   const std::vector<std::byte> chunk(format::kChunkBytes);
   for (std::uint64_t number = 0; number < chunks; ++number) {
     if (!whole(number)) continue;
