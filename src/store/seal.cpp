@@ -178,8 +178,8 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   identity_.seal = ReportedSeal{};
   const format::Sections sections = format::sections_of(identity_);
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
-  if (Error error = file_.allocate(sections.behind_header.offset, sections.behind_header.bytes); !error.ok())
-    return error;
+  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
+  if (Error error = file_.allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
   std::optional<Checksums> known;  // of a source that is sealed itself: what rotted is not sealed again
   if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
