@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/mutant.hpp"
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
@@ -46,8 +45,7 @@ struct Filter::Core {
   // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
   // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {
-    if (base::mutant("adds_in_doubt")) return Code::kOk;
-    if (writable && (born.here() || base::mutant("forked_child_adds")) && !layout::in_doubt(add_guard)) [[likely]]
+    if (writable && born.here() && !layout::in_doubt(add_guard)) [[likely]]
       return hard_limit && full() ? Code::kFull : Code::kOk;
     return why_not();
   }

@@ -5,15 +5,12 @@
 #include <thread>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "hash/hash.hpp"
 #include "region/place.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
-
-using base::mutant;
 
 using Clock = std::chrono::steady_clock;
 
@@ -28,15 +25,13 @@ bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then
 // The inode of the slot, as far as its number and what both sides know tell.
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  return (slot.place.device == evidence.place.device || mutant("any_device")) &&
-         (slot.place.inode == evidence.place.inode || mutant("any_inode")) &&
-         (no_difference(slot.place.inode_mark, evidence.place.inode_mark) || mutant("any_inode_mark"));
+  return slot.place.device == evidence.place.device && slot.place.inode == evidence.place.inode &&
+         no_difference(slot.place.inode_mark, evidence.place.inode_mark);
 }
 
 // What every writer that was let in has made the file say.
 bool dirty_here(const Evidence& evidence) noexcept {
-  return (evidence.slots.whole() || mutant("uses_torn_slots")) &&
-         evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
+  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
 // No writer lives, whose lock of this very file would prove the rest: not a later inode of the same number (a copy that
@@ -44,21 +39,20 @@ bool dirty_here(const Evidence& evidence) noexcept {
 // another does not (no /sys in a sandbox) proves nothing.
 bool adoptable(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  const bool same_one =
-      (slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0) || mutant("any_inode_mark");
-  const bool still_mounted = slot.place.mount == evidence.place.mount || mutant("any_mount");
-  return dirty_here(evidence) && same_one && still_mounted && (!syncing(evidence) || mutant("adopts_while_syncing"));
+  const bool same_one = slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0;
+  const bool still_mounted = slot.place.mount == evidence.place.mount;
+  return dirty_here(evidence) && same_one && still_mounted && !syncing(evidence);
 }
 
 // Two boots of which nothing is known are not the same one.
 bool same_boot(const Evidence& evidence) noexcept {
-  if (evidence.place.boot_id == format::BootId{} && !mutant("unknown_boots_are_the_same")) return false;
-  return evidence.slots.newest()->place.boot_id == evidence.place.boot_id || mutant("any_boot");
+  if (evidence.place.boot_id == format::BootId{}) return false;
+  return evidence.slots.newest()->place.boot_id == evidence.place.boot_id;
 }
 
 // A filesystem that was mounted anew may have lost what was not synced, and forgotten that it could not be written.
 bool same_mount(const Evidence& evidence) noexcept {
-  return no_difference(evidence.slots.newest()->place.mount, evidence.place.mount) || mutant("any_mount");
+  return no_difference(evidence.slots.newest()->place.mount, evidence.place.mount);
 }
 
 // What a process that changes the file may make better in a moment. Other states are not worth a long wait.
@@ -94,7 +88,6 @@ format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
   slot.recovered = 0;
-  if (mutant("open_forgets_the_marks")) slot.lanes = {};
   slot.place = evidence.place;
   return slot;
 }
@@ -112,20 +105,15 @@ format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
 FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
-  if (evidence.live_word.has(format::LiveWord::kReplaced) && !mutant("superseded_is_usable"))
+  if (evidence.live_word.has(format::LiveWord::kReplaced))
     return FileState::kSuperseded;  // for good, whatever else there is
-  if (evidence.live_word.has(format::LiveWord::kPoisoned) && !mutant("poisoned_is_usable")) return FileState::kPoisoned;
+  if (evidence.live_word.has(format::LiveWord::kPoisoned)) return FileState::kPoisoned;
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
-  if ((begun && !mutant("recovery_is_forgotten_with_the_live_word")) ||
-      evidence.live_word.has(format::LiveWord::kRecovering))
-    return FileState::kRecovering;
-  if (evidence.live_word.has(format::LiveWord::kSuperseded) && !mutant("superseded_is_usable"))
-    return FileState::kSuperseded;
+  if (begun || evidence.live_word.has(format::LiveWord::kRecovering)) return FileState::kRecovering;
+  if (evidence.live_word.has(format::LiveWord::kSuperseded)) return FileState::kSuperseded;
   // A writer takes its lock when it was let in. The slots must say so, too: a program that is no writer of filters may
   // have locked the file.
-  if (mutant("in_use_by_the_lock_alone") && evidence.writer_alive) return FileState::kInUse;
-  if (evidence.writer_alive && dirty_here(evidence) && (!evidence.sync_died || mutant("in_use_beside_a_dead_sync")))
-    return FileState::kInUse;
+  if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
@@ -186,7 +174,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
-    if ((stable && !*changing) || mutant("reader_looks_once")) return evidence;
+    if (stable && !*changing) return evidence;
     if (Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
       evidence.changing = true;
       return evidence;
