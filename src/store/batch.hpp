@@ -66,7 +66,7 @@ Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
   roll_over(keys, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
       const std::size_t found = functions.contains.step(words, target.geometry, step, answers);
-      if (!layout::in_doubt(target.guard)) [[likely]]
+      if (!layout::in_doubt(target.sentinel)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
       return step.num_now;
@@ -88,7 +88,7 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && layout::in_doubt(add_guard)) refused = health();
+  if (refused == Code::kOk && layout::in_doubt(add_sentinel)) refused = health();
   if (refused != Code::kOk) return refused;
   return added;
 }

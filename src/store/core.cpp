@@ -54,10 +54,10 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   const format::Identity& identity = file_session->identity();
   std::byte* const live_page = file_session->live_page();
   const std::uint64_t end = format::end_word(identity.file_id);
-  target.guard = {store::word_at(live_page), store::word_at(file_session->end_word()), format::LiveWord::kCompared,
-                  format::LiveWord::healthy(identity.file_id).bits ^ end};
-  add_guard = target.guard;
-  if (file_session->recovering()) add_guard.mask &= ~format::LiveWord::kRecovering;
+  target.sentinel = {store::word_at(live_page), store::word_at(file_session->end_word()), format::LiveWord::kCompared,
+                     format::LiveWord::healthy(identity.file_id).bits ^ end};
+  add_sentinel = target.sentinel;
+  if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file_session->born();
   session = std::move(file_session);
@@ -75,7 +75,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
              row.inlined},
       shape(body_shape),
       body_bytes(body_length),
-      add_guard(target.guard),
+      add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {}
@@ -85,14 +85,14 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
            store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
   const std::uint64_t end = format::end_word(embedded.identity.file_id);
   const format::Sections sections = format::sections_of(embedded.identity);
-  target.guard = {store::word_at(start + sections.identity_checksum.offset),
-                  store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
-  add_guard = target.guard;
+  target.sentinel = {store::word_at(start + sections.identity_checksum.offset),
+                     store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
+  add_sentinel = target.sentinel;
 }
 
 Code Filter::Core::health() const noexcept {
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const std::uint64_t differing = target.guard.differing();
+  const std::uint64_t differing = target.sentinel.differing();
   if (differing == 0) return Code::kOk;
   if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
   if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
@@ -114,7 +114,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
-  if (layout::in_doubt(add_guard)) [[unlikely]]
+  if (layout::in_doubt(add_sentinel)) [[unlikely]]
     return health();
   return std::uint64_t{changed ? 1U : 0U};
 }

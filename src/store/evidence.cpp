@@ -1,4 +1,5 @@
-// May this file be used? What is read to decide, and the decision, which writers, readers and the inspector share.
+#include "store/evidence.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -7,7 +8,7 @@
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
 #include "region/place.hpp"
-#include "store/session.hpp"
+#include "store/header.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -84,22 +85,18 @@ bool same_place(const Evidence& evidence) noexcept {
   return same_boot(evidence) && same_mount(evidence) && same_inode(evidence);
 }
 
+bool recovering_here(const Evidence& evidence) noexcept {
+  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kRecovering &&
+         same_place(evidence) && evidence.live_word.has(format::LiveWord::kRecovering) &&
+         !evidence.live_word.has(format::LiveWord::kPoisoned);
+}
+
 format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
   slot.recovered = 0;
   slot.place = evidence.place;
   return slot;
-}
-
-format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
-  const std::span<const std::byte> bytes(header);
-  return format::decode_slots(bytes.subspan(format::kSlotOffset, format::kPageBytes),
-                              bytes.subspan(format::kSlotOffset + format::kPageBytes, format::kPageBytes), file_id);
-}
-
-format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
-  return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset)};
 }
 
 FileState judge(const Evidence& evidence) noexcept {
@@ -116,23 +113,6 @@ FileState judge(const Evidence& evidence) noexcept {
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
-}
-
-Result<HeaderBytes> read_header(const region::File& file) {
-  HeaderBytes header(format::kFileHeaderBytes);
-  if (const auto got = file.read_at(header, 0); !got) return got.error();
-  return header;
-}
-
-Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
-  std::array<std::byte, format::kEndWordBytes> word{};
-  const auto got = file.read_at(word, format::sections_of(identity).end_word.offset);
-  if (!got) return got.error();
-  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
-}
-
-std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
-  return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
 }
 
 Result<format::Place> place_of(const region::File& file) {

@@ -21,11 +21,6 @@ bool paused(const Evidence& evidence) noexcept {
 
 }  // namespace
 
-bool recovering_here(const Evidence& evidence) noexcept {
-  return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kRecovering && same_place(evidence) &&
-         evidence.live_word.has(format::LiveWord::kRecovering) && !evidence.live_word.has(format::LiveWord::kPoisoned);
-}
-
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
 // is held, so that none comes meanwhile.
 Error Session::recover(const Evidence& evidence, const Opening& options) {

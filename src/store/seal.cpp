@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "store/plan.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {

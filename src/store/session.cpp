@@ -29,56 +29,6 @@ std::string marks_in_words(const Slot* slot) {
 
 }  // namespace
 
-// A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
-// layer's file for good: it makes itself the first writer, for a moment.
-Error check_sharing(File& file, File::Access access) {
-  const auto sharing = file.sharing();
-  if (!sharing) return sharing.error();
-  if (*sharing == region::Sharing::kRemote) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": is on a network or FUSE filesystem, where another machine's writes may not "
-                                       "be seen; copy it to a local disk, or insist on it (any filesystem)");
-  }
-  if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
-  if (const auto writer = file.open_again(File::Access::kReadWrite); !writer) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": is on an overlay filesystem and may not be written to, so that later writes "
-                                       "of others would not be seen; if there are none, insist on it (any filesystem)");
-  }
-  auto again = file.open_again(access);
-  if (!again) return again.error();
-  file = std::move(*again);
-  return {};
-}
-
-region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
-  if (map.random_access) return region::Pages::kSmall;
-  return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
-}
-
-Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
-                                   const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
-  const format::Sections sections = format::sections_of(identity);
-  const std::uint64_t bytes = sections.end;
-  if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
-    return region::Mapping::copy(file, header, 0, sections.body.offset, bytes);
-  auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
-  if (!mapping) return mapping;
-  if (options.guard) {
-    std::byte* const live_page = mapping->data() + format::kLivePageOffset;
-    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_page), format::LiveWord::kFixed,
-                                  format::LiveWord::healthy(identity.file_id).bits & format::LiveWord::kFixed,
-                                  access == File::Access::kRead ? 0 : format::LiveWord::kPoisoned};
-    if (Error error = mapping->guard(doubt); !error.ok()) return error;
-  }
-  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
-  // for its line, and a header that can not be read is an error.
-  const std::uint64_t wanted = options.populate ? mapping->bytes() : sections.header.bytes;
-  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
-  if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;
-  return mapping;
-}
-
 Session::Session(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
     : file_(std::move(file)),
       mapping_(std::move(mapping)),
@@ -136,38 +86,31 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
   }
 }
 
-// --- Opening ---
+// --- Opening ---------------------------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::Access access, const Opening& options,
                                                        region::Pages pages) {
   if (!file) return file.error();
-  const std::string path = file->path();
   if (const auto facts = file->facts(); !facts || !facts->regular)
-    return facts ? fail(Code::kNotRegular, path + ": not a regular file") : facts.error();
+    return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file") : facts.error();
   if (!options.any_filesystem) {
     if (Error error = check_sharing(*file, access); !error.ok()) return error;
   }
-  const auto facts = file->facts();
-  if (!facts) return facts.error();
   file->read_nothing_ahead();
-  const auto header = read_header(*file);
+  auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
   if (!header) return header.error();
-  const std::span<const std::byte> there = header_there(*header, *facts);
-  const bool writing = access == File::Access::kReadWrite;
-  auto identity = options.without_key
-                      ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
-                      : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
-  if (!identity) return identity.error();
-  const auto uncut = has_end_word(*file, *identity);
+  const format::Identity& identity = header->identity;
+  const auto uncut = has_end_word(*file, identity);
   if (!uncut) return uncut.error();
   if (!*uncut) {
-    return fail(Code::kLiveWord,
-                path + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+    return fail(
+        Code::kLiveWord,
+        file->path() + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
   }
-  auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
+  auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Session>(
-      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+      new Session(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
