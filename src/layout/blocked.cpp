@@ -68,27 +68,19 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
 
 }  // namespace
 
-constexpr Row kBlockedRow{
-    .info = {Layout::kBlocked, "blocked",
-             {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
-    .in_lines = true,
-    .inlined = true,
-    .unit_bits = kBlockBits,
-    .body_unit = kBlockBits,
-    .fewest_bits = kBlockBits,
-    .least_rate = 1e-8,
-    .geometry = geometry,
-    .rate = rate,
-    .expected_fill = expected_fill,
-    .take = take,
-    .fill = fill,
-    .scalar = &kScalar,
+constexpr Row kBlockedRow {
+  .info = {Layout::kBlocked,
+           "blocked",
+           {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
+  .in_lines = true, .inlined = true, .unit_bits = kBlockBits, .body_unit = kBlockBits, .fewest_bits = kBlockBits,
+  .least_rate = 1e-8, .geometry = geometry, .rate = rate, .expected_fill = expected_fill, .take = take, .fill = fill,
+  .scalar = &kScalar,
 #if defined(__x86_64__)
-    .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
+  .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
-    .kernels = {nullptr, nullptr, &kBlockedNeon},
+  .kernels = {nullptr, nullptr, &kBlockedNeon},
 #else
-    .kernels = {},
+  .kernels = {},
 #endif
 };
 

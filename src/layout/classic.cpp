@@ -15,7 +15,9 @@ using Kernel = Scalar<Classic>;
 
 constexpr Functions kScalar = functions("scalar");
 
-Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept { return {num_bits, num_bits, num_probes}; }
+Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
+  return {num_bits, num_bits, num_probes};
+}
 
 double rate(double keys, double bits, double probes) noexcept {
   if (bits <= 2) return 1;  // too few bins for the variance's formula
@@ -46,7 +48,8 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
 }  // namespace
 
 constexpr Row kClassicRow{
-    .info = {Layout::kClassic, "classic",
+    .info = {Layout::kClassic,
+             "classic",
              {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
     .in_lines = false,
     .inlined = false,

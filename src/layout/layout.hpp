@@ -71,10 +71,10 @@ struct Row {
   // Callers inline its test (Target::inlined).
   bool inlined;
 
-  std::uint64_t unit_bits;   // m is a multiple of this ...
-  std::uint64_t body_unit;   // ... and the body's bits of this
-  std::uint64_t fewest_bits; // of a filter that can keep any promise
-  double least_rate;         // below this rate the digest's bits are too few
+  std::uint64_t unit_bits;    // m is a multiple of this ...
+  std::uint64_t body_unit;    // ... and the body's bits of this
+  std::uint64_t fewest_bits;  // of a filter that can keep any promise
+  double least_rate;          // below this rate the digest's bits are too few
 
   Geometry (*geometry)(std::uint64_t num_bits, std::uint32_t num_probes) noexcept;
   // The false-positive rate of m bits and k probes with n keys in them; n and m are at least 1.

@@ -43,9 +43,8 @@ Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, 
 // roughly when blocks are coarse.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) {
   if (fpr < row.least_rate) {
-    return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " +
-                                         row.info.name + " layout reaches (" + number(row.least_rate) +
-                                         "); use the classic layout");
+    return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
+                                         " layout reaches (" + number(row.least_rate) + "); use the classic layout");
   }
   const double keys = static_cast<double>(capacity);
   Size best;

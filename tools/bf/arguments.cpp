@@ -197,7 +197,8 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
   if (const auto info = bfstore::layout_named(text)) return info->layout;
   std::string names;
-  for (const bfstore::LayoutInfo& info : bfstore::layouts()) names += (names.empty() ? "" : " and ") + std::string(info.name);
+  for (const bfstore::LayoutInfo& info : bfstore::layouts())
+    names += (names.empty() ? "" : " and ") + std::string(info.name);
   throw Failure(option + ": '" + text + "' is not a layout; there are " + names);
 }
 

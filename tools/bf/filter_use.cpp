@@ -123,8 +123,8 @@ std::string shape_words(const bfstore::Stats& stats) {
   const bfstore::Shape& shape = stats.shape;
   const auto layout = bfstore::layout_of(shape.layout);
   return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
-         (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe, " : " probes, ") +
-         human_bytes(stats.body_bytes);
+         (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) +
+         (shape.num_probes == 1 ? " probe, " : " probes, ") + human_bytes(stats.body_bytes);
 }
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }
