@@ -14,7 +14,9 @@
 
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made)
-      : filter(std::move(made)), lookup(filter.lookup()), takes_keys(filter.shape().hash != bfstore::Hash::kExternal) {}
+      : filter(std::move(made)),
+        lookup(filter.lookup()),
+        takes_keys(bfstore::hash_of(filter.shape().hash)->takes_keys) {}
 
   bfstore::Filter filter;
   bfstore::Lookup lookup;  // at hand, so that a single lookup is a jump to the kernel

@@ -3,6 +3,7 @@
 
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
+#include <bfstore/hashes.hpp>
 #include <bfstore/inspect.hpp>
 #include <bfstore/layouts.hpp>
 #include <bfstore/options.hpp>

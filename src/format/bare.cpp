@@ -36,15 +36,16 @@ Result<Shape> decode_bare(Bytes bytes) {
     return base::fail(Code::kMagic, "the last 8 bytes are not the trailer of a bare filter");
   }
   const auto layout_number = get<std::uint8_t>(trailer, kTrailerLayoutField);
-  const auto hash = get<std::uint8_t>(trailer, kTrailerHashField);
+  const auto hash_number = get<std::uint8_t>(trailer, kTrailerHashField);
   Shape shape;
   shape.num_probes = get<std::uint8_t>(trailer, kTrailerNumProbesField);
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr) return base::fail(Code::kLayout, "unknown layout " + std::to_string(layout_number));
-  if (hash != 1 && hash != 2)
-    return base::fail(Code::kHash, "hash " + std::to_string(hash) + " is unknown, or not for bare filters");
+  const hash::Row* const hash = hash::find(hash_number);
+  if (hash == nullptr || !hash->info.fits_bare)
+    return base::fail(Code::kHash, "hash " + std::to_string(hash_number) + " is unknown, or not for bare filters");
   shape.layout = row->info.layout;
-  shape.hash = static_cast<Hash>(hash);
+  shape.hash = hash->info.hash;
   if (shape.num_probes < 1 || shape.num_probes > kMaxProbes) {
     return base::fail(Code::kProbes, "k is " + std::to_string(shape.num_probes) + ", not from 1 to 64");
   }

@@ -57,7 +57,7 @@ class Checker {
   void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
-  bool keyed() const noexcept { return id_.hash == static_cast<std::uint16_t>(Hash::kSipHash); }
+  bool keyed() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
 
   [[nodiscard]] bool has_magic() const noexcept {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
@@ -166,9 +166,10 @@ class Checker {
     row_ = layout::find(id_.layout);
     if (row_ == nullptr)
       broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
-    known_hash_ = hash::is_known(id_.hash);
-    if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
-    if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
+    hash_ = hash::find(id_.hash);
+    if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+    if (keyed() && id_.seed != 0)
+      broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown; use a later bfstore");
   }
 
   void check_numbers() {
@@ -279,7 +280,7 @@ class Checker {
   }
 
   void check_canary() {
-    if (known_hash_ && id_.canary != hash::canary(static_cast<Hash>(id_.hash), id_.seed)) {
+    if (hash_ != nullptr && id_.canary != hash::canary(hash_->info.hash, id_.seed)) {
       broken(Code::kCanary,
              "this library hashes otherwise than the one that made the file; use that one, or build it again");
     }
@@ -293,7 +294,7 @@ class Checker {
   std::uint32_t records_bytes_ = 0;
   bool whole_ = false;                // header_bytes is possible, and that many bytes are there
   const layout::Row* row_ = nullptr;  // of its layout
-  bool known_hash_ = false;
+  const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;
   std::vector<Problem> problems_;
 };

@@ -3,8 +3,7 @@
 #include <bfstore/inline.hpp>
 
 #include "base/fail.hpp"
-#include "hash/hash.hpp"
-#include "hash/siphash.hpp"
+#include "hash/hasher.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
 
@@ -76,14 +75,11 @@ Error Filter::close() {
 
 // --- One key ---------------------------------------------------------------------------------------------------------
 
-// What `use` makes of the key's digest; `otherwise` where the owner brings digests. XXH3, which nearly everybody uses,
-// is apart from the others, so that it costs one branch that is always foretold.
+// What `use` makes of the key's digest; `otherwise` where the owner brings digests.
 template <class Outcome, class Use>
 Outcome Filter::Core::with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept {
-  if (shape.hash == Hash::kXxh3) [[likely]]
-    return use(hash::xxh3(key.data(), key.size(), shape.seed));
-  if (shape.hash == Hash::kSipHash) return use(hash::siphash(key.data(), key.size(), secret.key()));
-  return otherwise;
+  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
+                     [&](const auto& hasher) { return use(hasher(key)); });
 }
 
 Count Filter::add(std::string_view key) noexcept {

@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "format/bare.hpp"
+#include "hash/hash.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -29,9 +30,9 @@ Error check_key(const format::Identity& identity, const std::optional<Key>& key)
 Secret::~Secret() { explicit_bzero(key_.data(), key_.size()); }
 
 Error check_key_for(Hash hash, const std::optional<Key>& key) {
-  if (hash == Hash::kSipHash && !key) return fail(Code::kKey, "siphash needs a key: give 16 random bytes");
-  if (hash != Hash::kSipHash && key)
-    return fail(Code::kKey, "a key was given, and only siphash has one: give the hash");
+  const HashInfo& info = hash::row_of(hash).info;
+  if (info.takes_secret && !key) return fail(Code::kKey, std::string(info.name) + " needs a key: give 16 random bytes");
+  if (!info.takes_secret && key) return fail(Code::kKey, "a key was given, and only siphash has one: give the hash");
   return {};
 }
 

@@ -69,14 +69,21 @@ std::string known_layouts() {
   return names;
 }
 
+// "give xxh3 or external"
+std::string known_hashes() {
+  std::string names;
+  for (const HashInfo& info : hashes()) names += (names.empty() ? "give " : " or ") + std::string(info.name);
+  return names;
+}
+
 // What digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
-  if (!hash::is_known(static_cast<std::uint16_t>(hash)))
-    return fail(Code::kHash, "unknown hash: give xxh3, external or siphash");
-  if (hash != Hash::kXxh3 && options.seed) {
+  const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
+  if (row == nullptr) return fail(Code::kHash, "unknown hash: " + known_hashes());
+  if (!row->info.takes_seed && options.seed) {
     return fail(Code::kInvalid,
                 std::string("a seed was given, and only xxh3 has one: ") +
-                    (hash == Hash::kSipHash ? "siphash has a key" : "external digests are the owner's"));
+                    (row->info.takes_secret ? "siphash has a key" : "external digests are the owner's"));
   }
   return check_key_for(hash, options.key);
 }
@@ -97,7 +104,7 @@ Result<Identity> shape_of_size(const Options& options, Form form) {
   identity.capacity = size->capacity;
   identity.fpr = size->fpr;
   identity.seed = options.seed.value_or(0);
-  const bool needs_seed = hash == Hash::kXxh3 && !options.seed && !options.bare;
+  const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
   if (needs_seed) {
     if (Error error = fill_random(&identity.seed, sizeof identity.seed); !error.ok()) return error;
   }
@@ -116,7 +123,8 @@ Result<Identity> plan(const Options& options, Form form) {
   if (options.note.size() > kMaxNoteBytes) {
     return fail(Code::kInvalid, "a note of " + std::to_string(options.note.size()) + " bytes is longer than 1024");
   }
-  if (options.bare && (options.hash == Hash::kSipHash || options.key)) {
+  const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
+  if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
     return fail(
         Code::kInvalid,
         "the bare form has no room for what tells a wrong key, so its hash can not be siphash: make it embedded");

@@ -95,7 +95,7 @@ bool used_up(std::span<const std::byte> header) {
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
   const auto wanted = [what](std::uint8_t bit) { return (what & bit) != 0; };
   const auto hash = format::get<std::uint16_t>(header, format::kHashField);
-  if (wanted(kRightCanary) && bfstore::hash::is_known(hash)) {
+  if (wanted(kRightCanary) && bfstore::hash::find(hash) != nullptr) {
     const auto seed = format::get<std::uint64_t>(header, format::kSeedField);
     format::put(header, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
   }

@@ -45,7 +45,7 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 }
 
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
-  if (filter.shape().hash != bfstore::Hash::kExternal) return;
+  if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
   throw Failure(file +
                 ": takes digests, not keys (its hash is external); use add_digest and contains_digest of the API");
 }
