@@ -69,7 +69,7 @@ class Lookup {
   template <class Kernel>
   BFSTORE_ALWAYS_INLINE bool test(std::uint64_t digest) const noexcept {
     const layout::Located at = Kernel::Rules::locate(target_.geometry, digest);
-    const layout::Doubt doubt{target_.guard};
+    const layout::Doubt doubt{target_.sentinel};
     return Kernel::are_few(target_.geometry) ? Kernel::template test<true>(target_.words, target_.geometry, at, doubt)
                                              : Kernel::template test<false>(target_.words, target_.geometry, at, doubt);
   }

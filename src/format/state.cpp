@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/mutant.hpp"
 #include "hash/hash.hpp"
 
 namespace bfstore::format {
 namespace {
-
-using base::mutant;
 
 std::uint64_t checksum_of(Bytes page, const FileId& file_id) noexcept {
   const auto seed = base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()));
@@ -43,7 +40,7 @@ bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
   OwnerMark* lane = nullptr;
   for (OwnerMark& candidate : slot.lanes) {
     if (candidate.mark != 0 && candidate.owner == owner) {
-      candidate.mark = mutant("mark_goes_back") ? mark : std::max(candidate.mark, mark);
+      candidate.mark = std::max(candidate.mark, mark);
       return true;
     }
     if (candidate.mark == 0 && lane == nullptr) lane = &candidate;
@@ -89,8 +86,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
 }
 
 std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
-  if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id) && !mutant("torn_slot_is_valid"))
-    return std::nullopt;
+  if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id)) return std::nullopt;
   const auto state = get<std::uint32_t>(page, kStateField);
   if (state < static_cast<std::uint32_t>(SlotState::kClean) || state > static_cast<std::uint32_t>(SlotState::kPaused)) {
     return std::nullopt;
@@ -121,21 +117,16 @@ const Slot* SlotPair::newest() const noexcept {
   return &*a;
 }
 
-std::size_t SlotPair::next_index() const noexcept {
-  const std::size_t other = newest() == (slots[0] ? &*slots[0] : nullptr) ? 1 : 0;
-  return mutant("writes_over_the_newest_slot") ? 1 - other : other;
-}
+std::size_t SlotPair::next_index() const noexcept { return newest() == (slots[0] ? &*slots[0] : nullptr) ? 1 : 0; }
 
 bool SlotPair::whole() const noexcept {
-  if (!slots[0] || !slots[1]) return mutant("one_slot_is_enough");
+  if (!slots[0] || !slots[1]) return false;
   const std::uint64_t a = slots[0]->sequence;
   const std::uint64_t b = slots[1]->sequence;
   return a + 1 == b || b + 1 == a;
 }
 
-bool SlotPair::clean() const noexcept {
-  return (whole() || mutant("clean_with_torn_slots")) && newest()->state == SlotState::kClean;
-}
+bool SlotPair::clean() const noexcept { return whole() && newest()->state == SlotState::kClean; }
 
 SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcept {
   return {{decode_slot(page_a, file_id), decode_slot(page_b, file_id)}};

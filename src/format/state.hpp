@@ -29,9 +29,9 @@ inline constexpr Field kRecoveredField{"recovered", 64, 8};
 inline constexpr std::size_t kLaneBytes = 24;
 inline constexpr Field kLanesField{"lanes", 128, kNumLanes* kLaneBytes};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField,       kRecoveredField, kBootIdField,
-                                        kDeviceField,   kInodeField,       kInodeMarkField, kMountField,
-                                        kLanesField,    kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField,  kStateField, kNumSlicesField,   kBootIdField,
+                                        kDeviceField,    kInodeField, kInodeMarkField,   kMountField,
+                                        kRecoveredField, kLanesField, kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 

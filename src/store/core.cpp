@@ -9,22 +9,10 @@
 #include <thread>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "format/sections.hpp"
 
 namespace bfstore {
 namespace {
-
-using base::mutant;
-
-// What of the live word lookups and adds heed: all but a sync.
-std::uint64_t heeded() noexcept {
-  std::uint64_t bits = format::LiveWord::kCompared;
-  if (mutant("lookups_ignore_poison")) bits &= ~format::LiveWord::kPoisoned;
-  if (mutant("lookups_ignore_superseding")) bits &= ~(format::LiveWord::kSuperseded | format::LiveWord::kReplaced);
-  if (mutant("lookups_ignore_recovery")) bits &= ~format::LiveWord::kRecovering;
-  return bits;
-}
 
 // Threads count on cache lines of their own, as far as the stripes go.
 std::size_t own_stripe() noexcept {
@@ -66,13 +54,10 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   const format::Identity& identity = file_session->identity();
   std::byte* const live_page = file_session->live_page();
   const std::uint64_t end = format::end_word(identity.file_id);
-  own_word = base::little_endian(end);
-  target.guard = {store::word_at(live_page),
-                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
-                  heeded(), format::LiveWord::healthy(identity.file_id).bits ^ end};
-  add_guard = target.guard;
-  if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
-    add_guard.mask &= ~format::LiveWord::kRecovering;
+  target.sentinel = {store::word_at(live_page), store::word_at(file_session->end_word()), format::LiveWord::kCompared,
+                     format::LiveWord::healthy(identity.file_id).bits ^ end};
+  add_sentinel = target.sentinel;
+  if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file_session->born();
   session = std::move(file_session);
@@ -90,7 +75,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
              row.inlined},
       shape(body_shape),
       body_bytes(body_length),
-      add_guard(target.guard),
+      add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {}
@@ -99,17 +84,15 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
     : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
            store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
   const std::uint64_t end = format::end_word(embedded.identity.file_id);
-  own_word = base::little_endian(end);
   const format::Sections sections = format::sections_of(embedded.identity);
-  target.guard = {store::word_at(start + sections.identity_checksum.offset),
-                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word.offset),
-                  ~std::uint64_t{0}, embedded.checksum ^ end};
-  add_guard = target.guard;
+  target.sentinel = {store::word_at(start + sections.identity_checksum.offset),
+                     store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
+  add_sentinel = target.sentinel;
 }
 
 Code Filter::Core::health() const noexcept {
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const std::uint64_t differing = target.guard.differing();
+  const std::uint64_t differing = target.sentinel.differing();
   if (differing == 0) return Code::kOk;
   if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
   if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
@@ -131,7 +114,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
-  if (layout::in_doubt(add_guard) && !mutant("add_does_not_look_again")) [[unlikely]]
+  if (layout::in_doubt(add_sentinel)) [[unlikely]]
     return health();
   return std::uint64_t{changed ? 1U : 0U};
 }
@@ -154,8 +137,7 @@ void Filter::Core::check_writeback_in_time() noexcept {
   std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);
   if (now < next) [[likely]]
     return;
-  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed) &&
-      !base::mutant("writer_does_not_ask_the_kernel")) {
+  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed)) {
     const int callers = errno;  // no call changes it
     session->check_writeback();
     errno = callers;

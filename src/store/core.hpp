@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/mutant.hpp"
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
@@ -46,8 +45,7 @@ struct Filter::Core {
   // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
   // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {
-    if (base::mutant("adds_in_doubt")) return Code::kOk;
-    if (writable && (born.here() || base::mutant("forked_child_adds")) && !layout::in_doubt(add_guard)) [[likely]]
+    if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]]
       return hard_limit && full() ? Code::kFull : Code::kOk;
     return why_not();
   }
@@ -76,7 +74,7 @@ struct Filter::Core {
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
-  layout::Guard add_guard;  // the same; but a writer that recovers a file adds to it meanwhile
+  layout::Sentinel add_sentinel;  // the same; but a writer that recovers a file adds to it meanwhile
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;

@@ -2,7 +2,6 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/key.hpp"
 #include "store/session.hpp"
 
@@ -10,7 +9,6 @@ namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::mutant;
 using format::Form;
 using region::File;
 
@@ -58,8 +56,7 @@ Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint
   if (!found) return found;
   const auto end = read_word(file, offset + format::sections_of(found->identity).end_word.offset);
   if (!end) return end.error();
-  if (*end != format::end_word(found->identity.file_id) && !mutant("end_word_is_not_checked_at_opening"))
-    return cut_or_overwritten(where);
+  if (*end != format::end_word(found->identity.file_id)) return cut_or_overwritten(where);
   return found;
 }
 

@@ -74,8 +74,7 @@ Error Filter::close() {
   return error;
 }
 
-// --- One key
-// -----------------------------------------------------------------------------------------------------------
+// --- One key ---------------------------------------------------------------------------------------------------------
 
 // What `use` makes of the key's digest; `otherwise` where the owner brings digests. XXH3, which nearly everybody uses,
 // is apart from the others, so that it costs one branch that is always foretold.
@@ -104,8 +103,7 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
                             [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
 }
 
-// --- Durability and facts
-// ----------------------------------------------------------------------------------------------
+// --- Durability and facts --------------------------------------------------------------------------------------------
 
 Error Filter::sync(std::uint64_t owner, std::uint64_t mark) {
   if (core_->session == nullptr) return not_a_file();

@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::kNobodysLock;
-using base::mutant;
 using format::kStateLock;
 using format::Slot;
 using region::File;
@@ -81,13 +78,12 @@ Error Session::initialize(Writers kind) {
 // Where a file has the name already, it is superseded until the new one has the name. A writer that opens the new one
 // waits until the name is durable: otherwise a power cut could take away with it what that writer synced.
 Error Session::give_name() {
-  const auto state_lock = take(mutant("name_is_not_durable_yet") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return state_lock.error();
   if (!replace_) return file_.publish(false);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
-    if (mutant("lets_go_of_the_old_file_too_early")) replaced_.reset();
     if (replaced_ != nullptr) replaced_->about_to_go();
     Error error = file_.publish(replaces);
     if (error.code == Code::kExists && !replaces) continue;  // another process made a file of that name meanwhile
@@ -104,7 +100,7 @@ Error Session::give_name() {
 // What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
 // here.
 Error Session::begin_replacing() {
-  if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
+  if (replaced_ != nullptr && !replaced_->has_its_path()) {
     replaced_.reset();
     if (std::exchange(superseded_by_owner_, false)) {
       return fail(Code::kBusy, file_.path() +
@@ -138,7 +134,7 @@ Error Session::publish() {
   if (!unpublished_)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");
-  if (Error error = mutant("publishes_without_a_sync") ? Error{} : sync_and_mark_clean(); !error.ok()) return error;
+  if (Error error = sync_and_mark_clean(); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = give_name();
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
@@ -150,7 +146,6 @@ Error Session::publish() {
 
 // The handle continues to add, alone, so the file must not say clean, and no other process may write to it.
 Error Session::go_on_unpublished(const Error& cause) {
-  if (mutant("goes_on_clean_when_publishing_failed")) return cause;
   const auto evidence = evidence_under_lock();
   const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
   if (!dirty.ok()) return poison(dirty);

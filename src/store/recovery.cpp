@@ -1,13 +1,11 @@
 // A file that was unclean or poisoned, until every owner has added again what came after its mark (FORMAT.md,
 // "Recovery"). That is a state of the file, not of a handle. The order of the steps is the protocol.
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 
 using base::fail;
-using base::mutant;
 using format::Slot;
 using format::SlotState;
 
@@ -18,20 +16,15 @@ constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWor
 // The last recoverer synced and closed: what was added again is on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
-         (!evidence.live_word.has(kTrouble) || mutant("paused_in_trouble"));
+         !evidence.live_word.has(kTrouble);
 }
 
 }  // namespace
 
-bool recovering_here(const Evidence& evidence) noexcept {
-  return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kRecovering && same_place(evidence) &&
-         evidence.live_word.has(format::LiveWord::kRecovering) && !evidence.live_word.has(format::LiveWord::kPoisoned);
-}
-
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
 // is held, so that none comes meanwhile.
 Error Session::recover(const Evidence& evidence, const Opening& options) {
-  if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
+  if (evidence.writer_alive)
     return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (Error error = own_blocks(); !error.ok()) return error;
@@ -48,28 +41,26 @@ Error Session::recover(const Evidence& evidence, const Opening& options) {
 // are all written again.
 Error Session::begin_recovery(const Evidence& evidence) {
   const bool is_paused = paused(evidence);
-  if (!mutant("recovery_is_not_in_the_live_word")) live_word().set(format::LiveWord::kRecovering);
+  live_word().set(format::LiveWord::kRecovering);
   Slot slot = dirty_now(evidence);
-  if (!mutant("recovery_is_not_in_the_slot")) slot.state = SlotState::kRecovering;
-  if ((is_paused && !mutant("pause_forgets_who_recovered")) || mutant("kill_keeps_who_recovered"))
-    slot.recovered = evidence.slots.newest()->recovered;
+  slot.state = SlotState::kRecovering;
+  if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = write_slot(evidence.slots, slot); !error.ok()) return poison(error);
-  if (!is_paused && !mutant("recovery_writes_nothing_again")) {
+  if (!is_paused) {
     Error error = file_.rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
     const format::Section rest = format::sections_of(identity_).behind_header;
     if (error.ok()) error = file_.rewrite(rest.offset, rest.bytes);
-    if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
+    if (error.ok()) error = file_.sync();
     if (!error.ok()) return poison(error);
   }
-  if (!mutant("recovery_keeps_the_poison")) live_word().clear(kTrouble);
+  live_word().clear(kTrouble);
   return {};
 }
 
 // Durable before anybody is answered "no" again.
 Error Session::end_recovery(const Evidence& evidence) {
-  if (mutant("accepts_the_loss_before_the_slot_is_durable")) live_word().clear(format::LiveWord::kRecovering);
   if (Error error = write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return poison(error);
-  if (!mutant("accepted_loss_keeps_the_flag")) live_word().clear(format::LiveWord::kRecovering);
+  live_word().clear(format::LiveWord::kRecovering);
   return {};
 }
 
@@ -78,11 +69,11 @@ Result<bool> Session::recovered(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     format::set_recovered(slot, owner);
-    over = slot.state == SlotState::kDirty || mutant("first_owner_ends_the_recovery") || format::all_recovered(slot);
+    over = slot.state == SlotState::kDirty || format::all_recovered(slot);
     if (over) {
       slot.state = SlotState::kDirty;
       slot.recovered = 0;
-      if (!mutant("recovery_never_ends_in_the_live_word")) cleared |= format::LiveWord::kRecovering;
+      cleared |= format::LiveWord::kRecovering;
     }
     return Error{};
   });

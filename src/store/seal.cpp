@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "layout/layout.hpp"
+#include "store/plan.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -18,7 +18,6 @@ namespace store {
 namespace {
 
 using base::fail;
-using base::mutant;
 using format::kChunkBytes;
 using region::File;
 
@@ -95,7 +94,7 @@ std::uint64_t each_damaged_chunk(const File& file, const format::Identity& ident
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
     const auto chunk = chunks.read(number);
     const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, identity) : 0;
-    if ((checksums.match(number, checksum) && chunk.ok()) || mutant("believes_every_chunk")) continue;
+    if (checksums.match(number, checksum) && chunk.ok()) continue;
     damaged(chunks.place(number));
     ++found;
   }
@@ -167,7 +166,6 @@ Error Session::check_seal(const Opening& options) const {
                                         " filter can be made to answer maybe; use a copy, or build it again");
   }
   for (const DamagedRange& range : damaged) {
-    if (mutant("damage_is_not_covered")) return {};
     if (Error error = mapping_.cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
   }
   return {};
@@ -178,16 +176,15 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   identity_.seal = ReportedSeal{};
   const format::Sections sections = format::sections_of(identity_);
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
-  if (Error error = file_.allocate(sections.behind_header.offset, sections.behind_header.bytes); !error.ok())
-    return error;
+  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
+  if (Error error = file_.allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
   std::optional<Checksums> known;  // of a source that is sealed itself: what rotted is not sealed again
   if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
   for (std::uint64_t number = 0; number < num_chunks; ++number) {
     const auto chunk = chunks.read(number);
     if (!chunk) return chunk.error();
-    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)) &&
-        !mutant("seals_damage"))
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)))
       return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
     if (Error error = file_.write_at(*chunk, format::chunk_of(identity_, number).offset); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number),
@@ -214,7 +211,7 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
   if (!evidence) return evidence.error();
   format::Slot slot = dirty_now(*evidence);
-  if (!mutant("sealed_file_forgets_the_marks")) slot.lanes = marks.lanes;
+  slot.lanes = marks.lanes;
   return write_slot(evidence->slots, slot);
 }
 
@@ -230,7 +227,7 @@ Result<Evidence> at_rest(const Session& source) {
   const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
   if (!changing) return changing.error();
   const FileState state = judge(*evidence);
-  const bool free = (!*writer && !*changing) || mutant("seals_beside_its_maker");
+  const bool free = !*writer && !*changing;
   if (free && (state == FileState::kClean || state == FileState::kAdoptable)) return evidence;
   return fail(Code::kBusy, source.file().path() + ": is open for writing; seal it when its writers have closed it");
 }
@@ -238,7 +235,6 @@ Result<Evidence> at_rest(const Session& source) {
 }  // namespace
 }  // namespace store
 
-using base::mutant;
 using store::Session;
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
@@ -266,14 +262,12 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   if (!sealed) return sealed.error();
   if (Error error = (*sealed)->seal(**source, *before->slots.newest()); !error.ok()) return error;
   // From here on nobody is let in to write to the file that is replaced, which may be the one that was sealed.
-  const bool refuse_first = options.replace && !mutant("seals_in_place_beside_late_writers");
-  if (Error error = refuse_first ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
+  if (Error error = options.replace ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
   const auto after = (*source)->look();
   if (!after) return after.error();
-  Error cut = mutant("seals_what_was_cut") ? Error{} : (*source)->check_file_is_whole();
-  if (!cut.ok()) return cut;
-  const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
-  const bool same_file = (*source)->file().has_its_path() || mutant("seals_what_was_replaced");
+  if (Error error = (*source)->check_file_is_whole(); !error.ok()) return error;
+  const bool unchanged = after->slots == before->slots;
+  const bool same_file = (*source)->file().has_its_path();
   if (!unchanged || !same_file ||
       ((after->live_word.bits ^ before->live_word.bits) & ~format::LiveWord::kSuperseded) != 0)
     return base::fail(Code::kBusy, from + ": was written to or replaced while it was sealed; seal it again");

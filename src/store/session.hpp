@@ -19,73 +19,15 @@
 #include "region/fork.hpp"
 #include "region/lock.hpp"
 #include "region/mapping.hpp"
+#include "store/evidence.hpp"
+#include "store/header.hpp"
+#include "store/memory.hpp"
 #include "store/replaced.hpp"
 
 namespace bfstore::store {
 
-// On the heap: threads and fibers with small stacks open filters, too.
-using HeaderBytes = std::vector<std::byte>;
-
-// What decides whether a file may be used.
-struct Evidence {
-  format::SlotPair slots;
-  format::LiveWord live_word;
-  bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
-  bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
-  bool changing = false;      // a process holds the state lock, and did so for as long as we waited
-  format::Place place;        // of the file, now
-};
-
-// Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
-FileState judge(const Evidence& evidence) noexcept;
-
-// Whether the newest slot was written in this boot, for this inode.
-bool same_place(const Evidence& evidence) noexcept;
-
-// Whether recoverers that hold the writers' lock were let in.
-bool recovering_here(const Evidence& evidence) noexcept;
-
-// The newest slot's marks in a slot that says dirty, here and now.
-format::Slot dirty_now(const Evidence& evidence) noexcept;
-
-// The four header pages of a file as they are now, read into private memory; zeros behind the file's end.
-Result<HeaderBytes> read_header(const region::File& file);
-
-// As much of them as the file has.
-std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
-
-format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
-format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
-
-// What does not change while the file is open: where it is, and when.
-Result<format::Place> place_of(const region::File& file);
-
-// Whether the word at the end of a file is there and its own. A file that was cut behind its header has lost it,
-// whether or not it was grown again.
-Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
-
-// Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
-// process is about to change them.
-Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
-
-// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
-Error check_sharing(region::File& file, region::File::Access access);
-
-// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
-region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
-
-// A file in memory as the options want it: mapped, with a guard if that is wanted, or copied. `header` is what was read
-// of the file, and checked; a copy has it as it was then.
-Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
-                                   const format::Identity& identity, const HeaderBytes& header,
-                                   const MapOptions& options, region::Pages pages);
-
 // Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
-
-// The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's
-// own, its seal and features. Where the body begins is the caller's to say.
-Result<format::Identity> as_new(format::Identity identity);
 
 // Whether a writer lets others in beside it.
 enum class Writers { kShared, kAlone };
@@ -225,10 +167,5 @@ class Session {
   bool superseded_by_owner_ = false;    // who adds what that file's writers added, before this one is published
   mutable std::mutex sync_mutex_;       // locks of the file are between descriptors, not threads
 };
-
-inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format::kNumWriterLocks};
-
-inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
-Error replaced_again_and_again(const std::string& path);
 
 }  // namespace bfstore::store

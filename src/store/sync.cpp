@@ -3,15 +3,12 @@
 #include <new>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::kNobodysLock;
-using base::mutant;
 using format::kStateLock;
 using format::kSyncLock;
 using format::Slot;
@@ -27,18 +24,16 @@ constexpr std::uint64_t kOut = format::LiveWord::kSuperseded | format::LiveWord:
 Error Session::write_slot(const SlotPair& slots, Slot slot) const {
   if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
     return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
-  slot.sequence = slots.newest()->sequence + (mutant("sequence_stays") ? 0 : 1);
+  slot.sequence = slots.newest()->sequence + 1;
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
   if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
-  if (mutant("slot_is_not_synced")) return {};
-  if (mutant("dirty_is_not_synced") && slots.newest()->state == SlotState::kClean) return {};
   return file_.sync();
 }
 
 Result<HeaderBytes> Session::whole_header() const {
   const auto header = read_header(file_);
   if (!header) return header.error();
-  const auto uncut = mutant("end_word_is_not_checked_later") ? true : has_end_word(file_, identity_);
+  const auto uncut = has_end_word(file_, identity_);
   if (!uncut) return uncut.error();
   if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
   return fail(Code::kLost,
@@ -48,8 +43,7 @@ Result<HeaderBytes> Session::whole_header() const {
 // Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
 // guard has put in the place of the mapping is not the file's.
 Error Session::check_file_is_whole() const {
-  if (mutant("writes_behind_the_end")) return {};
-  if (faulted() && !mutant("syncs_after_a_fault")) return unreadable();
+  if (faulted()) return unreadable();
   if (Error error = file_.check_descriptor(); !error.ok()) return error;
   const auto header = whole_header();
   return header ? Error{} : header.error();
@@ -65,23 +59,19 @@ Error Session::unreadable() const {
 // the sync lock is held.
 Error Session::sync_body() const {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  const format::LiveWord before = live_word().set(mutant("syncs_without_a_flag") ? 0 : format::LiveWord::kSyncing);
-  if (before.has(format::LiveWord::kPoisoned) && !mutant("syncs_a_poisoned_file"))
-    return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
-  if (before.has(format::LiveWord::kSyncing) && !mutant("syncs_after_a_dead_sync"))
+  const format::LiveWord before = live_word().set(format::LiveWord::kSyncing);
+  if (before.has(format::LiveWord::kPoisoned)) return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
+  if (before.has(format::LiveWord::kSyncing))
     return fail(Code::kPoisoned, file_.path() + ": a process was killed while it synced");
-  if (mutant("body_is_not_synced")) return {};
-  if (mutant("tries_a_failed_sync_again") && !file_.sync().ok()) return file_.sync();
   return file_.sync();
 }
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
 Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) try {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
-  if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
-  if (replaced() && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
+  if (replaced()) {
     live_word().clear(format::LiveWord::kSyncing);
     return superseded();
   }
@@ -91,7 +81,6 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) tr
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);
-  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().clear(over);
   if (refused.ok()) {
     if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
   }
@@ -112,8 +101,8 @@ bool Session::replaced() const {
 }
 
 Error Session::sync_and_mark_clean() {
-  return store_slot(mutant("close_does_not_sync_the_body") ? Error{} : sync_body(), [](Slot& slot, std::uint64_t&) {
-    const bool unfinished = slot.state == SlotState::kRecovering && !mutant("recoverer_closes_clean");
+  return store_slot(sync_body(), [](Slot& slot, std::uint64_t&) {
+    const bool unfinished = slot.state == SlotState::kRecovering;
     slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
     return Error{};
   });
@@ -123,16 +112,16 @@ Error Session::sync_and_mark_clean() {
 // write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
 // either, this handle at least keeps a page of its own that says so.
 Error Session::poison(const Error& cause) const {
-  if (!mutant("poison_is_not_in_the_live_word")) live_word().set(format::LiveWord::kPoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
-    if (!mutant("poison_keeps_the_boot_id")) slot.place.boot_id = {};
-    kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
+    slot.place.boot_id = {};
+    kept = write_slot(evidence->slots, slot).ok();
   }
-  if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
+  if (!kept) poison_for_this_handle();
   return {Code::kPoisoned, cause.os_errno,
           cause.message +
               "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
@@ -140,15 +129,14 @@ Error Session::poison(const Error& cause) const {
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
-  if (!born().here() && !mutant("forked_child_syncs")) return forked();
+  if (!born().here()) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if (live_word().load().has(kOut) && !mutant("syncs_a_superseded_file")) return superseded();
+  if (live_word().load().has(kOut)) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  const auto sync_lock = take(mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  const auto sync_lock = take(kSyncLock);
   if (!sync_lock) return sync_lock.error();
-  if (mutant("mark_before_the_keys")) return store_slot({}, update).ok() ? file_.sync() : Error{};
   const Error body_synced = sync_body();
-  const auto state_lock = take(mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return not_stored(body_synced, state_lock.error());
   Error stored = store_slot(body_synced, update);
   return stored.ok() && faulted() ? unreadable() : stored;
@@ -185,7 +173,6 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 
 Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
-  if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy, or behind the file's end
   if (header) check_writeback();
   return header && !live_word_of(*header).has(kOut) && file_.has_its_path() && !file_.path_names_another();
@@ -193,7 +180,7 @@ Result<bool> Session::is_current() const {
 
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to.
 void Session::check_writeback() const noexcept try {
-  if (mutant("nobody_asks_the_kernel") || unpublished_ || mapping_.is_copy()) return;
+  if (unpublished_ || mapping_.is_copy()) return;
   if (!born().here() || !file_.check_descriptor().ok()) return;
   if (writing_) return check_writeback_as_writer();
   const int failed = failed_writeback();
@@ -209,7 +196,7 @@ void Session::check_writeback() const noexcept try {
 // Where another thread or process syncs, that one learns of a failure.
 void Session::check_writeback_as_writer() const {
   const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
-  if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
+  if (!one_thread.owns_lock()) return;
   const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
   if (!sync_lock) return;
   const bool idle = sync_lock->has_value();
@@ -227,13 +214,12 @@ void Session::check_writeback_as_writer() const {
 // Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
 // sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
 Error Session::ask_the_kernel() const {
-  const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::LiveWord::kSyncing;
-  if (live_word().set(flag).has(format::LiveWord::kSyncing)) {
+  if (live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
     live_word().set(format::LiveWord::kPoisoned);
     return fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced");
   }
   const int failed = failed_writeback();
-  if (failed == 0) live_word().clear(flag);
+  if (failed == 0) live_word().clear(format::LiveWord::kSyncing);
   return told_of_failure(failed);
 }
 
@@ -273,7 +259,7 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
 Error Session::close() {
   if (!writing_) return {};
   writing_ = false;
-  if (unpublished_ || (!born().here() && !mutant("forked_child_closes"))) return {};
+  if (unpublished_ || !born().here()) return {};
   const Error outcome = leave();
   writers_lock_ = {};
   return outcome;
@@ -285,10 +271,10 @@ Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (live_word().load().has(kOut)) return {};
   if (Error error = ask_before_leaving(); !error.ok()) return error;
-  const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return state_lock.error();
   Error outcome = leave_last();
-  if (!mutant("closes_before_it_leaves")) writers_lock_ = {};
+  writers_lock_ = {};
   return outcome;
 }
 
@@ -297,7 +283,7 @@ Error Session::leave() {
 Error Session::ask_before_leaving() const {
   const auto others = writers_lock_.others(file_);
   const bool known = live_word().load().has(format::LiveWord::kPoisoned);
-  if (!others || !*others || known || mutant("leaves_without_asking_the_kernel")) return {};
+  if (!others || !*others || known) return {};
   const auto sync_lock = take(kSyncLock);
   const Error failed = sync_lock ? ask_the_kernel() : told_of_failure(failed_writeback());
   if (failed.ok()) return {};
@@ -310,7 +296,7 @@ Error Session::ask_before_leaving() const {
 Error Session::leave_last() {
   const auto others = writers_lock_.others(file_);
   if (!others) return others.error();
-  if (*others && !mutant("close_says_clean_beside_a_writer")) return {};
+  if (*others) return {};
   const auto sync_lock = take(kSyncLock);  // no other writer can want it now
   return sync_lock ? sync_and_mark_clean() : sync_lock.error();
 }

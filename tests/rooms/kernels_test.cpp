@@ -39,8 +39,8 @@ using Words = std::unique_ptr<std::uint64_t, Free>;
 layout::Target target_of(const Functions& kernel, const std::uint64_t* words, const Geometry& geometry) {
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
-  const layout::Guard guard{&front, &end, ~std::uint64_t{0}, 3};
-  return {words, geometry, guard, kernel.contains.one, layout::row_of(Layout::kBlocked).inlined};
+  const layout::Sentinel sentinel{&front, &end, ~std::uint64_t{0}, 3};
+  return {words, geometry, sentinel, kernel.contains.one, layout::row_of(Layout::kBlocked).inlined};
 }
 
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
@@ -95,8 +95,8 @@ void check_doubt(const Functions& kernel) {
     std::uint64_t end = 2;
     const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kBlockBits, k);
     layout::Target target = target_of(kernel, words.get(), geometry);
-    target.guard.front = &front;
-    target.guard.end = &end;
+    target.sentinel.front = &front;
+    target.sentinel.end = &end;
     const Lookup lookup(target);
     for (const auto& [at_front, at_end] :
          {std::pair(1U, 2U), std::pair(0U, 2U), std::pair(1U, 0U), std::pair(0U, 0U)}) {

@@ -28,7 +28,7 @@ bool bit_at(const std::uint64_t* words, const Geometry& geometry, std::uint64_t 
 
 std::int32_t ask_one(const Target& target, std::uint64_t digest) noexcept {
   const bool set = bit_at(target.words, target.geometry, digest);
-  return set || in_doubt(target.guard) ? 1 : 0;
+  return set || in_doubt(target.sentinel) ? 1 : 0;
 }
 
 std::size_t ask_step(const std::uint64_t* words, const Geometry& geometry, const Step& step,

@@ -21,7 +21,7 @@ struct Geometry {
 struct Target {
   const std::uint64_t* words = nullptr;
   Geometry geometry;
-  Guard guard;
+  Sentinel sentinel;
   // The kernel that was chosen when the filter was opened: 1 is maybe, doubt is too, 0 is no. A whole register, which
   // the C ABI hands on as it is.
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
@@ -116,8 +116,8 @@ struct Scalar {
 
 // What a kernel asks for.
 struct Doubt {
-  const Guard& guard;
-  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(guard); }
+  const Sentinel& sentinel;
+  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(sentinel); }
 };
 
 // Where that is asked elsewhere.
