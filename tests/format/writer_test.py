@@ -101,6 +101,10 @@ def masked(record):
     return record[:88], record[104:128], sorted(records), record[at:size - 8]
 
 
+def small_body(path):
+    return content(path)[16384:16384 + 6400]
+
+
 def newest_slot(data):
     return max(data[SLOT_A:SLOT_B], data[SLOT_B:LIVE], key=lambda page: reader.number(page[:8]))
 
@@ -275,6 +279,26 @@ class Writer(unittest.TestCase):
         w = writer.open_clean(self.path)
         self.assertEqual(w.add(b"old"), 1)
         w.close()
+
+    def test_its_adds_and_the_library_s_are_refused_with_the_same_code(self):
+        for mask, code in ((1 << 32, "BFS_EPOISONED"), (1 << 33, "BFS_ESUPERSEDED"), (1 << 34, "BFS_ERECOVERING"),
+                           (1 << 36, "BFS_ESUPERSEDED"), (1 << 37, "BFS_ELOST"), (1 << 9, "BFS_ELOST")):
+            with self.subTest(mask=mask):
+                w = writer.create(self.path, writer.shape(1, 51200, 4))
+                theirs = bfs.call(LIBRARY.bfs_create, self.other, bfs.options(num_bits=51200, num_probes=4))
+                for path in (self.path, self.other):
+                    with open(path, "r+b") as file:
+                        file.seek(LIVE)
+                        word = reader.number(file.read(8)) ^ mask
+                        file.seek(LIVE)
+                        file.write(struct.pack("<Q", word))
+                self.refused(code, lambda: w.add(b"late"))
+                self.assertEqual(LIBRARY.bfs_add(theirs, b"late", 4), CODES[code])
+                self.assertFalse(any(small_body(self.path) + small_body(self.other)), "a bit was set")
+                w.drop()
+                LIBRARY.bfs_close(theirs)
+                for path in (self.path, self.other):
+                    os.unlink(path)
 
     def killed_file(self, and_then=""):
         """Made, filled and marked by a process that is killed."""
