@@ -93,7 +93,10 @@ TEST_CASE("blocked: the measured rate at capacity is the theory's at 8, 10, 12, 
 
 TEST_CASE("blocked: the measured rate in neighbouring lines of filters of 2^32, 2^36 and 2^39 lines is the theory's") {
   for (const unsigned line_bits : {32U, 36U, 39U}) {
-    for (const auto& [bits_per_key, num_probes] : {std::pair{10U, 6U}, std::pair{16U, 9U}, std::pair{24U, 12U}}) {
+    for (const auto& shape : {std::pair{10U, 6U}, std::pair{16U, 9U}, std::pair{24U, 12U}}) {
+      const auto bits_per_key =
+          shape.first;  // no structured binding: CAPTURE is a lambda, and clang 14 has none of these
+      const auto num_probes = shape.second;
       CAPTURE(line_bits);
       CAPTURE(bits_per_key);
       Neighbours lines(line_bits, num_probes);
