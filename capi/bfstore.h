@@ -240,7 +240,8 @@ typedef struct bfs_statistics {
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
   double fill_ratio;       /* set_bits / m */
-  double estimated_keys;   /* from the fill: -(m/k) ln(1 - fill) (Swamidass & Baldi 2007), per block for blocked */
+  double estimated_keys;   /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
+                              term; per line of 512 bits for blocked */
   double estimated_fpr;    /* the rate now: the mean over blocks of fill^k */
   uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX in buffers, and where the kernel
                               does not tell: it does to who owns the file or may write to it */

@@ -152,9 +152,11 @@ struct Shape {
 // What the bits say. Counting them reads the whole body.
 struct Fill {
   std::uint64_t set_bits = 0;
-  double fill_ratio = 0;      // set_bits / m
-  double estimated_keys = 0;  // from the fill: -(m/k) ln(1 - fill), summed over blocks for the blocked layout
-  double estimated_fpr = 0;   // the rate now: the mean over blocks of fill^k
+  double fill_ratio = 0;  // set_bits / m
+  // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), less what the logarithm of a
+  // random number is too great by in the mean (Jensen's term); line by line, with m = 512, for the blocked layout.
+  double estimated_keys = 0;
+  double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
 };
 
 struct Stats {
