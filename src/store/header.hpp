@@ -36,7 +36,7 @@ struct CheckedHeader {
 struct Reading {
   bool writing = false;
   bool without_key = false;  // who copies or checks bits, and hashes no keys
-  std::optional<Key> key;
+  const std::optional<Key>& key;  // no copy: whoever has one wipes it
 };
 
 // Of a regular file whose identity keeps every rule of the format, and to which the key belongs. The states and the end
