@@ -35,7 +35,7 @@ struct CheckedHeader {
 // For whom a header is checked.
 struct Reading {
   bool writing = false;
-  bool without_key = false;  // who copies or checks bits, and hashes no keys
+  bool without_key = false;       // who copies or checks bits, and hashes no keys
   const std::optional<Key>& key;  // no copy: whoever has one wipes it
 };
 
