@@ -14,7 +14,7 @@ struct HashInfo {
   const char* name = nullptr;  // as the tools write it
   bool takes_keys = false;     // else digests alone, which the owner brings
   bool takes_seed = false;
-  bool takes_secret = false;  // a Key, which no file has
+  bool takes_secret = false;  // a SecretKey, which no file has
   bool fits_bare = false;     // the bare form has room for all that a reader must know
 };
 

@@ -330,7 +330,7 @@ std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noex
   return base::round_up(kRecordsOffset + records + kChecksumBytes, 64);
 }
 
-ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
+ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
   std::array<std::byte, 8> bytes{};
   base::store(bytes.data(), salt);
   return {salt, hash::siphash(bytes.data(), bytes.size(), key)};

@@ -88,7 +88,7 @@ enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed = false) noexcept;
 
 // What a file keeps of its key.
-ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept;
+ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
 
 // Where a body of so many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;

@@ -19,7 +19,7 @@ struct Xxh3 {
 };
 
 struct SipHash {
-  const Key& secret;
+  const SecretKey& secret;
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return siphash(key.data(), key.size(), secret);
   }
@@ -28,7 +28,7 @@ struct SipHash {
 // What `use` makes of the hasher; `otherwise` where no keys are taken. XXH3, which nearly everybody uses, is apart from
 // the others, so that it costs one branch that is always foretold.
 template <class Outcome, class Use>
-Outcome visit(Hash hash, std::uint64_t seed, const Key& secret, Outcome otherwise, Use use) noexcept {
+Outcome visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Outcome otherwise, Use use) noexcept {
   if (hash == Hash::kXxh3) [[likely]]
     return use(Xxh3{seed});
   if (hash == Hash::kSipHash) return use(SipHash{secret});

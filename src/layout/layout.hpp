@@ -54,7 +54,7 @@ struct Functions {
 struct Tally {
   std::uint64_t set_bits = 0;
   std::uint64_t bits_taken = 0;
-  std::array<std::uint64_t, kBlockBits + 1> lines_with{};  // how many lines have so many bits set
+  std::array<std::uint64_t, kLineBits + 1> lines_with{};  // how many lines have so many bits set
 };
 
 // The instruction sets for which a layout may have a kernel besides the scalar one; the order is the table's in

@@ -94,7 +94,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
 }
 
 Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
-                               const std::optional<Key>& key) {
+                               const std::optional<SecretKey>& key) {
   if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
   const Adding how = writing ? Adding::kShared : Adding::kNever;
   if (bare) {
@@ -114,11 +114,11 @@ Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, boo
   return Filter(std::move(core));
 }
 
-Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<Key>& key) {
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
   return wrap_as(buffer, bare, true, key);
 }
 
-Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const std::optional<Key>& key) {
+Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
   return wrap_as(buffer, bare, false, key);
 }
 

@@ -21,7 +21,7 @@ Error cut_or_overwritten(const std::string& where) {
 
 // The identity that `bytes` begin with, with its checksum; what is at the filter's end was not looked at.
 Result<Embedded> identified(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
-                            const std::optional<Key>& key, const std::string& where) {
+                            const std::optional<SecretKey>& key, const std::string& where) {
   auto identity = trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
   if (!identity) return identity.error();
   const auto checksum =
@@ -47,7 +47,7 @@ Result<File> open_regular(const std::string& path) {
 
 // The filter at that place of the file, which ends within `available_bytes`.
 Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
-                               const std::optional<Key>& key) {
+                               const std::optional<SecretKey>& key) {
   const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";
   std::vector<std::byte> header(std::min<std::uint64_t>(available_bytes, format::kMostEmbeddedHeader));
   const auto got = file.read_at(header, offset);
@@ -84,7 +84,7 @@ Result<region::Mapping> map_range(const File& file, std::uint64_t offset, const 
 
 }  // namespace
 
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Key>& key) {
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key) {
   auto found = identified(bytes, bytes.size(), writing, key, "");
   if (!found) return found;
   const auto end = base::load<std::uint64_t>(bytes.data() + format::sections_of(found->identity).end_word.offset);

@@ -35,8 +35,8 @@ struct CheckedHeader {
 // For whom a header is checked.
 struct Reading {
   bool writing = false;
-  bool without_key = false;       // who copies or checks bits, and hashes no keys
-  const std::optional<Key>& key;  // no copy: whoever has one wipes it
+  bool without_key = false;             // who copies or checks bits, and hashes no keys
+  const std::optional<SecretKey>& key;  // no copy: whoever has one wipes it
 };
 
 // Of a regular file whose identity keeps every rule of the format, and to which the key belongs. The states and the end

@@ -84,10 +84,10 @@ void print_constants() {
   print_number("constant", "stripe_bytes", format::kStripeBytes);
   print_number("constant", "most_probes", kMaxProbes);
   print_number("constant", "most_bits", kMaxBits);
-  print_number("constant", "block_bits", kBlockBits);
+  print_number("constant", "block_bits", kLineBits);
   print_number("constant", "most_note_bytes", kMaxNoteBytes);
   print_number("constant", "key_check_bytes", format::kKeyCheckBytes);
-  print_number("constant", "secret_bytes", sizeof(Key));
+  print_number("constant", "secret_bytes", sizeof(SecretKey));
 }
 
 }  // namespace

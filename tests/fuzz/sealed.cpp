@@ -93,7 +93,7 @@ void put_key_check(std::span<std::byte> header) {
   const std::span<std::byte> value =
       record(header, format::kRecordKeyCheck, format::kRecordCritical, format::kKeyCheckBytes);
   if (value.empty()) return;
-  bfstore::Key key{};
+  bfstore::SecretKey key{};
   std::memcpy(key.data(), secret(), key.size());
   const auto right = format::key_check_of(key, bfstore::base::load<std::uint64_t>(value.data()));
   bfstore::base::store(value.data() + 8, right.tag);

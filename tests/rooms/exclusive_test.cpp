@@ -59,13 +59,13 @@ TEST_CASE("an exclusive load divided among threads is the same load") {
 
 TEST_CASE("every line has one owner, the parts are even, and no digest at an edge is anybody else's") {
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
-    const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kBlockBits, 1);
+    const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
     for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
       const store::Owners owners(geometry, threads);
       CAPTURE(lines);
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
-        const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kBlockBits / 64);
+        const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
         // The first part that ends behind the line.
         const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
         REQUIRE(owners.of(digest) == expected);

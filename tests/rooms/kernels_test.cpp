@@ -61,7 +61,7 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
 // Exits at once: a kernel that differs is a wrong no.
 void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
-  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kBlockBits, k);
+  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
   const Words words = fill(scalar, geometry, digests);
   const layout::Target target = target_of(kernel, words.get(), geometry);
   const Lookup lookup(target);
@@ -93,7 +93,7 @@ void check_doubt(const Functions& kernel) {
   for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
     std::uint64_t front = 1;
     std::uint64_t end = 2;
-    const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kBlockBits, k);
+    const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
     layout::Target target = target_of(kernel, words.get(), geometry);
     target.sentinel.front = &front;
     target.sentinel.end = &end;

@@ -139,7 +139,7 @@ TEST_CASE("the OR of f neighbours is the filter of the same digests that is f ti
   constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
   const auto digests = mixed(0, 1000);
   for (const Layout layout : every_layout()) {
-    const std::uint64_t unit = layout == Layout::kBlocked ? kBlockBits : 1;
+    const std::uint64_t unit = layout == Layout::kBlocked ? kLineBits : 1;
     const std::uint64_t units = layout == Layout::kBlocked ? kUnits : kUnits * 1000;
     for (const std::uint64_t f : {2U, 3U, 8U}) {
       for (const std::uint32_t k : {1U, 7U, 64U}) {

@@ -56,7 +56,7 @@ class Neighbours {
   static constexpr std::uint64_t kLines = 1 << 12;
 
   Neighbours(unsigned line_bits, std::uint32_t num_probes) noexcept
-      : line_bits_(line_bits), geometry_{kBlockBits << line_bits, std::uint64_t{1} << line_bits, num_probes} {}
+      : line_bits_(line_bits), geometry_{kLineBits << line_bits, std::uint64_t{1} << line_bits, num_probes} {}
 
   void add(std::uint64_t counter) noexcept {
     layout::Blocked::each_probe(geometry_, located(counter), [this](std::uint64_t bit) {
@@ -76,13 +76,13 @@ class Neighbours {
     const std::uint64_t line = first + mix(2 * counter) % kLines;
     layout::Located at =
         layout::Blocked::locate(geometry_, line << (64 - line_bits_) | mix(2 * counter + 1) >> line_bits_);
-    at.word -= first * (kBlockBits / 64);
+    at.word -= first * (kLineBits / 64);
     return at;
   }
 
   unsigned line_bits_;
   layout::Geometry geometry_;
-  std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(kLines * kBlockBits / 64);
+  std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(kLines * kLineBits / 64);
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ TEST_CASE("blocked: the measured rate in neighbouring lines of filters of 2^32, 
       CAPTURE(line_bits);
       CAPTURE(bits_per_key);
       Neighbours lines(line_bits, num_probes);
-      const std::uint64_t keys = Neighbours::kLines * kBlockBits / bits_per_key;
+      const std::uint64_t keys = Neighbours::kLines * kLineBits / bits_per_key;
       for (std::uint64_t i = 0; i < keys; ++i) lines.add(i);
       const double theory = ExactBlocks(num_probes).rate(bits_per_key);
       const auto absent = static_cast<std::uint64_t>(static_cast<double>(kPositives) / 20 / theory);

@@ -374,7 +374,7 @@ TEST_CASE("a filter that is made like a sealed one is not sealed") {
   Options keyed = three_chunks();
   keyed.seed.reset();
   keyed.hash = Hash::kSipHash;
-  keyed.key = Key{1, 2, 3};
+  keyed.key = SecretKey{1, 2, 3};
   for (const Options& options : {three_chunks(), keyed}) {
     const std::string path = dir.file(options.key ? "keyed" : "plain");
     CHECK(created(path, options).close().ok());

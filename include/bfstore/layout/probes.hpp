@@ -46,7 +46,7 @@ struct Blocked {
   // of them, the bits of two neighbours of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const auto line = static_cast<std::uint64_t>((static_cast<Product>(digest) * geometry.range) >> 64);
-    return {line * (kBlockBits / 64), digest};
+    return {line * (kLineBits / 64), digest};
   }
 
   // Ends early when `visit(bit)` returns false, and says whether it did not.
