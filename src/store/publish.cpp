@@ -39,7 +39,7 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (!mapping) return mapping.error();
   std::unique_ptr<Session> session(
       new Session(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms));
-  session->unpublished_ = true;
+  session->role_ = Role::kMaker;
   session->replace_ = options.replace;
   const bool alone = options.exclusive || options.unpublished;
   if (Error error = session->initialize(alone ? Writers::kAlone : Writers::kShared); !error.ok()) return error;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
 
 Error Session::publish_in_use() {
   Error error = give_name();
-  if (error.ok()) unpublished_ = false;
+  if (error.ok()) role_ = Role::kWriter;
   return error;
 }
 
@@ -60,7 +60,6 @@ Error Session::write_end_word() const {
 
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
 Error Session::initialize(Writers kind) {
-  writing_ = true;
   live_word().store(format::LiveWord::healthy(identity_.file_id));
   if (Error error = write_end_word(); !error.ok()) return error;
   Slot first;
@@ -118,7 +117,7 @@ Error Session::begin_replacing() {
 Error Session::supersede() {
   if (!born().here()) return forked();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  if (!unpublished_ || !replace_) {
+  if (role_ != Role::kMaker || !replace_) {
     return fail(Code::kInvalid,
                 file_.path() + ": only a filter made unpublished, to replace another file, supersedes that one");
   }
@@ -131,7 +130,7 @@ Error Session::supersede() {
 Error Session::publish() {
   if (!born().here()) return forked();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  if (!unpublished_)
+  if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");
   if (Error error = sync_and_mark_clean(); !error.ok()) return error;
@@ -139,8 +138,7 @@ Error Session::publish() {
   const Error error = give_name();
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
   if (!error.ok()) return go_on_unpublished(error);
-  writing_ = false;
-  unpublished_ = false;
+  role_ = Role::kReader;
   return {};
 }
 

@@ -29,7 +29,6 @@ Error Session::recover(const Evidence& evidence, const Opening& options) {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (Error error = own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(evidence); !error.ok()) return error;
-  recovering_ = true;
   if (!options.accept_loss) return {};
   const auto begun = evidence_under_lock();
   return begun ? end_recovery(*begun) : begun.error();

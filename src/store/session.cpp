@@ -27,6 +27,9 @@ std::string marks_in_words(const Slot* slot) {
   return words.empty() ? "no marks were stored" : words;
 }
 
+// Let in, unless something went wrong.
+Result<Role> as(Role role, Error error) { return error.ok() ? Result<Role>(role) : std::move(error); }
+
 }  // namespace
 
 Session::Session(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
@@ -292,9 +295,10 @@ Result<bool> Session::join(Writers kind, const Opening& options) {
   if (!evidence) return evidence.error();
   evidence->writer_alive = *writer_alive;
   go_on(*evidence);
-  if (Error error = enter(*evidence, options); !error.ok()) return error;
+  const auto role = enter(*evidence, options);
+  if (!role) return role.error();
   if (Error error = hold_writers_lock(kind); !error.ok()) return error;
-  writing_ = true;
+  role_ = *role;
   return true;
 }
 
@@ -320,29 +324,29 @@ Result<Evidence> Session::evidence_under_lock() const {
   return evidence;
 }
 
-Error Session::enter(const Evidence& evidence, const Opening& options) {
+Result<Role> Session::enter(const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
   if (!evidence.live_word.is_own(identity_.file_id)) return refuse(state, evidence);
   if (Error error = file_.may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:
       if (Error error = own_blocks(); !error.ok()) return error;
-      return begin_dirty(evidence);
+      return as(Role::kWriter, begin_dirty(evidence));
     case FileState::kInUse:
-      return check_beside_live_writers();
+      return as(Role::kWriter, check_beside_live_writers());
     case FileState::kAdoptable:
-      if (!options.strict) return adopt(evidence);
+      if (!options.strict) return as(Role::kWriter, adopt(evidence));
       break;
     case FileState::kRecovering:
       if (!options.recover || !recovering_here(evidence)) break;
       if (!evidence.writer_alive) break;
-      recovering_ = true;
-      return check_beside_live_writers();
+      return as(Role::kRecoverer, check_beside_live_writers());
     default:
       break;
   }
   const bool lost = state == FileState::kUnknown || state == FileState::kSuperseded;
-  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
+  if (lost || !(options.recover || options.accept_loss)) return refuse(state, evidence);
+  return as(Role::kRecoverer, recover(evidence, options));
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and

@@ -32,6 +32,14 @@ using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>
 // Whether a writer lets others in beside it.
 enum class Writers { kShared, kAlone };
 
+// What a session is to its file: what it may do, and owes others when it ends.
+enum class Role {
+  kReader,     // or a writer that has closed
+  kWriter,     // was let in
+  kRecoverer,  // was let in to a file that is being recovered
+  kMaker,      // writes to a file that has no name yet
+};
+
 // How a session opens a file.
 struct Opening : OpenOptions {
   bool without_key = false;  // for who copies or checks bits, and hashes no keys
@@ -65,7 +73,7 @@ class Session {
   // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
   [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
   // Opened to recover: what it adds is wanted while everybody is answered "maybe".
-  [[nodiscard]] bool recovering() const noexcept { return recovering_; }
+  [[nodiscard]] bool recovering() const noexcept { return role_ == Role::kRecoverer; }
   // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
   // file.
   [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
@@ -110,7 +118,7 @@ class Session {
   Error let_it_go_on(const Opening& options) const;
   Result<bool> join(Writers kind, const Opening& options);
   Error hold_writers_lock(Writers kind);
-  Error enter(const Evidence& evidence, const Opening& options);
+  Result<Role> enter(const Evidence& evidence, const Opening& options);
   [[nodiscard]] Error check_beside_live_writers() const;
   Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
@@ -159,10 +167,8 @@ class Session {
   std::uint32_t lock_timeout_ms_;
   bool on_overlay_ = false;
   region::MappedLock writers_lock_;
-  bool writing_ = false;  // was let in, and has not closed
-  bool recovering_ = false;
-  bool unpublished_ = false;
-  bool replace_ = false;
+  Role role_ = Role::kReader;
+  bool replace_ = false;                // a file that has the name already
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
   bool superseded_by_owner_ = false;    // who adds what that file's writers added, before this one is published
   mutable std::mutex sync_mutex_;       // locks of the file are between descriptors, not threads

@@ -128,7 +128,7 @@ Error Session::poison(const Error& cause) const {
 }
 
 Error Session::sync_and_store(const SlotUpdate& update) {
-  if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
+  if (role_ == Role::kReader) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
   if (!born().here()) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (live_word().load().has(kOut)) return superseded();
@@ -180,9 +180,9 @@ Result<bool> Session::is_current() const {
 
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to.
 void Session::check_writeback() const noexcept try {
-  if (unpublished_ || mapping_.is_copy()) return;
+  if (role_ == Role::kMaker || mapping_.is_copy()) return;
   if (!born().here() || !file_.check_descriptor().ok()) return;
-  if (writing_) return check_writeback_as_writer();
+  if (role_ != Role::kReader) return check_writeback_as_writer();
   const int failed = failed_writeback();
   if (failed == 0) return;
   Opening options;
@@ -257,9 +257,8 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
 }
 
 Error Session::close() {
-  if (!writing_) return {};
-  writing_ = false;
-  if (unpublished_ || !born().here()) return {};
+  const Role role = std::exchange(role_, Role::kReader);
+  if (role == Role::kReader || role == Role::kMaker || !born().here()) return {};
   const Error outcome = leave();
   writers_lock_ = {};
   return outcome;
