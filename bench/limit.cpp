@@ -77,8 +77,9 @@ struct Or {
   std::uint64_t no_bits;
   std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
     std::uint64_t* line = line_of(lines, digest);
-    auto h = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product(lines, digest)) >> 32);
-    for (std::uint32_t i = 0; i < lines.num_probes; ++i, h *= 0x9e3779b9) {
+    auto h = static_cast<std::uint32_t>(digest);
+    for (std::uint32_t i = 0; i < lines.num_probes; ++i) {
+      h *= 0x9e3779b9;
       const std::uint64_t mask = (std::uint64_t{1} << ((h >> 23) & 63)) & no_bits;
       if constexpr (kAtomic) {
         std::atomic_ref<std::uint64_t>(line[h >> 29]).fetch_or(mask, std::memory_order_relaxed);

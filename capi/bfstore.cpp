@@ -14,7 +14,9 @@
 
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made)
-      : filter(std::move(made)), lookup(filter.lookup()), takes_keys(filter.shape().hash != bfstore::Hash::kExternal) {}
+      : filter(std::move(made)),
+        lookup(filter.lookup()),
+        takes_keys(bfstore::hash_of(filter.shape().hash)->takes_keys) {}
 
   bfstore::Filter filter;
   bfstore::Lookup lookup;  // at hand, so that a single lookup is a jump to the kernel
@@ -27,9 +29,9 @@ using bfstore::Code;
 using bfstore::Count;
 using bfstore::Error;
 using bfstore::Filter;
-using bfstore::Key;
 using bfstore::Options;
 using bfstore::Result;
+using bfstore::SecretKey;
 
 static_assert(static_cast<std::int32_t>(Code::kInternal) == BFS_EINTERNAL);
 static_assert(static_cast<std::int32_t>(Code::kRecovering) == BFS_ERECOVERING);
@@ -238,7 +240,7 @@ std::optional<T> given(std::uint32_t number) noexcept {
 // Wipes a copy of the caller's key when the call ends: the handle has its own.
 class KeyWiper {
  public:
-  explicit KeyWiper(std::optional<Key>& key) noexcept : key_(key) {}
+  explicit KeyWiper(std::optional<SecretKey>& key) noexcept : key_(key) {}
   KeyWiper(const KeyWiper&) = delete;
   KeyWiper& operator=(const KeyWiper&) = delete;
   ~KeyWiper() {
@@ -246,11 +248,11 @@ class KeyWiper {
   }
 
  private:
-  std::optional<Key>& key_;
+  std::optional<SecretKey>& key_;
 };
 
-void read_key(const void* from, std::optional<Key>& to) noexcept {
-  if (from != nullptr) std::memcpy(to.emplace().data(), from, sizeof(Key));
+void read_key(const void* from, std::optional<SecretKey>& to) noexcept {
+  if (from != nullptr) std::memcpy(to.emplace().data(), from, sizeof(SecretKey));
 }
 
 // C has no other place for "not given" than 0, so that 0 ms have a name.
@@ -304,7 +306,8 @@ constexpr std::uint32_t kOpenFlags = kMapFlags | BFS_OPEN_RECOVER | BFS_OPEN_ACC
 
 Error check_open_options(const bfs_open_options& from) {
   const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
-  if (from.key_bytes != 0 && from.key_bytes != sizeof(Key)) return wrong("bfs_open_options.key_bytes is not 16 or 0");
+  if (from.key_bytes != 0 && from.key_bytes != sizeof(SecretKey))
+    return wrong("bfs_open_options.key_bytes is not 16 or 0");
   if (from.key == nullptr && from.key_bytes != 0) return wrong("bfs_open_options.key is null, but key_bytes is not 0");
   const bool range = (from.flags & BFS_OPEN_RANGE) != 0;
   if (!range && (from.offset != 0 || from.max_bytes != 0))
@@ -478,7 +481,7 @@ int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, cons
   if (how != BFS_OPEN_READ && how != BFS_OPEN_WRITE) {
     return invalid(error, "bfs_wrap: flags are BFS_OPEN_READ or BFS_OPEN_WRITE, with or without BFS_WRAP_BARE");
   }
-  std::optional<Key> copy;
+  std::optional<SecretKey> copy;
   const KeyWiper wiper(copy);
   read_key(key, copy);
   return guarded(error, [&] {

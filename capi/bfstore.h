@@ -11,7 +11,7 @@
  * - Structs start with their size, which is at most 4096 and a multiple of 8; any other size is BFS_EINVAL, and nothing
  *   is touched.  In a caller's larger struct, what this library does not know has to be zero, and is set to zero where
  *   the struct is filled in.
- * - No call needs more than 16 KiB of stack.
+ * - No call needs more than 24 KiB of stack.
  * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
  * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
  *   the handle to themselves.  A thread must not be cancelled (pthread_cancel) in a call.  Processes: any number may
@@ -40,52 +40,53 @@ typedef struct bfs_filter bfs_filter;
 
 /* Codes.  Never renumbered. */
 #define BFS_OK 0
-#define BFS_EINVAL (-1)       /* an argument is out of range or contradicts another */
-#define BFS_ENOMEM (-2)       /* out of memory */
-#define BFS_ESYSTEM (-3)      /* a system call failed; bfs_error has its errno */
-#define BFS_EBUSY (-4)        /* another process holds a lock of the file that excludes this, or for too long */
-#define BFS_EEXIST (-5)       /* the file is there already */
-#define BFS_ENOENT (-6)       /* no such file */
-#define BFS_EACCES (-7)       /* permission denied */
-#define BFS_EREADONLY (-8)    /* the handle was opened for reading */
-#define BFS_ENOSPC (-9)       /* the disk, the quota or the file size limit is full */
-#define BFS_EOWNERS (-10)     /* all 16 lanes for owners of marks are taken */
-#define BFS_EDIGESTONLY (-11) /* the file's hash is "external": it takes digests, not keys */
-#define BFS_ESIZING (-12)     /* no m and k can reach what was asked */
-#define BFS_EINTERNAL (-13)   /* a bug in bfstore */
-#define BFS_EUNCLEAN (-20)    /* dirty when the machine went down, or copied while in use */
-#define BFS_EPOISONED (-21)   /* a sync failed: memory and disk may differ */
-#define BFS_ELOST (-22)       /* truncated, overwritten or zero-filled under the mapping */
-#define BFS_ERECOVERING (-23) /* a recovery was begun and is not finished */
-#define BFS_ESUPERSEDED (-24) /* another file was put in the place of this one, or is being put there */
-#define BFS_EFORKED (-25)     /* the handle was opened before a fork, and this is the child */
-#define BFS_EFILESYSTEM (-26) /* on a network or overlay filesystem, which may show readers an older file */
-#define BFS_EFULL (-27)       /* the handle has a hard limit, and the filter is at its capacity */
-#define BFS_EKEY (-28)        /* the secret key was not given, is not the filter's own, or the filter has none */
-#define BFS_EFAULT (-29)      /* a page could not be read, or the file was truncated: all of it is "maybe" by now */
-#define BFS_ESEALED (-30)     /* sealed: it is never written to again */
-#define BFS_ENOTSEALED (-31)  /* not sealed, so that it has no checksums */
-#define BFS_EDAMAGED (-32)    /* a sealed file with other bytes than those that were sealed */
-#define BFS_ENOTREGULAR (-40) /* not a regular file */
-#define BFS_ESYMLINK (-41)    /* a symbolic link */
-#define BFS_ETOOSHORT (-42)   /* shorter than its header */
-#define BFS_EMAGIC (-43)      /* does not begin with the magic bytes */
-#define BFS_EVERSION (-44)    /* a later major version of the format */
-#define BFS_EFORM (-45)       /* an embedded record where a file is wanted, or the other way round */
-#define BFS_EHEADERSIZE (-46) /* the header's length is impossible */
-#define BFS_ECHECKSUM (-47)   /* the identity's checksum does not match */
-#define BFS_ERESERVED (-48)   /* reserved bytes are not zero */
-#define BFS_EFEATURE (-49)    /* needs a feature that this library does not know */
-#define BFS_ELAYOUT (-50)     /* unknown layout */
-#define BFS_EHASH (-51)       /* unknown hash */
-#define BFS_EPROBES (-52)     /* k is not in 1..64 */
-#define BFS_EBITS (-53)       /* m is impossible */
-#define BFS_ECAPACITY (-54)   /* n or p is impossible */
-#define BFS_EBODY (-55)       /* the body is not where or as long as it must be */
-#define BFS_ERECORD (-56)     /* a parameter record is malformed, or critical and unknown */
-#define BFS_ECANARY (-57)     /* this library hashes otherwise than the one that made the file */
-#define BFS_ESLOTS (-58)      /* no state slot is valid */
-#define BFS_ELIVEWORD (-59)   /* the live word or the end word is not the file's own */
+#define BFS_EINVAL (-1)        /* an argument is out of range or contradicts another */
+#define BFS_ENOMEM (-2)        /* out of memory */
+#define BFS_ESYSTEM (-3)       /* a system call failed; bfs_error has its errno */
+#define BFS_EBUSY (-4)         /* another process holds a lock of the file that excludes this, or for too long */
+#define BFS_EEXIST (-5)        /* the file is there already */
+#define BFS_ENOENT (-6)        /* no such file */
+#define BFS_EACCES (-7)        /* permission denied */
+#define BFS_EREADONLY (-8)     /* the handle was opened for reading */
+#define BFS_ENOSPC (-9)        /* the disk, the quota or the file size limit is full */
+#define BFS_EOWNERS (-10)      /* all 64 lanes for owners of marks are taken */
+#define BFS_EDIGESTONLY (-11)  /* the file's hash is "external": it takes digests, not keys */
+#define BFS_ESIZING (-12)      /* no m and k can reach what was asked */
+#define BFS_EINTERNAL (-13)    /* a bug in bfstore */
+#define BFS_EUNSUPPORTED (-14) /* the filter's layout can not do this */
+#define BFS_EUNCLEAN (-20)     /* dirty when the machine went down, or copied while in use */
+#define BFS_EPOISONED (-21)    /* a sync failed: memory and disk may differ */
+#define BFS_ELOST (-22)        /* truncated, overwritten or zero-filled under the mapping */
+#define BFS_ERECOVERING (-23)  /* a recovery was begun and is not finished */
+#define BFS_ESUPERSEDED (-24)  /* another file was put in the place of this one, or is being put there */
+#define BFS_EFORKED (-25)      /* the handle was opened before a fork, and this is the child */
+#define BFS_EFILESYSTEM (-26)  /* on a network or overlay filesystem, which may show readers an older file */
+#define BFS_EFULL (-27)        /* the handle has a hard limit, and the filter is at its capacity */
+#define BFS_EKEY (-28)         /* the secret key was not given, is not the filter's own, or the filter has none */
+#define BFS_EFAULT (-29)       /* a page could not be read, or the file was truncated: all of it is "maybe" by now */
+#define BFS_ESEALED (-30)      /* sealed: it is never written to again */
+#define BFS_ENOTSEALED (-31)   /* not sealed, so that it has no checksums */
+#define BFS_EDAMAGED (-32)     /* a sealed file with other bytes than those that were sealed */
+#define BFS_ENOTREGULAR (-40)  /* not a regular file */
+#define BFS_ESYMLINK (-41)     /* a symbolic link */
+#define BFS_ETOOSHORT (-42)    /* shorter than its header */
+#define BFS_EMAGIC (-43)       /* does not begin with the magic bytes */
+#define BFS_EVERSION (-44)     /* a later major version of the format */
+#define BFS_EFORM (-45)        /* an embedded record where a file is wanted, or the other way round */
+#define BFS_EHEADERSIZE (-46)  /* the header's length is impossible */
+#define BFS_ECHECKSUM (-47)    /* the identity's checksum does not match */
+#define BFS_ERESERVED (-48)    /* reserved bytes are not zero */
+#define BFS_EFEATURE (-49)     /* needs a feature that this library does not know */
+#define BFS_ELAYOUT (-50)      /* unknown layout */
+#define BFS_EHASH (-51)        /* unknown hash */
+#define BFS_EPROBES (-52)      /* k is not in 1..64 */
+#define BFS_EBITS (-53)        /* m is impossible */
+#define BFS_ECAPACITY (-54)    /* n or p is impossible */
+#define BFS_EBODY (-55)        /* the body is not where or as long as it must be */
+#define BFS_ERECORD (-56)      /* a parameter record is malformed, or critical and unknown */
+#define BFS_ECANARY (-57)      /* this library hashes otherwise than the one that made the file */
+#define BFS_ESLOTS (-58)       /* no state slot is valid */
+#define BFS_ELIVEWORD (-59)    /* the live word or the end word is not the file's own */
 
 /* Layouts and hashes.  Persisted in files, never renumbered; 0 in bfs_options means the default. */
 #define BFS_LAYOUT_BLOCKED 1 /* one 64-byte line a key: one cache miss (default) */
@@ -239,7 +240,8 @@ typedef struct bfs_statistics {
   uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
   uint64_t set_bits;
   double fill_ratio;       /* set_bits / m */
-  double estimated_keys;   /* from the fill: -(m/k) ln(1 - fill) (Swamidass & Baldi 2007), per block for blocked */
+  double estimated_keys;   /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
+                              term; per line of 512 bits for blocked */
   double estimated_fpr;    /* the rate now: the mean over blocks of fill^k */
   uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX in buffers, and where the kernel
                               does not tell: it does to who owns the file or may write to it */

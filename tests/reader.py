@@ -72,10 +72,11 @@ class Filter:
 
     def probes(self, digest):
         x = digest * (self.m // 512) if self.layout == 1 else digest | 1
-        line, h = x >> 64, x % 2**64 >> 32
+        line, h = x >> 64, digest % 2**32
         for _ in range(self.k):
+            h = h * 0x9E3779B9 % 2**32
             yield 512 * line + (h >> 23) if self.layout == 1 else x * self.m >> 64
-            h, x = h * 0x9E3779B9 % 2**32, x * 0xF1357AEA2E62A9C5 % 2**64
+            x = x * 0xF1357AEA2E62A9C5 % 2**64
 
     def contains_digest(self, digest):
         return bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in self.probes(digest))
@@ -131,18 +132,19 @@ def identity(data, form, limit, secret):
 
 
 def check_end(f, word):
-    check([(number(word) == number(f.file_id[8:]) | 1 << 63, "BFS_ELIVEWORD")])
+    check([(number(word) == number(f.file_id[8:]) | 1 << 37, "BFS_ELIVEWORD")])
 
 
 def state(f, minor, a, b, live):
     """The two state slots and the live page."""
-    slots = sorted((number(s[:8]), number(s[8:12]), s) for s in (a, b)
-                   if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4))
-    check([(minor or not any(any(s[12 if kind < 3 else 14:16] + s[320:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # of equal sequences A's is the newest
+             if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
+    slots.sort(key=lambda slot: slot[0])
+    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
-    f.marks = {owner: mark for owner, mark in struct.iter_unpack("<QQ", newest[64:320]) if mark}
+    f.marks = {owner: mark for owner, mark, _ in struct.iter_unpack("<QQQ", newest[128:1664]) if mark}
     f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
     f.live_word = number(live[:8])
     mine = number(f.file_id[:4]) | 1

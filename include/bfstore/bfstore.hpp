@@ -3,7 +3,9 @@
 
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
+#include <bfstore/hashes.hpp>
 #include <bfstore/inspect.hpp>
+#include <bfstore/layouts.hpp>
 #include <bfstore/options.hpp>
 #include <bfstore/seal.hpp>
 

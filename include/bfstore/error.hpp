@@ -17,19 +17,20 @@ enum class Code : std::int32_t {
   kOk = 0,
 
   // The caller, the system, the moment.
-  kInvalid = -1,      // an argument is out of range or contradicts another
-  kNoMemory = -2,     // out of memory
-  kSystem = -3,       // a system call failed; Error::os_errno says how
-  kBusy = -4,         // another process holds the file in a way that excludes this
-  kExists = -5,       // the file is there already
-  kNotFound = -6,     // no such file
-  kAccess = -7,       // permission denied
-  kReadOnly = -8,     // the handle was opened for reading
-  kNoSpace = -9,      // the disk, the quota or the file size limit is full
-  kOwners = -10,      // all 16 lanes for owners of marks are taken
-  kDigestOnly = -11,  // the file's hash is `external`: it takes digests, not keys
-  kSizing = -12,      // no m and k can reach what was asked
-  kInternal = -13,    // a bug in bfstore
+  kInvalid = -1,       // an argument is out of range or contradicts another
+  kNoMemory = -2,      // out of memory
+  kSystem = -3,        // a system call failed; Error::os_errno says how
+  kBusy = -4,          // another process holds the file in a way that excludes this
+  kExists = -5,        // the file is there already
+  kNotFound = -6,      // no such file
+  kAccess = -7,        // permission denied
+  kReadOnly = -8,      // the handle was opened for reading
+  kNoSpace = -9,       // the disk, the quota or the file size limit is full
+  kOwners = -10,       // all 64 lanes for owners of marks are taken
+  kDigestOnly = -11,   // the file's hash is `external`: it takes digests, not keys
+  kSizing = -12,       // no m and k can reach what was asked
+  kInternal = -13,     // a bug in bfstore
+  kUnsupported = -14,  // the filter's layout can not do this
 
   // The state of a file.
   kUnclean =

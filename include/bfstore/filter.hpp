@@ -61,8 +61,9 @@ class Filter {
 
   // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and outlives the handle. `bare`: the
   // buffer is exactly body and trailer. `key`: OpenOptions. The first reads and adds, the second only reads.
-  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<Key>& key = {});
-  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false, const std::optional<Key>& key = {});
+  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<SecretKey>& key = {});
+  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false,
+                             const std::optional<SecretKey>& key = {});
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
@@ -147,7 +148,7 @@ class Filter {
   // Makes everything that was added before the call durable, and then stores `mark` for `owner`: a position in the
   // owner's own log, of which the caller promises that every key up to it has returned from an add. After a crash,
   // adding again what came after mark(owner) restores the filter. Marks never go back: the higher one stays. Mark 0
-  // stores nothing. At most 16 owners. An error poisons the file: a sync that failed can not be retried.
+  // stores nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
   Error sync(std::uint64_t owner = 0, std::uint64_t mark = 0);
 
   // The mark of `owner`, as of the last sync of any process; 0 if it has none or it can not be read.
@@ -181,7 +182,7 @@ class Filter {
  private:
   struct Core;
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
-                                const std::optional<Key>& key);
+                                const std::optional<SecretKey>& key);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class KeyAt>
   Count add_keys(std::size_t count, KeyAt key_at) noexcept;

@@ -12,6 +12,8 @@
 // inlined too. A filter with Hash::kExternal takes the owner's own, and one with Hash::kSipHash Filter::digest(key)
 // alone.
 //
+// A filter of another layout than blocked is asked by a call, of the kernel that was chosen when it was opened.
+//
 // Link the static library, or use the project as a Meson subproject.
 #pragma once
 
@@ -38,7 +40,7 @@ class Lookup {
 
   // As Filter::contains_digest: false is a certain no; everything in doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
-    return target_.geometry.one_block() ? test<layout::Scalar<layout::Classic>>(digest) : test<BlockedKernel>(digest);
+    return target_.inlined ? test<BlockedKernel>(digest) : call(digest) != 0;
   }
 
   // The same for code that is compiled for less than the CPUs it runs on: a call of the kernel that was chosen when the
@@ -47,10 +49,10 @@ class Lookup {
     return target_.ask(target_, digest);
   }
 
-  // Asks for the memory that contains_digest(digest) will read, some time before it does.
+  // Asks for the line that contains_digest(digest) will read, some time before it does. Nothing where a key is not in
+  // one line.
   BFSTORE_ALWAYS_INLINE void prefetch(std::uint64_t digest) const noexcept {
-    target_.geometry.one_block() ? layout::prefetch<layout::Classic>(target_.words, target_.geometry, digest)
-                                 : layout::prefetch<layout::Blocked>(target_.words, target_.geometry, digest);
+    if (target_.inlined) layout::prefetch<layout::Blocked>(target_.words, target_.geometry, digest);
   }
 
  private:
@@ -67,7 +69,7 @@ class Lookup {
   template <class Kernel>
   BFSTORE_ALWAYS_INLINE bool test(std::uint64_t digest) const noexcept {
     const layout::Located at = Kernel::Rules::locate(target_.geometry, digest);
-    const layout::Doubt doubt{target_.guard};
+    const layout::Doubt doubt{target_.sentinel};
     return Kernel::are_few(target_.geometry) ? Kernel::template test<true>(target_.words, target_.geometry, at, doubt)
                                              : Kernel::template test<false>(target_.words, target_.geometry, at, doubt);
   }

@@ -37,6 +37,7 @@ enum class FileState {
 struct OwnerMark {
   std::uint64_t owner = 0;
   std::uint64_t mark = 0;
+  std::uint64_t epoch = 0;  // of the owner's log; 0 in this version
 
   bool operator==(const OwnerMark&) const noexcept = default;
 };

@@ -18,18 +18,18 @@ enum class Layout : std::uint16_t {
 enum class Hash : std::uint16_t {
   kXxh3 = 1,      // XXH3-64 with the file's seed
   kExternal = 2,  // the caller passes digests of its own, well mixed hash; functions that take keys refuse
-  kSipHash = 3,   // SipHash-2-4 under a secret Key: for keys that strangers choose
+  kSipHash = 3,   // SipHash-2-4 under a SecretKey: for keys that strangers choose
 };
 
 // The secret of a filter with Hash::kSipHash: 16 random bytes, kept by the owner and never in the file. Who does not
 // know it can not choose keys that fill the filter faster than others, nor find out alone which absent keys it says
 // "maybe" to. It does not help against who can read it, against who is told digests (they are as secret as the key), or
 // against who may ask the filter: what it answered "maybe" to it will answer "maybe" to again.
-using Key = std::array<std::uint8_t, 16>;
+using SecretKey = std::array<std::uint8_t, 16>;
 
 inline constexpr std::uint32_t kMaxProbes = 64;
 inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
-inline constexpr std::uint64_t kBlockBits = 512;
+inline constexpr std::uint64_t kLineBits = 512;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
 // How a file is mapped into memory. By default its pages come in when they are first touched; the mapping begins at a
@@ -93,7 +93,7 @@ struct OpenOptions {
 
   // Of a file with Hash::kSipHash, the one that it was made with; none for any other file (else kKey). The handle keeps
   // a copy and wipes it when it ends; this one is the caller's to wipe.
-  std::optional<Key> key{};
+  std::optional<SecretKey> key{};
 };
 
 // The size of a filter is given by exactly one of these pairs (zero means "not given"):
@@ -117,7 +117,7 @@ struct Options {
   std::optional<Layout> layout;       // blocked if not given
   std::optional<Hash> hash;           // XXH3-64 if not given
   std::optional<std::uint64_t> seed;  // of Hash::kXxh3 alone; random if not given
-  std::optional<Key> key{};           // of Hash::kSipHash, which needs one; never stored (OpenOptions)
+  std::optional<SecretKey> key{};     // of Hash::kSipHash, which needs one; never stored (OpenOptions)
   std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The new filter's handle is the only one that adds, for as long as it is open, so that it adds without atomic
@@ -152,9 +152,11 @@ struct Shape {
 // What the bits say. Counting them reads the whole body.
 struct Fill {
   std::uint64_t set_bits = 0;
-  double fill_ratio = 0;      // set_bits / m
-  double estimated_keys = 0;  // from the fill: -(m/k) ln(1 - fill), summed over blocks for the blocked layout
-  double estimated_fpr = 0;   // the rate now: the mean over blocks of fill^k
+  double fill_ratio = 0;  // set_bits / m
+  // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), less what the logarithm of a
+  // random number is too great by in the mean (Jensen's term); line by line, with m = 512, for the blocked layout.
+  double estimated_keys = 0;
+  double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
 };
 
 struct Stats {

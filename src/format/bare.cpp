@@ -4,7 +4,7 @@
 
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
-#include "sizing/sizing.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 namespace {
@@ -35,20 +35,22 @@ Result<Shape> decode_bare(Bytes bytes) {
   if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) {
     return base::fail(Code::kMagic, "the last 8 bytes are not the trailer of a bare filter");
   }
-  const auto layout = get<std::uint8_t>(trailer, kTrailerLayoutField);
-  const auto hash = get<std::uint8_t>(trailer, kTrailerHashField);
+  const auto layout_number = get<std::uint8_t>(trailer, kTrailerLayoutField);
+  const auto hash_number = get<std::uint8_t>(trailer, kTrailerHashField);
   Shape shape;
   shape.num_probes = get<std::uint8_t>(trailer, kTrailerNumProbesField);
-  if (layout != 1 && layout != 2) return base::fail(Code::kLayout, "unknown layout " + std::to_string(layout));
-  if (hash != 1 && hash != 2)
-    return base::fail(Code::kHash, "hash " + std::to_string(hash) + " is unknown, or not for bare filters");
-  shape.layout = static_cast<Layout>(layout);
-  shape.hash = static_cast<Hash>(hash);
+  const layout::Row* const row = layout::find(layout_number);
+  if (row == nullptr) return base::fail(Code::kLayout, "unknown layout " + std::to_string(layout_number));
+  const hash::Row* const hash = hash::find(hash_number);
+  if (hash == nullptr || !hash->info.fits_bare)
+    return base::fail(Code::kHash, "hash " + std::to_string(hash_number) + " is unknown, or not for bare filters");
+  shape.layout = row->info.layout;
+  shape.hash = hash->info.hash;
   if (shape.num_probes < 1 || shape.num_probes > kMaxProbes) {
     return base::fail(Code::kProbes, "k is " + std::to_string(shape.num_probes) + ", not from 1 to 64");
   }
   shape.num_bits = body_bytes * 8;
-  if (shape.num_bits > kMaxBits || sizing::body_bytes(shape.layout, shape.num_bits) != body_bytes) {
+  if (shape.num_bits > kMaxBits || layout::body_bytes(*row, shape.num_bits) != body_bytes) {
     return base::fail(Code::kBits, "a body of " + std::to_string(body_bytes) + " bytes is no whole number of blocks");
   }
   if (get<std::uint32_t>(trailer, kTrailerCheckField) != check_of(trailer, shape.hash, body_bytes)) {

@@ -12,7 +12,7 @@
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 #include "hash/siphash.hpp"
-#include "sizing/sizing.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 namespace {
@@ -57,7 +57,7 @@ class Checker {
   void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
-  bool keyed() const noexcept { return id_.hash == static_cast<std::uint16_t>(Hash::kSipHash); }
+  bool keyed() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
 
   [[nodiscard]] bool has_magic() const noexcept {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
@@ -163,23 +163,24 @@ class Checker {
   }
 
   void check_kinds() {
-    known_layout_ = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked) ||
-                    id_.layout == static_cast<std::uint16_t>(Layout::kClassic);
-    if (!known_layout_) broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
-    known_hash_ = hash::is_known(id_.hash);
-    if (!known_hash_) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
-    if (keyed() && id_.seed != 0) broken(Code::kHash, "siphash with a seed is unknown; use a later bfstore");
+    row_ = layout::find(id_.layout);
+    if (row_ == nullptr)
+      broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
+    hash_ = hash::find(id_.hash);
+    if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+    if (keyed() && id_.seed != 0)
+      broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown; use a later bfstore");
   }
 
   void check_numbers() {
     if (id_.num_probes < 1 || id_.num_probes > kMaxProbes) {
       broken(Code::kProbes, "k is " + std::to_string(id_.num_probes) + ", not from 1 to 64");
     }
-    const bool blocked = id_.layout == static_cast<std::uint16_t>(Layout::kBlocked);
-    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && (!blocked || id_.num_bits % kBlockBits == 0);
+    const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
+    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && id_.num_bits % unit == 0;
     if (!good_bits_) {
-      broken(Code::kBits,
-             "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" + (blocked ? " in blocks of 512" : ""));
+      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" +
+                              (unit > 1 ? " in blocks of " + std::to_string(unit) : ""));
     }
     const bool good_rate = id_.fpr > 0 && id_.fpr <= 1;  // false for NaN
     if (id_.capacity < 1 || id_.capacity > static_cast<std::uint64_t>(INT64_MAX) || !good_rate) {
@@ -189,8 +190,7 @@ class Checker {
   }
 
   void check_body() {
-    if (known_layout_ && good_bits_ &&
-        id_.body_bytes != sizing::body_bytes(static_cast<Layout>(id_.layout), id_.num_bits)) {
+    if (row_ != nullptr && good_bits_ && id_.body_bytes != layout::body_bytes(*row_, id_.num_bits)) {
       broken(Code::kBody, "a body of " + std::to_string(id_.body_bytes) + " bytes does not fit m");
       return;
     }
@@ -272,7 +272,7 @@ class Checker {
     const ReportedSeal& seal = *id_.seal;
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
-        seal.checksums_offset != sections->checksums) {
+        seal.checksums_offset != sections->checksums.offset) {
       broken(Code::kRecord, "the checksums of a sealed body can not be as many as, or where, the header says");
     } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the checksums end behind the file's end: it was truncated; use a copy or build it again");
@@ -280,7 +280,7 @@ class Checker {
   }
 
   void check_canary() {
-    if (known_hash_ && id_.canary != hash::canary(static_cast<Hash>(id_.hash), id_.seed)) {
+    if (hash_ != nullptr && id_.canary != hash::canary(hash_->info.hash, id_.seed)) {
       broken(Code::kCanary,
              "this library hashes otherwise than the one that made the file; use that one, or build it again");
     }
@@ -292,9 +292,9 @@ class Checker {
   bool writing_;
   Identity id_;
   std::uint32_t records_bytes_ = 0;
-  bool whole_ = false;  // header_bytes is possible, and that many bytes are there
-  bool known_layout_ = false;
-  bool known_hash_ = false;
+  bool whole_ = false;                // header_bytes is possible, and that many bytes are there
+  const layout::Row* row_ = nullptr;  // of its layout
+  const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;
   std::vector<Problem> problems_;
 };
@@ -330,7 +330,7 @@ std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noex
   return base::round_up(kRecordsOffset + records + kChecksumBytes, 64);
 }
 
-ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
+ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
   std::array<std::byte, 8> bytes{};
   base::store(bytes.data(), salt);
   return {salt, hash::siphash(bytes.data(), bytes.size(), key)};
@@ -338,11 +338,6 @@ ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept {
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {
   return body_bytes >= kBigBodyBytes ? kBigBodyBytes : kFileHeaderBytes;
-}
-
-std::uint64_t end_word(const FileId& file_id) noexcept {
-  constexpr std::uint64_t kNotInALiveWord = std::uint64_t{1} << 63;
-  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()) + 8) | kNotInALiveWord;
 }
 
 std::vector<std::byte> encode_identity(const Identity& identity) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/field.hpp"
+#include "format/live_word.hpp"
 
 namespace bfstore::format {
 
@@ -81,18 +82,13 @@ inline constexpr std::size_t kSealBytes = 40;
 
 inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
-using FileId = std::array<std::uint8_t, 16>;
-
-// The word at the end of a file, and of an embedded filter, with this id; never 0.
-std::uint64_t end_word(const FileId& file_id) noexcept;
-
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 
 // The record's length for a note of so many bytes, and a key check if the filter is `keyed`.
 std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed = false) noexcept;
 
 // What a file keeps of its key.
-ReportedKeyCheck key_check_of(const Key& key, std::uint64_t salt) noexcept;
+ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
 
 // Where a body of so many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;

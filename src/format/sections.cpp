@@ -1,5 +1,7 @@
 #include "format/sections.hpp"
 
+#include <algorithm>
+
 #include "base/arith.hpp"
 #include "format/seal.hpp"
 
@@ -12,14 +14,22 @@ constexpr std::uint64_t kNoFileIsAsLong = std::uint64_t{1} << 62;  // no sum of 
 
 Sections sections_of(const Identity& identity) noexcept {
   Sections sections;
-  sections.identity_checksum = identity.header_bytes - kChecksumBytes;
-  sections.body_end = identity.body_offset + identity.body_bytes;
-  sections.checksums = base::round_up(sections.body_end, kPageBytes);
-  // In a page that has no bits: a cut zeroes the rest of a page bit by bit, and takes whole pages before that.
-  const std::uint64_t checksums_bytes = identity.seal ? checksums_bytes_of(num_chunks_of(identity.body_bytes)) : 0;
-  sections.end_word = identity.embedded ? sections.body_end : sections.checksums + checksums_bytes;
-  sections.end = sections.end_word + kEndWordBytes;
+  sections.header = {0, identity.embedded ? identity.header_bytes : kFileHeaderBytes};
+  sections.identity_checksum = {identity.header_bytes - kChecksumBytes, kChecksumBytes};
+  sections.body = {identity.body_offset, identity.body_bytes};
+  // What follows is in pages that have no bits: a cut zeroes the rest of a page bit by bit, and takes whole pages
+  // before that.
+  sections.checksums = {base::round_up(sections.body.end(), kPageBytes),
+                        identity.seal ? checksums_bytes_of(num_chunks_of(identity.body_bytes)) : 0};
+  sections.end_word = {identity.embedded ? sections.body.end() : sections.checksums.end(), kEndWordBytes};
+  sections.end = sections.end_word.end();
+  sections.behind_header = {sections.body.offset, sections.end - sections.body.offset};
   return sections;
+}
+
+Section chunk_of(const Identity& identity, std::uint64_t number) noexcept {
+  const std::uint64_t in_body = number * kChunkBytes;
+  return {identity.body_offset + in_body, std::min(kChunkBytes, identity.body_bytes - in_body)};
 }
 
 std::optional<Sections> possible_sections_of(const Identity& identity) noexcept {

@@ -9,17 +9,29 @@
 
 namespace bfstore::format {
 
-// Offsets from the start of the identity record.
+// A range with one meaning; its offset counts from the start of the identity record.
+struct Section {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+
+  [[nodiscard]] constexpr std::uint64_t end() const noexcept { return offset + bytes; }
+};
+
 struct Sections {
-  std::uint64_t identity_checksum = 0;  // the record's last bytes
-  std::uint64_t body_end = 0;
-  std::uint64_t checksums = 0;  // of a sealed file; else where they would be
-  std::uint64_t end_word = 0;
+  Section header;             // identity; in a file the state slots and the live page, too
+  Section identity_checksum;  // the record's last bytes
+  Section body;
+  Section checksums;  // none where the file is not sealed
+  Section end_word;
+  Section behind_header;  // from the body to the end: what is allocated, and written again, as a whole
   std::uint64_t end = 0;  // a file or buffer is at least as long
 };
 
 // Of an identity that was checked, or is about to be written.
 Sections sections_of(const Identity& identity) noexcept;
+
+// Of a body, the one with this number: what one checksum is of.
+Section chunk_of(const Identity& identity, std::uint64_t number) noexcept;
 
 // Of any identity: nothing if no file can be as long.
 std::optional<Sections> possible_sections_of(const Identity& identity) noexcept;

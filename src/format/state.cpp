@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/mutant.hpp"
 #include "hash/hash.hpp"
 
 namespace bfstore::format {
 namespace {
-
-using base::mutant;
 
 std::uint64_t checksum_of(Bytes page, const FileId& file_id) noexcept {
   const auto seed = base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()));
@@ -21,12 +18,12 @@ bool zero_between(Bytes record, const Field& before, const Field& behind) noexce
   return all_zero(record.subspan(first, behind.offset - first));
 }
 
-// Bits of lanes, and none unless a recovery is under way.
+// None unless a recovery is under way.
 bool recovered_is_possible(Bytes slot) noexcept {
-  const auto recovered = get<std::uint32_t>(slot, kRecoveredField);
+  const auto recovered = get<std::uint64_t>(slot, kRecoveredField);
   const auto state = static_cast<SlotState>(get<std::uint32_t>(slot, kStateField));
   const bool recovering = state == SlotState::kRecovering || state == SlotState::kPaused;
-  return recovered == 0 || (recovering && recovered >> kNumLanes == 0);
+  return recovered == 0 || recovering;
 }
 
 }  // namespace
@@ -43,19 +40,19 @@ bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
   OwnerMark* lane = nullptr;
   for (OwnerMark& candidate : slot.lanes) {
     if (candidate.mark != 0 && candidate.owner == owner) {
-      candidate.mark = mutant("mark_goes_back") ? mark : std::max(candidate.mark, mark);
+      candidate.mark = std::max(candidate.mark, mark);
       return true;
     }
     if (candidate.mark == 0 && lane == nullptr) lane = &candidate;
   }
   if (lane == nullptr) return false;
-  *lane = {owner, mark};
+  *lane = {owner, mark, 0};
   return true;
 }
 
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept {
   for (std::size_t i = 0; i < kNumLanes; ++i) {
-    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= 1U << i;
+    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= std::uint64_t{1} << i;
   }
 }
 
@@ -70,25 +67,26 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   SlotPage page{};
   put(page, kSequenceField, slot.sequence);
   put(page, kStateField, static_cast<std::uint32_t>(slot.state));
+  put(page, kNumSlicesField, slot.num_slices);
+  std::memcpy(page.data() + kBootIdField.offset, slot.place.boot_id.data(), slot.place.boot_id.size());
+  put(page, kDeviceField, slot.place.device);
+  put(page, kInodeField, slot.place.inode);
+  put(page, kInodeMarkField, slot.place.inode_mark);
+  put(page, kMountField, slot.place.mount);
   put(page, kRecoveredField, slot.recovered);
-  std::memcpy(page.data() + kBootIdField.offset, slot.boot_id.data(), slot.boot_id.size());
-  put(page, kDeviceField, slot.device);
-  put(page, kInodeField, slot.inode);
-  put(page, kInodeMarkField, slot.inode_mark);
-  put(page, kMountField, slot.mount);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const OwnerMark& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
     base::store(lane_at + 8, lane.mark);
-    lane_at += 16;
+    base::store(lane_at + 16, lane.epoch);
+    lane_at += kLaneBytes;
   }
   put(page, kSlotChecksumField, checksum_of(page, file_id));
   return page;
 }
 
 std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
-  if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id) && !mutant("torn_slot_is_valid"))
-    return std::nullopt;
+  if (get<std::uint64_t>(page, kSlotChecksumField) != checksum_of(page, file_id)) return std::nullopt;
   const auto state = get<std::uint32_t>(page, kStateField);
   if (state < static_cast<std::uint32_t>(SlotState::kClean) || state > static_cast<std::uint32_t>(SlotState::kPaused)) {
     return std::nullopt;
@@ -96,16 +94,18 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   Slot slot;
   slot.sequence = get<std::uint64_t>(page, kSequenceField);
   slot.state = static_cast<SlotState>(state);
-  slot.recovered = get<std::uint32_t>(page, kRecoveredField);
-  std::memcpy(slot.boot_id.data(), page.data() + kBootIdField.offset, slot.boot_id.size());
-  slot.device = get<std::uint64_t>(page, kDeviceField);
-  slot.inode = get<std::uint64_t>(page, kInodeField);
-  slot.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
-  slot.mount = get<std::uint64_t>(page, kMountField);
+  slot.num_slices = get<std::uint32_t>(page, kNumSlicesField);
+  std::memcpy(slot.place.boot_id.data(), page.data() + kBootIdField.offset, slot.place.boot_id.size());
+  slot.place.device = get<std::uint64_t>(page, kDeviceField);
+  slot.place.inode = get<std::uint64_t>(page, kInodeField);
+  slot.place.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
+  slot.place.mount = get<std::uint64_t>(page, kMountField);
+  slot.recovered = get<std::uint64_t>(page, kRecoveredField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (OwnerMark& lane : slot.lanes) {
-    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8)};
-    lane_at += 16;
+    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8),
+            base::load<std::uint64_t>(lane_at + 16)};
+    lane_at += kLaneBytes;
   }
   return slot;
 }
@@ -117,30 +117,19 @@ const Slot* SlotPair::newest() const noexcept {
   return &*a;
 }
 
-std::size_t SlotPair::next_index() const noexcept {
-  const std::size_t other = newest() == (slots[0] ? &*slots[0] : nullptr) ? 1 : 0;
-  return mutant("writes_over_the_newest_slot") ? 1 - other : other;
-}
+std::size_t SlotPair::next_index() const noexcept { return newest() == (slots[0] ? &*slots[0] : nullptr) ? 1 : 0; }
 
 bool SlotPair::whole() const noexcept {
-  if (!slots[0] || !slots[1]) return mutant("one_slot_is_enough");
+  if (!slots[0] || !slots[1]) return false;
   const std::uint64_t a = slots[0]->sequence;
   const std::uint64_t b = slots[1]->sequence;
   return a + 1 == b || b + 1 == a;
 }
 
-bool SlotPair::clean() const noexcept {
-  return (whole() || mutant("clean_with_torn_slots")) && newest()->state == SlotState::kClean;
-}
+bool SlotPair::clean() const noexcept { return whole() && newest()->state == SlotState::kClean; }
 
 SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcept {
   return {{decode_slot(page_a, file_id), decode_slot(page_b, file_id)}};
-}
-
-std::uint64_t healthy_live_word(const FileId& file_id) noexcept {
-  constexpr std::uint64_t kOneSlice = std::uint64_t{1} << 48;
-  const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
-  return kOneSlice | id | 1;
 }
 
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
@@ -153,8 +142,8 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
-    zero = zero && recovered_is_possible(slot) && zero_between(slot, kMountField, kLanesField) &&
-           zero_between(slot, kLanesField, kSlotChecksumField);
+    zero = zero && recovered_is_possible(slot) && get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
+           zero_between(slot, kRecoveredField, kLanesField) && zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;
 }

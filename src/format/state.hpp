@@ -15,33 +15,43 @@ namespace bfstore::format {
 
 using BootId = std::array<std::uint8_t, 16>;
 
-inline constexpr std::size_t kNumLanes = 16;
+inline constexpr std::size_t kNumLanes = 64;
 
 inline constexpr Field kSequenceField{"sequence", 0, 8};
 inline constexpr Field kStateField{"state", 8, 4};
-inline constexpr Field kRecoveredField{"recovered", 12, 4};
+inline constexpr Field kNumSlicesField{"num_slices", 12, 4};
 inline constexpr Field kBootIdField{"boot_id", 16, 16};
 inline constexpr Field kDeviceField{"device", 32, 8};
 inline constexpr Field kInodeField{"inode", 40, 8};
 inline constexpr Field kInodeMarkField{"inode_mark", 48, 8};
 inline constexpr Field kMountField{"mount", 56, 8};
-inline constexpr Field kLanesField{"lanes", 64, kNumLanes * 16};
+inline constexpr Field kRecoveredField{"recovered", 64, 8};
+inline constexpr std::size_t kLaneBytes = 24;
+inline constexpr Field kLanesField{"lanes", 128, kNumLanes* kLaneBytes};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField, kStateField,       kRecoveredField, kBootIdField,
-                                        kDeviceField,   kInodeField,       kInodeMarkField, kMountField,
-                                        kLanesField,    kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField,  kStateField, kNumSlicesField,   kBootIdField,
+                                        kDeviceField,    kInodeField, kInodeMarkField,   kMountField,
+                                        kRecoveredField, kLanesField, kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
-struct Slot {
-  std::uint64_t sequence = 0;
-  SlotState state = SlotState::kClean;
-  std::uint32_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
-  BootId boot_id{};
+// Where and when a file is used: this boot of this system, this inode of this mount.
+struct Place {
+  BootId boot_id{};  // all zero: unknown
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t inode_mark = 0;  // 0: unknown
   std::uint64_t mount = 0;       // 0: unknown
+
+  bool operator==(const Place&) const noexcept = default;
+};
+
+struct Slot {
+  std::uint64_t sequence = 0;
+  SlotState state = SlotState::kClean;
+  std::uint32_t num_slices = 1;
+  Place place;                  // where it became dirty
+  std::uint64_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
   std::array<OwnerMark, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
@@ -91,18 +101,6 @@ inline constexpr std::size_t kNumStripes = 32;
 inline constexpr std::size_t kStripeBytes = 64;
 inline constexpr Field kStripesField{"keys_added", 64, kNumStripes* kStripeBytes};
 inline constexpr std::array kLiveFields{kLiveWordField, kStripesField};
-
-// Bits of the live word; persisted.
-inline constexpr std::uint64_t kLivePoisoned = std::uint64_t{1} << 32;
-inline constexpr std::uint64_t kLiveSuperseded = std::uint64_t{1} << 33;
-inline constexpr std::uint64_t kLiveRecovering = std::uint64_t{1} << 34;
-inline constexpr std::uint64_t kLiveSyncing = std::uint64_t{1} << 35;
-inline constexpr std::uint64_t kLiveReplaced = std::uint64_t{1} << 36;
-inline constexpr std::uint64_t kLiveStates =
-    kLivePoisoned | kLiveSuperseded | kLiveRecovering | kLiveSyncing | kLiveReplaced;
-
-// The live word of a healthy file with this id, no sync under way.
-std::uint64_t healthy_live_word(const FileId& file_id) noexcept;
 
 // Whether the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;

@@ -56,7 +56,7 @@ inline std::uint64_t sip_rest(const std::byte* end, std::size_t bytes, std::size
 }
 
 // `data` may be null when `bytes` is 0.
-inline std::uint64_t siphash(const void* data, std::size_t bytes, const Key& key) noexcept {
+inline std::uint64_t siphash(const void* data, std::size_t bytes, const SecretKey& key) noexcept {
   const auto* key_bytes = reinterpret_cast<const std::byte*>(key.data());
   const auto k0 = base::load<std::uint64_t>(key_bytes);
   const auto k1 = base::load<std::uint64_t>(key_bytes + 8);

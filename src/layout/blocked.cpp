@@ -1,4 +1,8 @@
-// The blocked layout, scalar: one 64-byte line a key (FORMAT.md, "Layouts").
+// The blocked layout: one 64-byte line a key (FORMAT.md, "Layouts"). Its row, and its scalar kernel.
+#include <algorithm>
+#include <cmath>
+
+#include "layout/occupancy.hpp"
 #include "layout/tables.hpp"
 
 namespace bfstore::layout {
@@ -9,8 +13,75 @@ namespace {
 using Kernel = Scalar<Blocked>;
 #include "layout/functions.inc"
 
+constexpr Functions kScalar = functions("scalar");
+
+constexpr auto kBins = static_cast<double>(kLineBits);
+
+Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
+  return {num_bits, num_bits / kLineBits, num_probes};
+}
+
+// The mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and Space-Efficient Bloom
+// Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h: 2^-32, and where there are
+// more than 2^32 lines 1 by the number of digests that lead to a line.
+double rate(double keys, double bits, double probes) noexcept {
+  const double load = keys / (bits / kBins);
+  const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
+  const double first = std::max(1.0, std::floor(load - reach));
+  double sum = 0;
+  for (double in_line = first; in_line <= load + reach; ++in_line) {
+    int sign = 0;  // lgamma_r: the plain one writes a global variable
+    const double chance = std::exp(in_line * std::log(load) - load - lgamma_r(in_line + 1, &sign));
+    sum += chance * occupancy_rate(kBins, in_line * probes, probes);
+  }
+  const double same = std::max(0x1p-32, bits / kBins * 0x1p-64);
+  return std::min(1.0, sum + load * same);
+}
+
+// The mean over a line's Poisson load x of 1 - (1 - 1/B)^(kx).
+double expected_fill(double keys, double bits, double probes) noexcept {
+  return -std::expm1(keys / (bits / kBins) * std::expm1(probes * std::log1p(-1 / kBins)));
+}
+
+void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64_t num_words) noexcept {
+  for (std::uint64_t bit = 0; bit < num_words * 64; bit += kLineBits) {
+    const std::uint64_t set = count_bits(words, bit, kLineBits);
+    tally.set_bits += set;
+    ++tally.lines_with[set];
+  }
+}
+
+// Line by line: the logarithm of the whole filter's fill would be of lines that are as full as each other.
+Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
+  Fill fill;
+  fill.set_bits = tally.set_bits;
+  fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  for (std::uint64_t set = 0; set <= kLineBits; ++set) {
+    const auto lines = static_cast<double>(tally.lines_with[set]);
+    const auto in_line = static_cast<double>(set);
+    fill.estimated_fpr += lines * std::pow(in_line / kBins, geometry.num_probes);
+    fill.estimated_keys += lines * estimated_throws(kBins, in_line) / geometry.num_probes;
+  }
+  fill.estimated_fpr /= static_cast<double>(geometry.range);
+  return fill;
+}
+
 }  // namespace
 
-constexpr Functions kBlockedScalar = functions("scalar");
+constexpr Row kBlockedRow {
+  .info = {Layout::kBlocked,
+           "blocked",
+           {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
+  .in_lines = true, .inlined = true, .unit_bits = kLineBits, .body_unit = kLineBits, .fewest_bits = kLineBits,
+  .least_rate = 1e-8, .geometry = geometry, .rate = rate, .expected_fill = expected_fill, .take = take, .fill = fill,
+  .scalar = &kScalar,
+#if defined(__x86_64__)
+  .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
+  .kernels = {nullptr, nullptr, &kBlockedNeon},
+#else
+  .kernels = {},
+#endif
+};
 
 }  // namespace bfstore::layout

@@ -1,4 +1,8 @@
-// The classic layout, scalar: k probes anywhere in m bits (FORMAT.md, "Layouts").
+// The classic layout: k probes anywhere in m bits (FORMAT.md, "Layouts"). Its row, and its scalar kernel.
+#include <algorithm>
+#include <cmath>
+
+#include "layout/occupancy.hpp"
 #include "layout/tables.hpp"
 
 namespace bfstore::layout {
@@ -9,8 +13,57 @@ namespace {
 using Kernel = Scalar<Classic>;
 #include "layout/functions.inc"
 
+constexpr Functions kScalar = functions("scalar");
+
+Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
+  return {num_bits, num_bits, num_probes};
+}
+
+double rate(double keys, double bits, double probes) noexcept {
+  if (bits <= 2) return 1;  // too few bins for the variance's formula
+  return occupancy_rate(bits, keys * probes, probes);
+}
+
+double expected_fill(double keys, double bits, double probes) noexcept {
+  return -std::expm1(probes * keys * std::log1p(-1 / bits));
+}
+
+void take(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept {
+  const std::uint64_t bits = std::min(num_words * 64, geometry.num_bits - tally.bits_taken);  // none after m
+  tally.set_bits += count_bits(words, 0, bits);
+  tally.bits_taken += bits;
+}
+
+Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
+  Fill fill;
+  const auto bits = static_cast<double>(geometry.num_bits);
+  const auto set = static_cast<double>(tally.set_bits);
+  fill.set_bits = tally.set_bits;
+  fill.fill_ratio = set / bits;
+  fill.estimated_fpr = std::pow(fill.fill_ratio, geometry.num_probes);
+  fill.estimated_keys = estimated_throws(bits, set) / geometry.num_probes;
+  return fill;
+}
+
 }  // namespace
 
-constexpr Functions kClassicScalar = functions("scalar");
+constexpr Row kClassicRow{
+    .info = {Layout::kClassic,
+             "classic",
+             {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
+    .in_lines = false,
+    .inlined = false,
+    .unit_bits = 1,
+    .body_unit = 64,
+    .fewest_bits = 4,
+    .least_rate = 0,
+    .geometry = geometry,
+    .rate = rate,
+    .expected_fill = expected_fill,
+    .take = take,
+    .fill = fill,
+    .scalar = &kScalar,
+    .kernels = {},
+};
 
 }  // namespace bfstore::layout

@@ -1,40 +1,49 @@
-// Which kernel, and what needs no kernel.
+// Which row, which kernel, and what needs neither.
 #include "layout/layout.hpp"
 
 #include <bit>
 #include <string_view>
 
+#include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "layout/tables.hpp"
 
 namespace bfstore::layout {
 namespace {
 
-// One set of instructions: its name, whether this CPU has it, and the kernel of the blocked layout for it.
-struct Isa {
+// One set of instructions: its name, and whether this CPU has it.
+struct IsaRow {
+  Isa isa;
   const char* name;
   bool (*runs_here)() noexcept;
-  const Functions* blocked;
 };
 
-bool nowhere() noexcept { return false; }
+[[maybe_unused]] bool nowhere() noexcept { return false; }
+[[maybe_unused]] bool everywhere() noexcept { return true; }
 
 #if defined(__x86_64__)
 bool has_avx512() noexcept { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0; }
 bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") != 0; }
-constexpr Isa kIsas[] = {
-    {"avx512", has_avx512, &kBlockedAvx512}, {"avx2", has_avx2, &kBlockedAvx2}, {"neon", nowhere, nullptr}};
-#elif defined(__aarch64__) && !defined(__AARCH64EB__)
-bool everywhere() noexcept { return true; }
-constexpr Isa kIsas[] = {{"neon", everywhere, &kBlockedNeon}, {"avx512", nowhere, nullptr}, {"avx2", nowhere, nullptr}};
 #else
-constexpr Isa kIsas[] = {{"avx512", nowhere, nullptr}, {"avx2", nowhere, nullptr}, {"neon", nowhere, nullptr}};
+constexpr auto has_avx512 = nowhere;
+constexpr auto has_avx2 = nowhere;
+#endif
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
+constexpr auto has_neon = everywhere;
+#else
+constexpr auto has_neon = nowhere;
 #endif
 
-const Functions& scalar(Layout layout) noexcept { return layout == Layout::kBlocked ? kBlockedScalar : kClassicScalar; }
+// The best first.
+constexpr IsaRow kIsas[kNumIsas] = {
+    {Isa::kAvx512, "avx512", has_avx512}, {Isa::kAvx2, "avx2", has_avx2}, {Isa::kNeon, "neon", has_neon}};
 
-const Functions& with(const Isa& isa, Layout layout) noexcept {
-  return layout == Layout::kBlocked ? *isa.blocked : kClassicScalar;
+// To a multiple of a number that is no power of 2, perhaps; a body has far fewer than 2^63 bits.
+std::uint64_t multiple_of(std::uint64_t unit, std::uint64_t at_least) noexcept {
+  return (at_least + unit - 1) / unit * unit;
+}
+
+const Functions* kernel_of(const Row& row, const IsaRow& isa) noexcept {
+  return row.kernels[static_cast<std::size_t>(isa.isa)];
 }
 
 Error unusable(std::string_view forced, const char* why) {
@@ -45,29 +54,42 @@ Error unusable(std::string_view forced, const char* why) {
 
 }  // namespace
 
-Result<Functions> choose(Layout layout, const char* forced) {
-  if (forced == nullptr) return runnable(layout).front();
-  if (std::string_view(forced) == "scalar") return scalar(layout);
-  for (const Isa& isa : kIsas) {
+const Row* find(std::uint16_t number) noexcept {
+  for (const Row* row : rows()) {
+    if (static_cast<std::uint16_t>(row->info.layout) == number) return row;
+  }
+  return nullptr;
+}
+
+const Row& row_of(Layout layout) noexcept { return *find(static_cast<std::uint16_t>(layout)); }
+
+std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept {
+  return multiple_of(row.body_unit, num_bits) / 8;
+}
+
+std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept {
+  return multiple_of(row.unit_bits, num_bits);
+}
+
+Result<Functions> choose(const Row& row, const char* forced) {
+  if (forced == nullptr) return runnable(row).front();
+  if (std::string_view(forced) == "scalar") return *row.scalar;
+  for (const IsaRow& isa : kIsas) {
     if (std::string_view(forced) != isa.name) continue;
     if (!isa.runs_here()) return unusable(forced, "this CPU does not have these instructions");
-    return with(isa, layout);
+    const Functions* const kernel = kernel_of(row, isa);
+    return kernel != nullptr ? *kernel : *row.scalar;
   }
   return unusable(forced, "there is no such set of instructions");
 }
 
-std::vector<Functions> runnable(Layout layout) {
+std::vector<Functions> runnable(const Row& row) {
   std::vector<Functions> tables;
-  for (const Isa& isa : kIsas) {
-    if (layout == Layout::kBlocked && isa.runs_here()) tables.push_back(with(isa, layout));
+  for (const IsaRow& isa : kIsas) {
+    if (kernel_of(row, isa) != nullptr && isa.runs_here()) tables.push_back(*kernel_of(row, isa));
   }
-  tables.push_back(scalar(layout));
+  tables.push_back(*row.scalar);
   return tables;
-}
-
-Geometry geometry_of(Layout layout, std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
-  if (layout == Layout::kBlocked) return {num_bits, num_bits / kBlockBits, num_probes};
-  return {num_bits, num_bits, num_probes};
 }
 
 std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, std::uint64_t num_bits) noexcept {
@@ -81,3 +103,32 @@ std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, st
 }
 
 }  // namespace bfstore::layout
+
+namespace bfstore {
+
+std::vector<LayoutInfo> layouts() {
+  std::vector<LayoutInfo> all;
+  for (const layout::Row* row : layout::rows()) all.push_back(row->info);
+  return all;
+}
+
+std::optional<LayoutInfo> layout_of(Layout layout) noexcept {
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(layout));
+  return row == nullptr ? std::nullopt : std::optional(row->info);
+}
+
+std::optional<double> expected_fill(Layout layout, std::uint64_t num_keys, std::uint64_t num_bits,
+                                    std::uint32_t num_probes) noexcept {
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(layout));
+  if (row == nullptr) return std::nullopt;
+  return row->expected_fill(static_cast<double>(num_keys), static_cast<double>(num_bits), num_probes);
+}
+
+std::optional<LayoutInfo> layout_named(std::string_view name) noexcept {
+  for (const layout::Row* row : layout::rows()) {
+    if (name == row->info.name) return row->info;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bfstore

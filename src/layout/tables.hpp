@@ -1,12 +1,13 @@
-// What the layouts and their kernels hand to layout.cpp, which chooses among them.
+// What the layouts and their kernels hand to the table.
 #pragma once
 
 #include "layout/layout.hpp"
 
 namespace bfstore::layout {
 
-extern const Functions kBlockedScalar;
-extern const Functions kClassicScalar;
+extern const Row kBlockedRow;
+extern const Row kClassicRow;
+
 extern const Functions kBlockedAvx512;  // each only on the CPUs that may have it
 extern const Functions kBlockedAvx2;
 extern const Functions kBlockedNeon;

@@ -14,8 +14,6 @@
 #include <new>
 #include <utility>
 
-#include "base/mutant.hpp"
-
 namespace bfstore::region {
 namespace {
 
@@ -117,7 +115,7 @@ void after_fork() {
 void in_child() {
   std::map<int, Opened>& opened = all().opened;
   for (auto each = opened.begin(); each != opened.end();) {
-    if (each->second.children == Children::kInherit || base::mutant("children_keep_the_locks")) {
+    if (each->second.children == Children::kInherit) {
       ++each;
     } else if (is_there(each->first, each->second) && put_nothing_there(each->first, each->second)) {
       ++each;
@@ -180,7 +178,7 @@ Descriptor::~Descriptor() {
   const std::lock_guard<std::mutex> lock(all().mutex);
   const Opened* const opened = find(number_, serial_);
   const bool ours = opened != nullptr && region::is_there(number_, *opened);
-  if (ours || base::mutant("closes_whatever_has_the_number")) close(number_);
+  if (ours) close(number_);
   if (opened != nullptr) all().opened.erase(number_);
 }
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "region/blocks.hpp"
 #include "region/descriptor.hpp"
 
@@ -409,7 +408,6 @@ Error File::publish(bool replace) {
     if (Error error = sync_inode(); !error.ok()) return error;
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
-  if (base::mutant("name_is_not_synced")) return {};
   Error error = folder.sync(path_, descriptor());
   if (error.ok() && !replace) error = sync_inode();
   if (!error.ok() && !replace && has_its_path()) unlinkat(folder_->descriptor(), name_.c_str(), 0);

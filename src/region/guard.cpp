@@ -14,13 +14,10 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "base/shared_word.hpp"
 
 namespace bfstore::region {
 namespace {
-
-using base::mutant;
 
 using Action = struct sigaction;  // a function, too, has that name
 
@@ -39,7 +36,7 @@ std::uintptr_t page_of(std::uintptr_t address) noexcept { return address & ~(pag
 bool put_ones(std::uintptr_t page) noexcept {
   void* const fresh = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return false;
-  std::memset(fresh, mutant("guard_puts_zeros") ? 0 : 0xff, page_bytes());
+  std::memset(fresh, 0xff, page_bytes());
   return mremap(fresh, page_bytes(), page_bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(page)) !=
          MAP_FAILED;
 }
@@ -179,10 +176,9 @@ bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   const std::uintptr_t end = slot.end.load();
   const auto word = reinterpret_cast<std::uintptr_t>(doubt.word);
   const bool in_the_words_page = page_of(word) == page_of(address);
-  if (!mutant("guard_does_not_tell_the_handle")) slot.faulted.store(true);
-  if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load() && !mutant("guard_does_not_poison"))
-    tell_others(doubt);
-  if (!slot.replaced.load() && !mutant("guard_leaves_the_word")) {
+  slot.faulted.store(true);
+  if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load()) tell_others(doubt);
+  if (!slot.replaced.load()) {
     // Who adds at this moment may write to it. Pages of it cost no memory before that.
     void* const all = mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);

@@ -14,14 +14,12 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "region/holder.hpp"
 
 namespace bfstore::region {
 namespace {
 
 using base::fail_errno;
-using base::mutant;
 
 constexpr pid_t kNoProcess = -1;  // whose locks belong to a description
 constexpr std::uint64_t kEndOfLocks = std::numeric_limits<off_t>::max();
@@ -51,7 +49,7 @@ struct FoundLock {
 // Any exclusive lock in `part` that is of another description or process: a shared one does not conflict with the lock
 // that is asked about.
 Result<std::optional<FoundLock>> any_lock_in(const File& file, int descriptor, const ByteRange& part) {
-  struct flock question = request_of(mutant("shared_lock_is_a_writer") ? F_WRLCK : F_RDLCK, part);
+  struct flock question = request_of(F_RDLCK, part);
   if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
   if (question.l_type == F_UNLCK) return std::optional<FoundLock>();
   ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
@@ -73,9 +71,7 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
     if (!*found) continue;
     const ByteRange where = (*found)->where;
     const bool strange = (*found)->of_process || where.first < range.first;
-    if (!strange || mutant("strangers_lock_is_a_writer") || mutant("shared_lock_is_a_writer"))
-      return std::optional(where);
-    if (mutant("stranger_hides_a_writer")) continue;
+    if (!strange) return std::optional(where);
     if (where.first > asked.first) unknown.push_back({asked.first, where.first - asked.first});
     if (where.end() < asked.end()) unknown.push_back({where.end(), asked.end() - where.end()});
   }
@@ -130,7 +126,7 @@ Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::u
     const auto got = try_lock(file, byte);
     if (!got) return got.error();
     if (*got) return ScopedLock(file, byte);
-    if (file.held_for_long() && !mutant("waits_for_itself")) {
+    if (file.held_for_long()) {
       return base::fail(Code::kBusy, file.path() +
                                          ": this process itself is replacing the file (it superseded it); publish or "
                                          "close that filter first");
@@ -153,8 +149,7 @@ ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.
 // Closing the descriptor would release it, too. A child that has its parent's descriptors (it was not made by fork())
 // leaves the parent's lock alone.
 ScopedLock::~ScopedLock() {
-  if (file_ != nullptr && (file_->born().here() || mutant("child_lets_go_of_its_parents_lock")))
-    static_cast<void>(unlock(*file_, byte_));
+  if (file_ != nullptr && file_->born().here()) static_cast<void>(unlock(*file_, byte_));
 }
 
 // --- For a mapping ---------------------------------------------------------------------------------------------------
@@ -206,7 +201,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
 Error MappedLock::let_go_of(const File& file, Descriptor another) {
   another = {};
   const auto kept = locked_by_other(file, held_);
-  if (!kept || *kept || mutant("lock_ends_with_its_descriptor")) return kept ? Error{} : kept.error();
+  if (!kept || *kept) return kept ? Error{} : kept.error();
   auto again = file.another_description();
   if (!again) return again.error();
   if (!again->has_value()) return base::fail(Code::kBusy, file.path() + ": its lock can not be kept here");
@@ -220,15 +215,10 @@ Error MappedLock::let_go_of(const File& file, Descriptor another) {
 // The description lives as long as the mapping, which children do not get.
 Error MappedLock::hold(const File& file, int descriptor) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (mutant("writers_lock_is_the_descriptors")) {
-    unmapped_ = file.descriptor();
-    const auto got = set_lock(file, unmapped_, F_WRLCK, held_);
-    return got ? Error{} : got.error();
-  }
   void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, 0);
   if (mapped == MAP_FAILED) return fail_errno(errno, file.path(), "mapping a page that holds a lock");
   page_ = mapped;
-  if (mutant("children_get_the_writers_lock") || madvise(mapped, page, MADV_DONTFORK) == 0) return {};
+  if (madvise(mapped, page, MADV_DONTFORK) == 0) return {};
   return fail_errno(errno, file.path(), "keeping a lock from forked children");
 }
 

@@ -5,57 +5,28 @@
 #include <cstdio>
 #include <string>
 
-#include "base/arith.hpp"
 #include "base/fail.hpp"
 
 namespace bfstore::sizing {
 namespace {
 
-// E[fill^k] of `bins` bins after `throws` throws; see the header.
-double occupancy_rate(double bins, double throws, double probes) noexcept {
-  if (throws <= 0) return 0;
-  const double log_miss = std::log1p(-1 / bins);
-  const double fill = -std::expm1(throws * log_miss);
-  const double empty = std::exp(throws * log_miss);
-  const double variance = (empty - empty * empty) / bins +
-                          (1 - 1 / bins) * empty * empty * std::expm1(throws * (std::log1p(-2 / bins) - 2 * log_miss));
-  const double spread = std::max(0.0, variance) / (fill * fill);
-  return std::min(1.0, std::exp(probes * std::log(fill) + probes * (probes - 1) / 2 * spread));
-}
+using layout::body_bytes;
+using layout::whole_bits;
 
-double classic_rate(double keys, double bits, double probes) noexcept {
-  if (bits <= 2) return keys > 0 ? 1 : 0;  // too few bins for the variance's formula
-  return occupancy_rate(bits, keys * probes, probes);
-}
-
-double blocked_rate(double keys, double bits, double probes) noexcept {
-  const double load = keys / (bits / static_cast<double>(kBlockBits));
-  const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
-  const double first = std::max(1.0, std::floor(load - reach));
-  double rate = 0;
-  for (double in_block = first; in_block <= load + reach; ++in_block) {
-    int sign = 0;  // lgamma_r: the plain one writes a global variable
-    const double chance = std::exp(in_block * std::log(load) - load - lgamma_r(in_block + 1, &sign));
-    rate += chance * occupancy_rate(static_cast<double>(kBlockBits), in_block * probes, probes);
-  }
-  return std::min(1.0, rate + load * 0x1p-32);
-}
-
-double rate_of(Layout layout, double keys, double bits, double probes) noexcept {
-  // A block with thousands of keys is full, and its Poisson sum long: the answer is 1.
-  if (keys / bits > 64) return 1;
-  return layout == Layout::kBlocked ? blocked_rate(keys, bits, probes) : classic_rate(keys, bits, probes);
+double rate_of(const Row& row, double keys, double bits, double probes) noexcept {
+  // Lines with thousands of keys are full, and their sum is long: the answer is 1.
+  return keys / bits > 64 ? 1 : row.rate(keys, bits, probes);
 }
 
 // The least bits per key, as a real number, with which k probes reach p at n keys; 0 if none up to `most` do.
-double least_bits_per_key(Layout layout, double keys, double fpr, double probes, double most) noexcept {
-  const double at_least = layout == Layout::kBlocked ? static_cast<double>(kBlockBits) / keys : 4 / keys;
+double least_bits_per_key(const Row& row, double keys, double fpr, double probes, double most) noexcept {
+  const double at_least = static_cast<double>(row.fewest_bits) / keys;
   double high = std::max(most, at_least);
-  if (rate_of(layout, keys, keys * high, probes) > fpr) return 0;
+  if (rate_of(row, keys, keys * high, probes) > fpr) return 0;
   double low = std::min(0.1, at_least);
   for (int step = 0; step < 40; ++step) {
     const double middle = (low + high) / 2;
-    (rate_of(layout, keys, keys * middle, probes) > fpr ? low : high) = middle;
+    (rate_of(row, keys, keys * middle, probes) > fpr ? low : high) = middle;
   }
   return high;
 }
@@ -70,18 +41,17 @@ Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, 
 
 // Few bits for few keys, or the smallest m that keeps the promise; each k is tried, since m(k) has one valley only
 // roughly when blocks are coarse.
-Result<Size> solve_for_rate(Layout layout, std::uint64_t capacity, double fpr) {
-  if (layout == Layout::kBlocked && fpr < kBlockedFloor) {
-    return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) +
-                                         " is below what the blocked layout reaches (" + number(kBlockedFloor) +
-                                         "); use the classic layout");
+Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) {
+  if (fpr < row.least_rate) {
+    return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
+                                         " layout reaches (" + number(row.least_rate) + "); use the classic layout");
   }
   const double keys = static_cast<double>(capacity);
   Size best;
   double best_bits = 0;
   for (std::uint32_t probes = 1; probes <= kMaxProbes; ++probes) {
     const double most = best_bits > 0 ? best_bits : 1024;
-    const double bits = least_bits_per_key(layout, keys, fpr, probes, most);
+    const double bits = least_bits_per_key(row, keys, fpr, probes, most);
     if (bits > 0 && (best_bits == 0 || bits < best_bits * (1 - 1e-9))) {
       best_bits = bits;
       best.num_probes = probes;
@@ -95,47 +65,47 @@ Result<Size> solve_for_rate(Layout layout, std::uint64_t capacity, double fpr) {
                                          " at " + std::to_string(capacity) +
                                          " keys; ask for fewer keys or a higher rate");
   }
-  best.num_bits = whole_bits(layout, static_cast<std::uint64_t>(wanted));
+  best.num_bits = whole_bits(row, static_cast<std::uint64_t>(wanted));
   best.capacity = capacity;
   best.fpr = fpr;
   return best;
 }
 
-Result<Size> size_of_bits(Layout layout, std::uint64_t capacity, std::uint64_t num_bits, std::uint32_t num_probes) {
+Result<Size> size_of_bits(const Row& row, std::uint64_t capacity, std::uint64_t num_bits, std::uint32_t num_probes) {
   Size size;
-  size.num_bits = whole_bits(layout, num_bits);
-  size.num_probes = num_probes != 0 ? num_probes : best_probes(layout, capacity, size.num_bits);
+  size.num_bits = whole_bits(row, num_bits);
+  size.num_probes = num_probes != 0 ? num_probes : best_probes(row, capacity, size.num_bits);
   size.capacity = capacity;
-  size.fpr = false_positive_rate(layout, capacity, size.num_bits, size.num_probes);
+  size.fpr = false_positive_rate(row, capacity, size.num_bits, size.num_probes);
   if (size.fpr <= 0) size.fpr = 0x1p-1022;  // fewer false positives than a double can say
   return size;
 }
 
-Result<Size> solve_for_bits_per_key(Layout layout, const Options& options) {
+Result<Size> solve_for_bits_per_key(const Row& row, const Options& options) {
   const double wanted = std::ceil(static_cast<double>(options.capacity) * options.bits_per_key);
   if (!(options.bits_per_key > 0) || !(wanted <= static_cast<double>(kMaxBits))) {
     return out_of_range("bits per key " + number(options.bits_per_key) + " times capacity " +
                         std::to_string(options.capacity) + " is not from 1 to 2^48 bits");
   }
-  return size_of_bits(layout, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
+  return size_of_bits(row, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
 }
 
-Result<Size> solve_for_budget(Layout layout, const Options& options, std::uint64_t max_body_bytes) {
-  const std::uint64_t unit = body_bytes(layout, 1);
+Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
+  const std::uint64_t unit = body_bytes(row, 1);
   const std::uint64_t bytes = std::min(max_body_bytes / unit * unit, kMaxBits / 8);
   if (bytes == 0) {
     return out_of_range(std::to_string(options.max_bytes) +
                         " bytes are too few for the header and any filter behind it");
   }
-  return size_of_bits(layout, options.capacity, bytes * 8, 0);
+  return size_of_bits(row, options.capacity, bytes * 8, 0);
 }
 
 // The capacity is where half of the bits are set, if none is given: there k is the best for m and n.
-Result<Size> solve_for_shape(Layout layout, const Options& options) {
+Result<Size> solve_for_shape(const Row& row, const Options& options) {
   const double half_full = static_cast<double>(options.num_bits) * std::log(2.0) / options.num_probes;
   const auto capacity =
       options.capacity != 0 ? options.capacity : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(half_full));
-  return size_of_bits(layout, capacity, options.num_bits, options.num_probes);
+  return size_of_bits(row, capacity, options.num_bits, options.num_probes);
 }
 
 Error check_ranges(const Options& options) {
@@ -167,17 +137,17 @@ Error check_ranges(const Options& options) {
 
 }  // namespace
 
-double false_positive_rate(Layout layout, std::uint64_t num_keys, std::uint64_t num_bits,
+double false_positive_rate(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits,
                            std::uint32_t num_probes) noexcept {
   if (num_keys == 0 || num_bits == 0) return 0;
-  return rate_of(layout, static_cast<double>(num_keys), static_cast<double>(num_bits), num_probes);
+  return rate_of(row, static_cast<double>(num_keys), static_cast<double>(num_bits), num_probes);
 }
 
-std::uint32_t best_probes(Layout layout, std::uint64_t num_keys, std::uint64_t num_bits) noexcept {
+std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) noexcept {
   std::uint32_t best = 1;
   double best_rate = 2;
   for (std::uint32_t probes = 1; probes <= kMaxProbes; ++probes) {
-    const double rate = false_positive_rate(layout, num_keys, num_bits, probes);
+    const double rate = false_positive_rate(row, num_keys, num_bits, probes);
     if (rate < best_rate) {
       best_rate = rate;
       best = probes;
@@ -186,29 +156,15 @@ std::uint32_t best_probes(Layout layout, std::uint64_t num_keys, std::uint64_t n
   return best;
 }
 
-Result<Size> solve(Layout layout, const Options& options, std::uint64_t max_body_bytes) {
+Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
   if (Error error = check_ranges(options); !error.ok()) return error;
-  if (options.num_bits != 0) return solve_for_shape(layout, options);
+  if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {
     return out_of_range("the size is not given: give a capacity, or num_bits and num_probes, or a file to be like");
   }
-  if (options.bits_per_key != 0) return solve_for_bits_per_key(layout, options);
-  if (options.max_bytes != 0) return solve_for_budget(layout, options, max_body_bytes);
-  return solve_for_rate(layout, options.capacity, options.fpr != 0 ? options.fpr : 0.01);
-}
-
-std::uint64_t body_bytes(Layout layout, std::uint64_t num_bits) noexcept {
-  return layout == Layout::kBlocked ? base::round_up(num_bits, kBlockBits) / 8 : base::round_up(num_bits, 64) / 8;
-}
-
-std::uint64_t whole_bits(Layout layout, std::uint64_t num_bits) noexcept {
-  return layout == Layout::kBlocked ? base::round_up(num_bits, kBlockBits) : num_bits;
-}
-
-double estimated_keys(std::uint64_t num_bits, std::uint64_t set_bits, std::uint32_t num_probes) noexcept {
-  const double bits = static_cast<double>(num_bits);
-  const double empty = std::max(bits - static_cast<double>(set_bits), 0.5);
-  return bits / num_probes * std::log(bits / empty);
+  if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
+  if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);
+  return solve_for_rate(row, options.capacity, options.fpr != 0 ? options.fpr : 0.01);
 }
 
 }  // namespace bfstore::sizing

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "base/mutant.hpp"
 #include "layout/roll.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
@@ -66,9 +65,8 @@ Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
   std::uint64_t maybes = 0;
   roll_over(keys, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
-      const bool early = base::mutant("batch_asks_for_doubt_before_the_bits") && !layout::in_doubt(target.guard);
       const std::size_t found = functions.contains.step(words, target.geometry, step, answers);
-      if (early || base::mutant("batch_ignores_doubt") || !layout::in_doubt(target.guard)) [[likely]]
+      if (!layout::in_doubt(target.sentinel)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
       return step.num_now;
@@ -90,8 +88,7 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && !base::mutant("batch_of_adds_does_not_look_again") && layout::in_doubt(add_guard))
-    refused = health();
+  if (refused == Code::kOk && layout::in_doubt(add_sentinel)) refused = health();
   if (refused != Code::kOk) return refused;
   return added;
 }
@@ -103,7 +100,7 @@ Count Filter::Core::add_all(const Keys& keys) noexcept {
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   const layout::Geometry& geometry = target.geometry;
   const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;
-  if (!worth_it || geometry.one_block()) return add_rolling(keys);
+  if (!worth_it || !row.in_lines) return add_rolling(keys);
   try {
     return store::add_divided(geometry, threads, keys, [this](std::span<const std::uint64_t> digests) {
       return add_rolling(store::Given{digests});

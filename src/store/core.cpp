@@ -8,22 +8,11 @@
 #include <functional>
 #include <thread>
 
-#include "base/mutant.hpp"
+#include "base/fail.hpp"
 #include "format/sections.hpp"
 
 namespace bfstore {
 namespace {
-
-using base::mutant;
-
-// What of the live word lookups and adds heed: all but a sync.
-std::uint64_t heeded() noexcept {
-  std::uint64_t bits = ~format::kLiveSyncing;
-  if (mutant("lookups_ignore_poison")) bits &= ~format::kLivePoisoned;
-  if (mutant("lookups_ignore_superseding")) bits &= ~(format::kLiveSuperseded | format::kLiveReplaced);
-  if (mutant("lookups_ignore_recovery")) bits &= ~format::kLiveRecovering;
-  return bits;
-}
 
 // Threads count on cache lines of their own, as far as the stripes go.
 std::size_t own_stripe() noexcept {
@@ -37,8 +26,14 @@ std::size_t own_stripe() noexcept {
 
 namespace store {
 
-Result<layout::Functions> functions_for(Layout layout) {
-  return layout::choose(layout, secure_getenv("BFSTORE_FORCE_ISA"));
+Result<layout::Functions> functions_for(Layout layout, Adding how) {
+  const layout::Row& row = layout::row_of(layout);
+  const bool can = how == Adding::kNever || (how == Adding::kAlone ? row.info.can.add_alone : row.info.can.add);
+  if (!can) {
+    return base::fail(Code::kUnsupported, std::string("a filter of the ") + row.info.name + " layout takes no keys" +
+                                              (row.info.can.add ? " from one writer alone; open it shared" : ""));
+  }
+  return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }
 
 Shape shape_of(const format::Identity& identity) noexcept {
@@ -59,13 +54,10 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   const format::Identity& identity = file_session->identity();
   std::byte* const live_page = file_session->live_page();
   const std::uint64_t end = format::end_word(identity.file_id);
-  own_word = base::little_endian(end);
-  target.guard = {store::word_at(live_page + format::kLiveWordField.offset),
-                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(file_session->end_word()),
-                  heeded(), format::healthy_live_word(identity.file_id) ^ end};
-  add_guard = target.guard;
-  if (file_session->recovering() || mutant("anybody_adds_to_a_recovering_file"))
-    add_guard.mask &= ~format::kLiveRecovering;
+  target.sentinel = {store::word_at(live_page), store::word_at(file_session->end_word()), format::LiveWord::kCompared,
+                     format::LiveWord::healthy(identity.file_id).bits ^ end};
+  add_sentinel = target.sentinel;
+  if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file_session->born();
   session = std::move(file_session);
@@ -73,38 +65,38 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
 
 Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape,
                    std::uint64_t body_length, Adding how)
-    : functions(best),
+    : row(layout::row_of(body_shape.layout)),
+      functions(best),
       words(body),
       target{body,
-             layout::geometry_of(body_shape.layout, body_shape.num_bits, body_shape.num_probes),
+             row.geometry(body_shape.num_bits, body_shape.num_probes),
              {&own_word, &own_word, ~std::uint64_t{0}, 0},
-             functions.contains.one},
+             functions.contains.one,
+             row.inlined},
       shape(body_shape),
       body_bytes(body_length),
-      add_guard(target.guard),
+      add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {}
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
-    : Core(best, reinterpret_cast<std::uint64_t*>(start + embedded.identity.body_offset),
+    : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
            store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
   const std::uint64_t end = format::end_word(embedded.identity.file_id);
-  own_word = base::little_endian(end);
   const format::Sections sections = format::sections_of(embedded.identity);
-  target.guard = {store::word_at(start + sections.identity_checksum),
-                  mutant("lookups_ignore_the_end_word") ? &own_word : store::word_at(start + sections.end_word),
-                  ~std::uint64_t{0}, embedded.checksum ^ end};
-  add_guard = target.guard;
+  target.sentinel = {store::word_at(start + sections.identity_checksum.offset),
+                     store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
+  add_sentinel = target.sentinel;
 }
 
 Code Filter::Core::health() const noexcept {
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const std::uint64_t differing = target.guard.differing();
+  const std::uint64_t differing = target.sentinel.differing();
   if (differing == 0) return Code::kOk;
-  if (session == nullptr || (differing & ~format::kLiveStates) != 0) return Code::kLost;
-  if ((differing & format::kLivePoisoned) != 0) return Code::kPoisoned;
-  constexpr std::uint64_t kGone = format::kLiveSuperseded | format::kLiveReplaced;
+  if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
+  if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
+  constexpr std::uint64_t kGone = format::LiveWord::kSuperseded | format::LiveWord::kReplaced;
   return (differing & kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
 }
 
@@ -122,7 +114,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
-  if (layout::in_doubt(add_guard) && !mutant("add_does_not_look_again")) [[unlikely]]
+  if (layout::in_doubt(add_sentinel)) [[unlikely]]
     return health();
   return std::uint64_t{changed ? 1U : 0U};
 }
@@ -145,8 +137,7 @@ void Filter::Core::check_writeback_in_time() noexcept {
   std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);
   if (now < next) [[likely]]
     return;
-  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed) &&
-      !base::mutant("writer_does_not_ask_the_kernel")) {
+  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed)) {
     const int callers = errno;  // no call changes it
     session->check_writeback();
     errno = callers;

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/mutant.hpp"
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
@@ -46,8 +45,7 @@ struct Filter::Core {
   // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
   // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {
-    if (base::mutant("adds_in_doubt")) return Code::kOk;
-    if (writable && (born.here() || base::mutant("forked_child_adds")) && !layout::in_doubt(add_guard)) [[likely]]
+    if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]]
       return hard_limit && full() ? Code::kFull : Code::kOk;
     return why_not();
   }
@@ -69,13 +67,14 @@ struct Filter::Core {
   template <class Keys>
   Count add_rolling(const Keys& keys) noexcept;
 
+  const layout::Row& row;
   layout::Functions functions;
   std::uint64_t* words;
   layout::Target target;  // for lookups; its guard is the live word and the end word
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
-  layout::Guard add_guard;  // the same; but a writer that recovers a file adds to it meanwhile
+  layout::Sentinel add_sentinel;  // the same; but a writer that recovers a file adds to it meanwhile
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;
@@ -100,23 +99,9 @@ inline const std::uint64_t* word_at(const std::byte* address) noexcept {
   return reinterpret_cast<const std::uint64_t*>(address);
 }
 
-// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA).
-Result<layout::Functions> functions_for(Layout layout);
-
-// What the words say; sizing has the formulas. Words may be shared with writers.
-class FillCounter {
- public:
-  explicit FillCounter(const layout::Geometry& geometry) noexcept : geometry_(geometry) {}
-  // The next piece of the body, in order; a whole number of blocks except for the last.
-  void take(const std::uint64_t* words, std::uint64_t num_words) noexcept;
-  [[nodiscard]] Fill fill() const noexcept;
-
- private:
-  layout::Geometry geometry_;
-  std::uint64_t set_bits_ = 0;
-  std::uint64_t bits_taken_ = 0;                             // of a body that is one block
-  std::array<std::uint64_t, kBlockBits + 1> blocks_with_{};  // how many blocks have so many bits set
-};
+// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported where the layout
+// can not add in this way.
+Result<layout::Functions> functions_for(Layout layout, Adding how);
 
 }  // namespace store
 }  // namespace bfstore

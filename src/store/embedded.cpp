@@ -2,7 +2,6 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/key.hpp"
 #include "store/session.hpp"
 
@@ -10,7 +9,6 @@ namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::mutant;
 using format::Form;
 using region::File;
 
@@ -23,10 +21,11 @@ Error cut_or_overwritten(const std::string& where) {
 
 // The identity that `bytes` begin with, with its checksum; what is at the filter's end was not looked at.
 Result<Embedded> identified(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
-                            const std::optional<Key>& key, const std::string& where) {
+                            const std::optional<SecretKey>& key, const std::string& where) {
   auto identity = trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
   if (!identity) return identity.error();
-  const auto checksum = base::load<std::uint64_t>(bytes.data() + format::sections_of(*identity).identity_checksum);
+  const auto checksum =
+      base::load<std::uint64_t>(bytes.data() + format::sections_of(*identity).identity_checksum.offset);
   return Embedded{std::move(*identity), checksum};
 }
 
@@ -48,17 +47,16 @@ Result<File> open_regular(const std::string& path) {
 
 // The filter at that place of the file, which ends within `available_bytes`.
 Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
-                               const std::optional<Key>& key) {
+                               const std::optional<SecretKey>& key) {
   const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";
   std::vector<std::byte> header(std::min<std::uint64_t>(available_bytes, format::kMostEmbeddedHeader));
   const auto got = file.read_at(header, offset);
   if (!got) return got.error();
   auto found = identified(std::span(header).first(*got), available_bytes, false, key, where);
   if (!found) return found;
-  const auto end = read_word(file, offset + format::sections_of(found->identity).end_word);
+  const auto end = read_word(file, offset + format::sections_of(found->identity).end_word.offset);
   if (!end) return end.error();
-  if (*end != format::end_word(found->identity.file_id) && !mutant("end_word_is_not_checked_at_opening"))
-    return cut_or_overwritten(where);
+  if (*end != format::end_word(found->identity.file_id)) return cut_or_overwritten(where);
   return found;
 }
 
@@ -73,11 +71,12 @@ Result<region::Mapping> map_range(const File& file, std::uint64_t offset, const 
                      : region::Mapping::map(file, File::Access::kRead, first_page, bytes,
                                             options.random_access ? region::Pages::kSmall : region::Pages::kHuge);
   if (!mapping) return mapping;
-  const std::uint64_t wanted = options.populate ? bytes : start + embedded.identity.body_offset;
+  const std::uint64_t wanted = options.populate ? bytes : start + sections.header.bytes;
   if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
-  if (Error error = mapping->populate(start + sections.end_word, format::kEndWordBytes); !error.ok()) return error;
+  if (Error error = mapping->populate(start + sections.end_word.offset, sections.end_word.bytes); !error.ok())
+    return error;
   if (options.guard) {
-    std::byte* const checksum = mapping->data() + start + sections.identity_checksum;
+    std::byte* const checksum = mapping->data() + start + sections.identity_checksum.offset;
     if (Error error = mapping->guard({reinterpret_cast<std::uint64_t*>(checksum)}); !error.ok()) return error;
   }
   return mapping;
@@ -85,10 +84,10 @@ Result<region::Mapping> map_range(const File& file, std::uint64_t offset, const 
 
 }  // namespace
 
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Key>& key) {
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key) {
   auto found = identified(bytes, bytes.size(), writing, key, "");
   if (!found) return found;
-  const auto end = base::load<std::uint64_t>(bytes.data() + format::sections_of(found->identity).end_word);
+  const auto end = base::load<std::uint64_t>(bytes.data() + format::sections_of(found->identity).end_word.offset);
   return end == format::end_word(found->identity.file_id) ? found : cut_or_overwritten("");
 }
 
@@ -133,9 +132,9 @@ Result<bool> Range::is_current() const {
   if (!facts) return facts.error();
   if (facts->device != facts_.device || facts->inode != facts_.inode) return false;
   const format::Sections sections = format::sections_of(embedded_.identity);
-  const auto checksum = read_word(*file, offset_ + sections.identity_checksum);
+  const auto checksum = read_word(*file, offset_ + sections.identity_checksum.offset);
   if (!checksum) return checksum.error();
-  const auto end = read_word(*file, offset_ + sections.end_word);
+  const auto end = read_word(*file, offset_ + sections.end_word.offset);
   if (!end) return end.error();
   return *checksum == embedded_.checksum && *end == format::end_word(embedded_.identity.file_id);
 }

@@ -18,7 +18,7 @@ struct Embedded {
 };
 
 // The filter that `bytes` begin with.
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Key>& key);
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key);
 
 class Range {
  public:

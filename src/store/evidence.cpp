@@ -1,26 +1,24 @@
-// May this file be used? What is read to decide, and the decision, which writers, readers and the inspector share.
+#include "store/evidence.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "hash/hash.hpp"
 #include "region/place.hpp"
-#include "store/session.hpp"
+#include "store/header.hpp"
 
 namespace bfstore::store {
 namespace {
-
-using base::mutant;
 
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
 
-bool syncing(const Evidence& evidence) noexcept { return (evidence.live_word & format::kLiveSyncing) != 0; }
+bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
 
 // One of them may be unknown.
 bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then == now || then == 0 || now == 0; }
@@ -28,15 +26,13 @@ bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then
 // The inode of the slot, as far as its number and what both sides know tell.
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  return (slot.device == evidence.device || mutant("any_device")) &&
-         (slot.inode == evidence.inode || mutant("any_inode")) &&
-         (no_difference(slot.inode_mark, evidence.inode_mark) || mutant("any_inode_mark"));
+  return slot.place.device == evidence.place.device && slot.place.inode == evidence.place.inode &&
+         no_difference(slot.place.inode_mark, evidence.place.inode_mark);
 }
 
 // What every writer that was let in has made the file say.
 bool dirty_here(const Evidence& evidence) noexcept {
-  return (evidence.slots.whole() || mutant("uses_torn_slots")) &&
-         evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
+  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
 // No writer lives, whose lock of this very file would prove the rest: not a later inode of the same number (a copy that
@@ -44,20 +40,20 @@ bool dirty_here(const Evidence& evidence) noexcept {
 // another does not (no /sys in a sandbox) proves nothing.
 bool adoptable(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
-  const bool same_one = (slot.inode_mark == evidence.inode_mark && slot.inode_mark != 0) || mutant("any_inode_mark");
-  const bool still_mounted = slot.mount == evidence.mount || mutant("any_mount");
-  return dirty_here(evidence) && same_one && still_mounted && (!syncing(evidence) || mutant("adopts_while_syncing"));
+  const bool same_one = slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0;
+  const bool still_mounted = slot.place.mount == evidence.place.mount;
+  return dirty_here(evidence) && same_one && still_mounted && !syncing(evidence);
 }
 
 // Two boots of which nothing is known are not the same one.
 bool same_boot(const Evidence& evidence) noexcept {
-  if (evidence.boot_id == format::BootId{} && !mutant("unknown_boots_are_the_same")) return false;
-  return evidence.slots.newest()->boot_id == evidence.boot_id || mutant("any_boot");
+  if (evidence.place.boot_id == format::BootId{}) return false;
+  return evidence.slots.newest()->place.boot_id == evidence.place.boot_id;
 }
 
 // A filesystem that was mounted anew may have lost what was not synced, and forgotten that it could not be written.
 bool same_mount(const Evidence& evidence) noexcept {
-  return no_difference(evidence.slots.newest()->mount, evidence.mount) || mutant("any_mount");
+  return no_difference(evidence.slots.newest()->place.mount, evidence.place.mount);
 }
 
 // What a process that changes the file may make better in a moment. Other states are not worth a long wait.
@@ -89,103 +85,64 @@ bool same_place(const Evidence& evidence) noexcept {
   return same_boot(evidence) && same_mount(evidence) && same_inode(evidence);
 }
 
+bool recovering_here(const Evidence& evidence) noexcept {
+  return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kRecovering &&
+         same_place(evidence) && evidence.live_word.has(format::LiveWord::kRecovering) &&
+         !evidence.live_word.has(format::LiveWord::kPoisoned);
+}
+
 format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
   slot.recovered = 0;
-  if (mutant("open_forgets_the_marks")) slot.lanes = {};
-  slot.boot_id = evidence.boot_id;
-  slot.device = evidence.device;
-  slot.inode = evidence.inode;
-  slot.inode_mark = evidence.inode_mark;
-  slot.mount = evidence.mount;
+  slot.place = evidence.place;
   return slot;
-}
-
-format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
-  const std::span<const std::byte> bytes(header);
-  return format::decode_slots(bytes.subspan(format::kSlotOffset, format::kPageBytes),
-                              bytes.subspan(format::kSlotOffset + format::kPageBytes, format::kPageBytes), file_id);
-}
-
-std::uint64_t live_word_of(const HeaderBytes& header) noexcept {
-  return format::get<std::uint64_t>(std::span<const std::byte>(header).subspan(format::kLivePageOffset),
-                                    format::kLiveWordField);
 }
 
 FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
-  if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("superseded_is_usable"))
+  if (evidence.live_word.has(format::LiveWord::kReplaced))
     return FileState::kSuperseded;  // for good, whatever else there is
-  if ((evidence.live_word & format::kLivePoisoned) != 0 && !mutant("poisoned_is_usable")) return FileState::kPoisoned;
+  if (evidence.live_word.has(format::LiveWord::kPoisoned)) return FileState::kPoisoned;
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
-  if ((begun && !mutant("recovery_is_forgotten_with_the_live_word")) ||
-      (evidence.live_word & format::kLiveRecovering) != 0)
-    return FileState::kRecovering;
-  if ((evidence.live_word & format::kLiveSuperseded) != 0 && !mutant("superseded_is_usable"))
-    return FileState::kSuperseded;
+  if (begun || evidence.live_word.has(format::LiveWord::kRecovering)) return FileState::kRecovering;
+  if (evidence.live_word.has(format::LiveWord::kSuperseded)) return FileState::kSuperseded;
   // A writer takes its lock when it was let in. The slots must say so, too: a program that is no writer of filters may
   // have locked the file.
-  if (mutant("in_use_by_the_lock_alone") && evidence.writer_alive) return FileState::kInUse;
-  if (evidence.writer_alive && dirty_here(evidence) && (!evidence.sync_died || mutant("in_use_beside_a_dead_sync")))
-    return FileState::kInUse;
+  if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
 
-bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept {
-  return (live_word & ~format::kLiveStates) == format::healthy_live_word(file_id);
-}
-
-Result<HeaderBytes> read_header(const region::File& file) {
-  HeaderBytes header(format::kFileHeaderBytes);
-  if (const auto got = file.read_at(header, 0); !got) return got.error();
-  return header;
-}
-
-Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
-  std::array<std::byte, format::kEndWordBytes> word{};
-  const auto got = file.read_at(word, format::sections_of(identity).end_word);
-  if (!got) return got.error();
-  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
-}
-
-std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
-  return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
-}
-
-Result<Evidence> evidence_of_place(const region::File& file) {
+Result<format::Place> place_of(const region::File& file) {
   const auto facts = file.facts();
   if (!facts) return facts.error();
   const auto boot_id = region::boot_id();
   if (!boot_id) return base::fail(boot_id.error().code, file.path() + ": " + boot_id.error().message);
   const auto mark = region::inode_mark(file.descriptor());
   if (!mark) return base::fail_errno(mark.error().os_errno, file.path(), "asking which file it is");
-  Evidence evidence;
-  evidence.boot_id = *boot_id;
-  evidence.device = facts->device;
-  evidence.inode = facts->inode;
-  evidence.inode_mark = mark->empty() ? 0 : hash::xxh3(mark->data(), mark->size(), 0);
-  evidence.mount = region::mount_instance(file.descriptor());
-  return evidence;
+  return format::Place{*boot_id, facts->device, facts->inode,
+                       mark->empty() ? 0 : hash::xxh3(mark->data(), mark->size(), 0),
+                       region::mount_instance(file.descriptor())};
 }
 
 Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms) {
   const Clock::time_point until = after(timeout_ms);
   const Clock::time_point shortly = after(std::min(timeout_ms, kShortWaitMs));
-  std::optional<Evidence> place;
+  std::optional<format::Place> place;
   for (;;) {
     const auto before = read_header(file);
     if (!before) return before.error();
-    Evidence evidence = place.value_or(Evidence{});
+    Evidence evidence;
+    evidence.place = place.value_or(format::Place{});
     evidence.slots = slots_of(*before, file_id);
     evidence.live_word = live_word_of(*before);
     if (judge(evidence) == FileState::kClean) return evidence;  // no process need be asked
     if (!place) {
-      auto found = evidence_of_place(file);
+      const auto found = place_of(file);
       if (!found) return found.error();
-      place = std::move(*found);
+      place = *found;
       continue;  // they are compared with what is read after this
     }
     if (Error error = ask_for_writers(file, evidence); !error.ok()) return error;
@@ -197,7 +154,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
-    if ((stable && !*changing) || mutant("reader_looks_once")) return evidence;
+    if (stable && !*changing) return evidence;
     if (Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
       evidence.changing = true;
       return evidence;

@@ -3,8 +3,7 @@
 #include <bfstore/inline.hpp>
 
 #include "base/fail.hpp"
-#include "hash/hash.hpp"
-#include "hash/siphash.hpp"
+#include "hash/hasher.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
 
@@ -45,9 +44,9 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   auto session =
       reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, kind, {options});
   if (!session) return session.error();
-  const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout));
-  if (!functions) return functions.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
+  const auto functions = store::functions_for(static_cast<Layout>((*session)->identity().layout), how);
+  if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
@@ -74,17 +73,13 @@ Error Filter::close() {
   return error;
 }
 
-// --- One key
-// -----------------------------------------------------------------------------------------------------------
+// --- One key ---------------------------------------------------------------------------------------------------------
 
-// What `use` makes of the key's digest; `otherwise` where the owner brings digests. XXH3, which nearly everybody uses,
-// is apart from the others, so that it costs one branch that is always foretold.
+// What `use` makes of the key's digest; `otherwise` where the owner brings digests.
 template <class Outcome, class Use>
 Outcome Filter::Core::with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept {
-  if (shape.hash == Hash::kXxh3) [[likely]]
-    return use(hash::xxh3(key.data(), key.size(), shape.seed));
-  if (shape.hash == Hash::kSipHash) return use(hash::siphash(key.data(), key.size(), secret.key()));
-  return otherwise;
+  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
+                     [&](const auto& hasher) { return use(hasher(key)); });
 }
 
 Count Filter::add(std::string_view key) noexcept {
@@ -104,8 +99,7 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
                             [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
 }
 
-// --- Durability and facts
-// ----------------------------------------------------------------------------------------------
+// --- Durability and facts --------------------------------------------------------------------------------------------
 
 Error Filter::sync(std::uint64_t owner, std::uint64_t mark) {
   if (core_->session == nullptr) return not_a_file();
@@ -159,7 +153,7 @@ Stats Filter::stats(bool count_bits) const {
     stats.resident_bytes = mapping->resident_bytes();
   }
   if (count_bits) {
-    store::FillCounter counter(core_->target.geometry);
+    layout::FillCounter counter(core_->row, core_->target.geometry);
     counter.take(core_->words, core_->body_bytes / 8);
     stats.fill = counter.fill();
   }

@@ -42,7 +42,7 @@ Error report_state(const File& file, Report& report) {
   if (!header) return header.error();
   report_slots(*header, report.identity->file_id, report);
   report.keys_added = format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
-  if (!store::live_word_is_own(evidence->live_word, report.identity->file_id)) {
+  if (!evidence->live_word.is_own(report.identity->file_id)) {
     report.problems.push_back(
         {Code::kLiveWord, "the live word is not the file's own: it was overwritten or zero-filled"});
     return {};
@@ -51,7 +51,7 @@ Error report_state(const File& file, Report& report) {
   const auto being_changed = region::locked_by_other(file, {format::kStateLock});
   if (!being_changed) return being_changed.error();
   report.being_changed = *being_changed;
-  report.syncing = (evidence->live_word & format::kLiveSyncing) != 0 && evidence->writer_alive;
+  report.syncing = evidence->live_word.has(format::LiveWord::kSyncing) && evidence->writer_alive;
   return {};
 }
 
@@ -66,13 +66,13 @@ Error check_end_word(const File& file, Report& report) {
 
 Error count_body(const File& file, Report& report) {
   const Shape shape = store::shape_of(*report.identity);
-  store::FillCounter counter(layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes));
+  const layout::Row& row = layout::row_of(shape.layout);
+  layout::FillCounter counter(row, row.geometry(shape.num_bits, shape.num_probes));
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
-  const std::uint64_t body_bytes = report.identity->body_bytes;
-  for (std::uint64_t done = 0; done < body_bytes; done += kPieceBytes) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body_bytes - done);
-    const auto got =
-        file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), report.identity->body_offset + done);
+  const format::Section body = format::sections_of(*report.identity).body;
+  for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body.end() - at);
+    const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
     if (!got) return got.error();
     if (*got != wanted) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
     counter.take(piece.data(), wanted / 8);
@@ -82,8 +82,8 @@ Error count_body(const File& file, Report& report) {
 }
 
 void report_memory(const File& file, Report& report) {
-  auto mapping =
-      region::Mapping::map(file, File::Access::kRead, report.identity->body_offset, report.identity->body_bytes);
+  const format::Section body = format::sections_of(*report.identity).body;
+  auto mapping = region::Mapping::map(file, File::Access::kRead, body.offset, body.bytes);
   if (!mapping) return;
   report.resident_bytes = mapping->resident_bytes();
   mapping->touch_sparsely();

@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "format/bare.hpp"
+#include "hash/hash.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -14,7 +15,7 @@ Error no_key_expected() {
   return fail(Code::kKey, "a key was given, and this filter has none (its hash is not siphash); open it without");
 }
 
-Error check_key(const format::Identity& identity, const std::optional<Key>& key) {
+Error check_key(const format::Identity& identity, const std::optional<SecretKey>& key) {
   if (!identity.key_check) return key ? no_key_expected() : Error{};
   if (!key) {
     return fail(Code::kKey,
@@ -28,15 +29,15 @@ Error check_key(const format::Identity& identity, const std::optional<Key>& key)
 
 Secret::~Secret() { explicit_bzero(key_.data(), key_.size()); }
 
-Error check_key_for(Hash hash, const std::optional<Key>& key) {
-  if (hash == Hash::kSipHash && !key) return fail(Code::kKey, "siphash needs a key: give 16 random bytes");
-  if (hash != Hash::kSipHash && key)
-    return fail(Code::kKey, "a key was given, and only siphash has one: give the hash");
+Error check_key_for(Hash hash, const std::optional<SecretKey>& key) {
+  const HashInfo& info = hash::row_of(hash).info;
+  if (info.takes_secret && !key) return fail(Code::kKey, std::string(info.name) + " needs a key: give 16 random bytes");
+  if (!info.takes_secret && key) return fail(Code::kKey, "a key was given, and only siphash has one: give the hash");
   return {};
 }
 
 Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
-                                          bool writing, const std::optional<Key>& key, const std::string& where) {
+                                          bool writing, const std::optional<SecretKey>& key, const std::string& where) {
   auto identity = sound_identity(bytes, form, available_bytes, writing, where);
   if (!identity) return identity;
   if (Error error = check_key(*identity, key); !error.ok()) return fail(error.code, where + error.message);
@@ -50,7 +51,7 @@ Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, 
   return fail(checked.problems.front().code, where + checked.problems.front().text);
 }
 
-Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<Key>& key) {
+Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<SecretKey>& key) {
   auto shape = format::decode_bare(bytes);
   if (shape && key) return no_key_expected();
   return shape;

@@ -19,29 +19,29 @@ class Secret {
   Secret& operator=(const Secret&) = delete;
   ~Secret();
 
-  void keep(const std::optional<Key>& key) noexcept {
+  void keep(const std::optional<SecretKey>& key) noexcept {
     if (key) key_ = *key;
   }
-  [[nodiscard]] const Key& key() const noexcept { return key_; }
+  [[nodiscard]] const SecretKey& key() const noexcept { return key_; }
 
  private:
-  Key key_{};
+  SecretKey key_{};
 };
 
 // For a new filter: a key where the hash takes one, and nowhere else.
-Error check_key_for(Hash hash, const std::optional<Key>& key);
+Error check_key_for(Hash hash, const std::optional<SecretKey>& key);
 
 // The identity that `bytes` begin with, if every rule of the format holds and `key` is the filter's own: on the way
 // from bytes to a handle everybody comes through here. The other arguments are format::check_identity's; a message
 // begins with `where`.
 Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
-                                          bool writing, const std::optional<Key>& key, const std::string& where);
+                                          bool writing, const std::optional<SecretKey>& key, const std::string& where);
 
 // The same for who hashes no keys, and so needs none.
 Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                         bool writing, const std::string& where);
 
 // The same of a bare filter, which has no key.
-Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<Key>& key);
+Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<SecretKey>& key);
 
 }  // namespace bfstore::store

@@ -1,7 +1,6 @@
 // The public Filter's calls with many keys: every form of keys, and of answers, is brought to the one path of
 // batch.hpp.
-#include "hash/hash.hpp"
-#include "hash/siphash.hpp"
+#include "hash/hasher.hpp"
 #include "store/batch.hpp"
 
 namespace bfstore {
@@ -58,21 +57,6 @@ struct Column {
   }
 };
 
-// The hashes of keys, with what each needs besides the key.
-struct Xxh3 {
-  std::uint64_t seed;
-  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
-    return hash::xxh3(key.data(), key.size(), seed);
-  }
-};
-
-struct SipHash {
-  const Key& secret;
-  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
-    return hash::siphash(key.data(), key.size(), secret);
-  }
-};
-
 // Keys that are turned into digests when it is their turn.
 template <class KeyAt, class Hasher>
 struct Hashed {
@@ -86,15 +70,9 @@ struct Hashed {
 // What `use` makes of the keys; chosen once for all of them. kDigestOnly where keys are not taken.
 template <class KeyAt, class Use>
 Count with_digests(const Shape& shape, const store::Secret& secret, std::size_t count, KeyAt key_at, Use use) {
-  switch (shape.hash) {
-    case Hash::kXxh3:
-      return use(Hashed<KeyAt, Xxh3>{key_at, count, {shape.seed}});
-    case Hash::kSipHash:
-      return use(Hashed<KeyAt, SipHash>{key_at, count, {secret.key()}});
-    case Hash::kExternal:
-      break;
-  }
-  return Code::kDigestOnly;
+  return hash::visit(shape.hash, shape.seed, secret.key(), Count(Code::kDigestOnly), [&](const auto& hasher) {
+    return use(Hashed<KeyAt, std::remove_cvref_t<decltype(hasher)>>{key_at, count, hasher});
+  });
 }
 
 store::Bytes taker_of(std::span<std::uint8_t> answers) noexcept { return store::Bytes(answers.data()); }
@@ -166,8 +144,10 @@ Count Filter::ask(const Keys& keys, std::span<Answer> out) const noexcept {
 
 template <class KeyAt, class Answer>
 Count Filter::ask_keys(std::size_t count, KeyAt key_at, std::span<Answer> out) const noexcept {
-  if (core_->shape.hash == Hash::kExternal) return all_maybe(out.first(std::min(count, out.size())), Code::kDigestOnly);
-  return with_digests(core_->shape, core_->secret, count, key_at, [&](const auto& keys) { return ask(keys, out); });
+  const Count maybes =
+      with_digests(core_->shape, core_->secret, count, key_at, [&](const auto& keys) { return ask(keys, out); });
+  if (maybes.code() != Code::kDigestOnly) return maybes;
+  return all_maybe(out.first(std::min(count, out.size())), Code::kDigestOnly);
 }
 
 template <class Answer>

@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::kNobodysLock;
-using base::mutant;
 using format::kStateLock;
 using format::Slot;
 using region::File;
@@ -32,16 +29,17 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
   if (!options.any_filesystem) {
     if (Error error = check_sharing(*file, File::Access::kReadWrite); !error.ok()) return error;
   }
-  if (Error error = file->allocate(0, format::kFileHeaderBytes); !error.ok()) return error;
-  const std::uint64_t rest = format::sections_of(identity).end - identity.body_offset;
-  if (Error error = file->allocate(identity.body_offset, rest); !error.ok()) return error;
+  const format::Sections sections = format::sections_of(identity);
+  for (const format::Section& part : {sections.header, sections.behind_header}) {
+    if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
+  }
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, options.map,
                             pages_for(options.map, options.exclusive || options.unpublished));
   if (!mapping) return mapping.error();
   std::unique_ptr<Session> session(
       new Session(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms));
-  session->unpublished_ = true;
+  session->role_ = Role::kMaker;
   session->replace_ = options.replace;
   const bool alone = options.exclusive || options.unpublished;
   if (Error error = session->initialize(alone ? Writers::kAlone : Writers::kShared); !error.ok()) return error;
@@ -50,17 +48,20 @@ Result<std::unique_ptr<Session>> Session::create(const std::string& path, const 
 
 Error Session::publish_in_use() {
   Error error = give_name();
-  if (error.ok()) unpublished_ = false;
+  if (error.ok()) role_ = Role::kWriter;
   return error;
+}
+
+Error Session::write_end_word() const {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  base::store(word.data(), format::end_word(identity_.file_id));
+  return file_.write_at(word, format::sections_of(identity_).end_word.offset);
 }
 
 // Clean in the older slot and dirty in the newer one: this handle is a writer.
 Error Session::initialize(Writers kind) {
-  writing_ = true;
-  live_word().store(format::healthy_live_word(identity_.file_id));
-  std::array<std::byte, format::kEndWordBytes> end{};
-  base::store(end.data(), format::end_word(identity_.file_id));
-  if (Error error = file_.write_at(end, format::sections_of(identity_).end_word); !error.ok()) return error;
+  live_word().store(format::LiveWord::healthy(identity_.file_id));
+  if (Error error = write_end_word(); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
   // On the heap: the next slot is written further down, and its page is on the stack.
@@ -76,13 +77,12 @@ Error Session::initialize(Writers kind) {
 // Where a file has the name already, it is superseded until the new one has the name. A writer that opens the new one
 // waits until the name is durable: otherwise a power cut could take away with it what that writer synced.
 Error Session::give_name() {
-  const auto state_lock = take(mutant("name_is_not_durable_yet") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return state_lock.error();
   if (!replace_) return file_.publish(false);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
-    if (mutant("lets_go_of_the_old_file_too_early")) replaced_.reset();
     if (replaced_ != nullptr) replaced_->about_to_go();
     Error error = file_.publish(replaces);
     if (error.code == Code::kExists && !replaces) continue;  // another process made a file of that name meanwhile
@@ -99,7 +99,7 @@ Error Session::give_name() {
 // What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
 // here.
 Error Session::begin_replacing() {
-  if (replaced_ != nullptr && !replaced_->has_its_path() && !mutant("replaces_whatever_has_the_name")) {
+  if (replaced_ != nullptr && !replaced_->has_its_path()) {
     replaced_.reset();
     if (std::exchange(superseded_by_owner_, false)) {
       return fail(Code::kBusy, file_.path() +
@@ -117,7 +117,7 @@ Error Session::begin_replacing() {
 Error Session::supersede() {
   if (!born().here()) return forked();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  if (!unpublished_ || !replace_) {
+  if (role_ != Role::kMaker || !replace_) {
     return fail(Code::kInvalid,
                 file_.path() + ": only a filter made unpublished, to replace another file, supersedes that one");
   }
@@ -130,22 +130,20 @@ Error Session::supersede() {
 Error Session::publish() {
   if (!born().here()) return forked();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  if (!unpublished_)
+  if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
                 file_.path() + ": has its name already; only a filter made unpublished can be published");
-  if (Error error = mutant("publishes_without_a_sync") ? Error{} : sync_and_mark_clean(); !error.ok()) return error;
+  if (Error error = sync_and_mark_clean(); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = give_name();
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
   if (!error.ok()) return go_on_unpublished(error);
-  writing_ = false;
-  unpublished_ = false;
+  role_ = Role::kReader;
   return {};
 }
 
 // The handle continues to add, alone, so the file must not say clean, and no other process may write to it.
 Error Session::go_on_unpublished(const Error& cause) {
-  if (mutant("goes_on_clean_when_publishing_failed")) return cause;
   const auto evidence = evidence_under_lock();
   const Error dirty = evidence ? begin_dirty(*evidence) : evidence.error();
   if (!dirty.ok()) return poison(dirty);

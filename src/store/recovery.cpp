@@ -1,42 +1,34 @@
 // A file that was unclean or poisoned, until every owner has added again what came after its mark (FORMAT.md,
 // "Recovery"). That is a state of the file, not of a handle. The order of the steps is the protocol.
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 
 using base::fail;
-using base::mutant;
 using format::Slot;
 using format::SlotState;
 
 namespace {
 
-constexpr std::uint64_t kTrouble = format::kLivePoisoned | format::kLiveSyncing;
+constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWord::kSyncing;
 
 // The last recoverer synced and closed: what was added again is on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
-         ((evidence.live_word & kTrouble) == 0 || mutant("paused_in_trouble"));
+         !evidence.live_word.has(kTrouble);
 }
 
 }  // namespace
 
-bool recovering_here(const Evidence& evidence) noexcept {
-  return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kRecovering && same_place(evidence) &&
-         (evidence.live_word & format::kLiveRecovering) != 0 && (evidence.live_word & format::kLivePoisoned) == 0;
-}
-
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
 // is held, so that none comes meanwhile.
 Error Session::recover(const Evidence& evidence, const Opening& options) {
-  if (evidence.writer_alive && !mutant("recovers_beside_a_writer"))
+  if (evidence.writer_alive)
     return busy(file_, kWriterLocks, "needs recovery, but a writer has it open; close that one");
   if (Error error = check_file_is_whole(); !error.ok()) return error;
   if (Error error = own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(evidence); !error.ok()) return error;
-  recovering_ = true;
   if (!options.accept_loss) return {};
   const auto begun = evidence_under_lock();
   return begun ? end_recovery(*begun) : begun.error();
@@ -48,28 +40,26 @@ Error Session::recover(const Evidence& evidence, const Opening& options) {
 // are all written again.
 Error Session::begin_recovery(const Evidence& evidence) {
   const bool is_paused = paused(evidence);
-  if (!mutant("recovery_is_not_in_the_live_word")) live_word().fetch_or(format::kLiveRecovering);
+  live_word().set(format::LiveWord::kRecovering);
   Slot slot = dirty_now(evidence);
-  if (!mutant("recovery_is_not_in_the_slot")) slot.state = SlotState::kRecovering;
-  if ((is_paused && !mutant("pause_forgets_who_recovered")) || mutant("kill_keeps_who_recovered"))
-    slot.recovered = evidence.slots.newest()->recovered;
+  slot.state = SlotState::kRecovering;
+  if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = write_slot(evidence.slots, slot); !error.ok()) return poison(error);
-  if (!is_paused && !mutant("recovery_writes_nothing_again")) {
+  if (!is_paused) {
     Error error = file_.rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
-    const std::uint64_t rest = format::sections_of(identity_).end - identity_.body_offset;
-    if (error.ok()) error = file_.rewrite(identity_.body_offset, rest);
-    if (error.ok() && !mutant("recovery_does_not_sync")) error = file_.sync();
+    const format::Section rest = format::sections_of(identity_).behind_header;
+    if (error.ok()) error = file_.rewrite(rest.offset, rest.bytes);
+    if (error.ok()) error = file_.sync();
     if (!error.ok()) return poison(error);
   }
-  if (!mutant("recovery_keeps_the_poison")) live_word().fetch_and(~kTrouble);
+  live_word().clear(kTrouble);
   return {};
 }
 
 // Durable before anybody is answered "no" again.
 Error Session::end_recovery(const Evidence& evidence) {
-  if (mutant("accepts_the_loss_before_the_slot_is_durable")) live_word().fetch_and(~format::kLiveRecovering);
   if (Error error = write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return poison(error);
-  if (!mutant("accepted_loss_keeps_the_flag")) live_word().fetch_and(~format::kLiveRecovering);
+  live_word().clear(format::LiveWord::kRecovering);
   return {};
 }
 
@@ -78,11 +68,11 @@ Result<bool> Session::recovered(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     format::set_recovered(slot, owner);
-    over = slot.state == SlotState::kDirty || mutant("first_owner_ends_the_recovery") || format::all_recovered(slot);
+    over = slot.state == SlotState::kDirty || format::all_recovered(slot);
     if (over) {
       slot.state = SlotState::kDirty;
       slot.recovered = 0;
-      if (!mutant("recovery_never_ends_in_the_live_word")) cleared |= format::kLiveRecovering;
+      cleared |= format::LiveWord::kRecovering;
     }
     return Error{};
   });

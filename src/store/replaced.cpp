@@ -1,16 +1,13 @@
 #include "store/replaced.hpp"
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
-using base::mutant;
-
-base::SharedWord live_word_in(const region::Mapping& live_page) noexcept {
-  return base::SharedWord(live_page.data() + format::kLiveWordField.offset);
+format::SharedLiveWord live_word_in(const region::Mapping& live_page) noexcept {
+  return format::SharedLiveWord(live_page.data());
 }
 
 }  // namespace
@@ -37,26 +34,25 @@ Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   if (!facts->regular) return base::fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
-  auto locked = region::ScopedLock::take(
-      file_, mutant("supersedes_without_the_state_lock") ? base::kNobodysLock : format::kStateLock, lock_timeout_ms);
+  auto locked = region::ScopedLock::take(file_, format::kStateLock, lock_timeout_ms);
   if (!locked) return locked.error();
   state_lock_.emplace(std::move(*locked));
-  if (!file_.has_its_path() && !mutant("supersedes_what_was_replaced_already")) return false;
+  if (!file_.has_its_path()) return false;
   const auto header = read_header(file_);
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);
   const auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, true);
-  if (!checked.problems.empty() || !live_word_is_own(live_word_of(*header), checked.identity->file_id)) return true;
+  if (!checked.problems.empty() || !live_word_of(*header).is_own(checked.identity->file_id)) return true;
   auto mapped =
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
-  if (!mutant("supersedes_after_the_renaming")) set(format::kLiveSuperseded);
+  set(format::LiveWord::kSuperseded);
   return true;
 }
 
 void Replaced::set(std::uint64_t bits) const noexcept {
-  if (live_page_ && !mutant("replaces_without_superseding")) live_word_in(*live_page_).fetch_or(bits);
+  if (live_page_) live_word_in(*live_page_).set(bits);
 }
 
 // A file that has one name has none when that is taken away, and says so by itself. Otherwise a process that is killed
@@ -65,21 +61,17 @@ void Replaced::set(std::uint64_t bits) const noexcept {
 void Replaced::about_to_go() const noexcept {
   const auto facts = file_.facts();
   const bool more_names = !facts || facts->links != 1;
-  if (!more_names || mutant("killed_replacer_leaves_other_names")) return;
-  set(format::kLiveReplaced);
-  if (!mutant("power_cut_leaves_other_names") && !file_.sync().ok()) set(format::kLivePoisoned);
+  if (!more_names) return;
+  set(format::LiveWord::kReplaced);
+  if (!file_.sync().ok()) set(format::LiveWord::kPoisoned);
 }
 
-void Replaced::is_gone() const noexcept {
-  std::uint64_t bits = format::kLiveSuperseded;
-  if (!mutant("replaced_is_not_said")) bits |= format::kLiveReplaced;
-  set(bits);
-}
+void Replaced::is_gone() const noexcept { set(format::LiveWord::kSuperseded | format::LiveWord::kReplaced); }
 
 Replaced::~Replaced() {
-  if (mutant("superseded_for_good") || !file_.born().here()) return;
-  if (live_page_ && (file_.has_its_path() || mutant("replaced_file_goes_on")))
-    live_word_in(*live_page_).fetch_and(~(format::kLiveSuperseded | format::kLiveReplaced));
+  if (!file_.born().here()) return;
+  if (live_page_ && file_.has_its_path())
+    live_word_in(*live_page_).clear(format::LiveWord::kSuperseded | format::LiveWord::kReplaced);
 }
 
 }  // namespace bfstore::store

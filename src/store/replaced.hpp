@@ -45,4 +45,7 @@ class Replaced {
   std::optional<region::Mapping> live_page_;  // of a filter
 };
 
+inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
+Error replaced_again_and_again(const std::string& path);
+
 }  // namespace bfstore::store

@@ -9,7 +9,8 @@
 #include <optional>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
+#include "layout/layout.hpp"
+#include "store/plan.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -17,30 +18,27 @@ namespace store {
 namespace {
 
 using base::fail;
-using base::mutant;
 using format::kChunkBytes;
 using region::File;
 
 constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
 
-// Walks over the chunks of a file's body; of its copy in private memory, where there is one.
+// Walks over the chunks of a file's body; of the file's copy in private memory, where there is one.
 class Chunks {
  public:
   Chunks(const File& file, const format::Identity& identity, const std::byte* copy = nullptr)
       : file_(file), identity_(identity), copy_(copy), piece_(kChunkBytes) {}
 
   [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
-  [[nodiscard]] std::uint64_t offset(std::uint64_t number) const noexcept {
-    return identity_.body_offset + number * kChunkBytes;
-  }
-  [[nodiscard]] std::uint64_t bytes(std::uint64_t number) const noexcept {
-    return std::min(kChunkBytes, identity_.body_bytes - number * kChunkBytes);
+  [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
+    return format::chunk_of(identity_, number);
   }
   // Until the next one is read.
   Result<std::span<const std::byte>> read(std::uint64_t number) {
-    if (copy_ != nullptr) return std::span(copy_ + number * kChunkBytes, bytes(number));
-    const std::span<std::byte> into = std::span(piece_).first(bytes(number));
-    const auto got = file_.read_at(into, offset(number));
+    const format::Section chunk = place(number);
+    if (copy_ != nullptr) return std::span(copy_ + chunk.offset, chunk.bytes);
+    const std::span<std::byte> into = std::span(piece_).first(chunk.bytes);
+    const auto got = file_.read_at(into, chunk.offset);
     if (!got) return got.error();
     if (*got != into.size()) return fail(Code::kLost, file_.path() + ": was truncated while it was read");
     return std::span<const std::byte>(into);
@@ -54,11 +52,11 @@ class Chunks {
 };
 
 // Adds a range that begins behind the others, or goes on with the last one.
-void append(std::vector<DamagedRange>& ranges, std::uint64_t offset, std::uint64_t bytes) {
-  if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == offset) {
-    ranges.back().bytes += bytes;
+void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
+  if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == part.offset) {
+    ranges.back().bytes += part.bytes;
   } else {
-    ranges.push_back({offset, bytes});
+    ranges.push_back({part.offset, part.bytes});
   }
 }
 
@@ -96,8 +94,8 @@ std::uint64_t each_damaged_chunk(const File& file, const format::Identity& ident
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
     const auto chunk = chunks.read(number);
     const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, identity) : 0;
-    if ((checksums.match(number, checksum) && chunk.ok()) || mutant("believes_every_chunk")) continue;
-    damaged(chunks.offset(number), chunks.bytes(number));
+    if (checksums.match(number, checksum) && chunk.ok()) continue;
+    damaged(chunks.place(number));
     ++found;
   }
   return found;
@@ -119,12 +117,12 @@ Verification verify_sealed(const File& file, const format::Identity& identity, c
   Verification found;
   found.num_chunks = identity.seal->num_chunks;
   if (!counters_as_sealed(file, *identity.seal)) {
-    append(found.damaged, format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes);
+    append(found.damaged, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
   }
-  found.num_damaged_chunks = each_damaged_chunk(
-      file, identity, copy, [&](std::uint64_t offset, std::uint64_t bytes) { append(found.damaged, offset, bytes); });
+  found.num_damaged_chunks =
+      each_damaged_chunk(file, identity, copy, [&](const format::Section& chunk) { append(found.damaged, chunk); });
   if (!checksums_as_sealed(file, identity)) {
-    append(found.damaged, identity.seal->checksums_offset, format::checksums_bytes_of(found.num_chunks));
+    append(found.damaged, format::sections_of(identity).checksums);
   }
   return found;
 }
@@ -158,13 +156,16 @@ Error check_whole(const File& file, const format::Identity& identity, const std:
 Error Session::check_seal(const Opening& options) const {
   if (!options.verify && !options.tolerate_damage) return {};
   if (!identity_.seal) return not_sealed(file_.path());
-  const std::byte* const copy = options.map.copy ? body() : nullptr;
+  const std::byte* const copy = options.map.copy ? mapping_.data() : nullptr;
   if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
   std::vector<DamagedRange> damaged;
-  each_damaged_chunk(file_, identity_, copy,
-                     [&](std::uint64_t offset, std::uint64_t bytes) { append(damaged, offset, bytes); });
+  each_damaged_chunk(file_, identity_, copy, [&](const format::Section& chunk) { append(damaged, chunk); });
+  const LayoutInfo& layout = layout::find(identity_.layout)->info;
+  if (!damaged.empty() && !layout.can.ones_are_maybe) {
+    return fail(Code::kUnsupported, file_.path() + ": is damaged, and no part of a " + layout.name +
+                                        " filter can be made to answer maybe; use a copy, or build it again");
+  }
   for (const DamagedRange& range : damaged) {
-    if (mutant("damage_is_not_covered")) return {};
     if (Error error = mapping_.cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
   }
   return {};
@@ -175,27 +176,26 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   identity_.seal = ReportedSeal{};
   const format::Sections sections = format::sections_of(identity_);
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
-  if (Error error = file_.allocate(sections.body_end, sections.end - sections.body_end); !error.ok()) return error;
+  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
+  if (Error error = file_.allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
   Chunks chunks(source.file_, source.identity_);
   std::optional<Checksums> known;  // of a source that is sealed itself: what rotted is not sealed again
   if (source.identity_.seal) known.emplace(source.file_, *source.identity_.seal);
   for (std::uint64_t number = 0; number < num_chunks; ++number) {
     const auto chunk = chunks.read(number);
     if (!chunk) return chunk.error();
-    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)) &&
-        !mutant("seals_damage"))
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity_)))
       return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
-    if (Error error = file_.write_at(*chunk, identity_.body_offset + number * kChunkBytes); !error.ok()) return error;
+    if (Error error = file_.write_at(*chunk, format::chunk_of(identity_, number).offset); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number),
                 format::chunk_checksum(*chunk, number, identity_));
   }
   const bool all_as_sealed = !known || (counters_as_sealed(source.file_, *source.identity_.seal) &&
                                         checksums_as_sealed(source.file_, source.identity_));
   if (!all_as_sealed) return damaged(source.file_, verify_sealed(source.file_, source.identity_, nullptr));
-  std::vector<std::byte> tail(sections.end - sections.body_end);  // where the end word was as long as it was not sealed
-  std::memcpy(tail.data() + (sections.checksums - sections.body_end), checksums.data(), checksums.size());
-  base::store(tail.data() + (sections.end_word - sections.body_end), format::end_word(identity_.file_id));
-  if (Error error = file_.write_at(tail, sections.body_end); !error.ok()) return error;
+  // They lie where the end word was as long as the file was not sealed.
+  if (Error error = file_.write_at(checksums, sections.checksums.offset); !error.ok()) return error;
+  if (Error error = write_end_word(); !error.ok()) return error;
   std::array<std::byte, 8> keys_added{};
   const auto header = read_header(source.file_);
   if (!header) return header.error();
@@ -204,14 +204,14 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
-  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums,
+  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums.offset,
                                 format::checksum_of_checksums(checksums, identity_), keys};
   identity_.ro_compat = format::kRoSealed;
   if (Error error = file_.write_at(format::encode_identity(identity_), 0); !error.ok()) return error;
   const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
   if (!evidence) return evidence.error();
   format::Slot slot = dirty_now(*evidence);
-  if (!mutant("sealed_file_forgets_the_marks")) slot.lanes = marks.lanes;
+  slot.lanes = marks.lanes;
   return write_slot(evidence->slots, slot);
 }
 
@@ -227,7 +227,7 @@ Result<Evidence> at_rest(const Session& source) {
   const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
   if (!changing) return changing.error();
   const FileState state = judge(*evidence);
-  const bool free = (!*writer && !*changing) || mutant("seals_beside_its_maker");
+  const bool free = !*writer && !*changing;
   if (free && (state == FileState::kClean || state == FileState::kAdoptable)) return evidence;
   return fail(Code::kBusy, source.file().path() + ": is open for writing; seal it when its writers have closed it");
 }
@@ -235,7 +235,6 @@ Result<Evidence> at_rest(const Session& source) {
 }  // namespace
 }  // namespace store
 
-using base::mutant;
 using store::Session;
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
@@ -263,15 +262,14 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   if (!sealed) return sealed.error();
   if (Error error = (*sealed)->seal(**source, *before->slots.newest()); !error.ok()) return error;
   // From here on nobody is let in to write to the file that is replaced, which may be the one that was sealed.
-  const bool refuse_first = options.replace && !mutant("seals_in_place_beside_late_writers");
-  if (Error error = refuse_first ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
+  if (Error error = options.replace ? (*sealed)->supersede() : Error{}; !error.ok()) return error;
   const auto after = (*source)->look();
   if (!after) return after.error();
-  Error cut = mutant("seals_what_was_cut") ? Error{} : (*source)->check_file_is_whole();
-  if (!cut.ok()) return cut;
-  const bool unchanged = mutant("seals_though_somebody_wrote") || after->slots == before->slots;
-  const bool same_file = (*source)->file().has_its_path() || mutant("seals_what_was_replaced");
-  if (!unchanged || !same_file || ((after->live_word ^ before->live_word) & ~format::kLiveSuperseded) != 0)
+  if (Error error = (*source)->check_file_is_whole(); !error.ok()) return error;
+  const bool unchanged = after->slots == before->slots;
+  const bool same_file = (*source)->file().has_its_path();
+  if (!unchanged || !same_file ||
+      ((after->live_word.bits ^ before->live_word.bits) & ~format::LiveWord::kSuperseded) != 0)
     return base::fail(Code::kBusy, from + ": was written to or replaced while it was sealed; seal it again");
   return (*sealed)->publish();
 }

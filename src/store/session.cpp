@@ -2,15 +2,12 @@
 #include "store/session.hpp"
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/key.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::kNobodysLock;
-using base::mutant;
 using format::kStateLock;
 using format::kSyncLock;
 using format::Slot;
@@ -30,57 +27,10 @@ std::string marks_in_words(const Slot* slot) {
   return words.empty() ? "no marks were stored" : words;
 }
 
+// Let in, unless something went wrong.
+Result<Role> as(Role role, Error error) { return error.ok() ? Result<Role>(role) : std::move(error); }
+
 }  // namespace
-
-// A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
-// layer's file for good: it makes itself the first writer, for a moment.
-Error check_sharing(File& file, File::Access access) {
-  const auto sharing = file.sharing();
-  if (!sharing) return sharing.error();
-  if (*sharing == region::Sharing::kRemote) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": is on a network or FUSE filesystem, where another machine's writes may not "
-                                       "be seen; copy it to a local disk, or insist on it (any filesystem)");
-  }
-  if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
-  if (const auto writer = file.open_again(File::Access::kReadWrite); !writer) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": is on an overlay filesystem and may not be written to, so that later writes "
-                                       "of others would not be seen; if there are none, insist on it (any filesystem)");
-  }
-  auto again = file.open_again(access);
-  if (!again) return again.error();
-  file = std::move(*again);
-  return {};
-}
-
-region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
-  if (map.random_access) return region::Pages::kSmall;
-  return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
-}
-
-Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
-                                   const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
-  const format::Sections sections = format::sections_of(identity);
-  const std::uint64_t bytes = sections.end;
-  if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
-    return region::Mapping::copy(file, header, 0, identity.body_offset, bytes);
-  auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
-  if (!mapping) return mapping;
-  if (options.guard) {
-    std::byte* const live_word = mapping->data() + format::kLivePageOffset + format::kLiveWordField.offset;
-    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_word), ~format::kLiveStates,
-                                  format::healthy_live_word(identity.file_id),
-                                  access == File::Access::kRead ? 0 : format::kLivePoisoned};
-    if (Error error = mapping->guard(doubt); !error.ok()) return error;
-  }
-  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
-  // for its line, and a header that can not be read is an error.
-  const std::uint64_t wanted = options.populate ? mapping->bytes() : format::kFileHeaderBytes;
-  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
-  if (Error error = mapping->populate(sections.end_word, format::kEndWordBytes); !error.ok()) return error;
-  return mapping;
-}
 
 Session::Session(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
     : file_(std::move(file)),
@@ -103,13 +53,11 @@ Session::~Session() {
 
 Result<ScopedLock> Session::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
 
-base::SharedWord Session::live_word() const noexcept {
-  return base::SharedWord(live_page() + format::kLiveWordField.offset);
-}
+format::SharedLiveWord Session::live_word() const noexcept { return format::SharedLiveWord(live_page()); }
 
 Error Session::refuse(FileState state, const Evidence& evidence) const {
   const std::string& path = file_.path();
-  if (!live_word_is_own(evidence.live_word, identity_.file_id)) {
+  if (!evidence.live_word.is_own(identity_.file_id)) {
     return fail(Code::kLiveWord,
                 path + ": the live word is not the file's own: it was overwritten or zero-filled; build it again");
   }
@@ -127,7 +75,7 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
     case FileState::kRecovering:
       return fail(Code::kRecovering, path + ": a recovery was begun and is not finished" + marks + kWays);
     case FileState::kSuperseded:
-      if ((evidence.live_word & format::kLiveReplaced) != 0) {
+      if (evidence.live_word.has(format::LiveWord::kReplaced)) {
         return fail(Code::kSuperseded,
                     path +
                         ": another file has replaced this one, of which this path is another name (a hard link, or a "
@@ -141,39 +89,31 @@ Error Session::refuse(FileState state, const Evidence& evidence) const {
   }
 }
 
-// --- Opening
-// -----------------------------------------------------------------------------------------------------------
+// --- Opening ---------------------------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Session>> Session::open_checked(Result<File> file, File::Access access, const Opening& options,
                                                        region::Pages pages) {
   if (!file) return file.error();
-  const std::string path = file->path();
   if (const auto facts = file->facts(); !facts || !facts->regular)
-    return facts ? fail(Code::kNotRegular, path + ": not a regular file") : facts.error();
+    return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file") : facts.error();
   if (!options.any_filesystem) {
     if (Error error = check_sharing(*file, access); !error.ok()) return error;
   }
-  const auto facts = file->facts();
-  if (!facts) return facts.error();
   file->read_nothing_ahead();
-  const auto header = read_header(*file);
+  auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
   if (!header) return header.error();
-  const std::span<const std::byte> there = header_there(*header, *facts);
-  const bool writing = access == File::Access::kReadWrite;
-  auto identity = options.without_key
-                      ? sound_identity(there, format::Form::kFile, facts->bytes, writing, path + ": ")
-                      : trusted_identity(there, format::Form::kFile, facts->bytes, writing, options.key, path + ": ");
-  if (!identity) return identity.error();
-  const auto uncut = mutant("end_word_is_not_checked_at_opening") ? true : has_end_word(*file, *identity);
+  const format::Identity& identity = header->identity;
+  const auto uncut = has_end_word(*file, identity);
   if (!uncut) return uncut.error();
   if (!*uncut) {
-    return fail(Code::kLiveWord,
-                path + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+    return fail(
+        Code::kLiveWord,
+        file->path() + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
   }
-  auto mapping = mapping_of(*file, access, *identity, *header, options.map, pages);
+  auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
   return std::unique_ptr<Session>(
-      new Session(std::move(*file), std::move(*mapping), std::move(*identity), options.lock_timeout_ms));
+      new Session(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms));
 }
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
@@ -195,13 +135,12 @@ Result<Evidence> Session::look() const { return gather_evidence(file_, identity_
 // False if the file has to be opened again: it was replaced, or was to be by somebody who is no more.
 Result<bool> Session::read_on(const Opening& options) {
   if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
-    if (mutant("copy_does_not_look_again")) return true;
     if (Error error = check_file_is_whole(); !error.ok()) return error;
   }
   const auto evidence = look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
-  if (!live_word_is_own(evidence->live_word, identity_.file_id)) return refuse(state, *evidence);
+  if (!evidence->live_word.is_own(identity_.file_id)) return refuse(state, *evidence);
   if (state == FileState::kClean) return true;
   Error refused;
   switch (state) {
@@ -209,18 +148,17 @@ Result<bool> Session::read_on(const Opening& options) {
       refused = check_beside_writers(options);
       break;
     case FileState::kSuperseded:
-      if (!file_.has_its_path() && !mutant("reader_stays_with_a_replaced_file")) return false;
-      if ((evidence->live_word & format::kLiveReplaced) != 0) return refuse(state, *evidence);
-      if (evidence->changing && !mutant("reader_ignores_the_replacer")) return refuse(state, *evidence);
+      if (!file_.has_its_path()) return false;
+      if (evidence->live_word.has(format::LiveWord::kReplaced)) return refuse(state, *evidence);
+      if (evidence->changing) return refuse(state, *evidence);
       refused = let_it_go_on(options);
       if (refused.ok()) return false;
       break;
     case FileState::kAdoptable:
     case FileState::kUnclean:
-      if (evidence->changing && !mutant("reader_does_not_wait_for_an_adopter"))
+      if (evidence->changing)
         return busy(file_, {kStateLock}, "another process is making, opening or closing it; try again in a moment");
-      if (state == FileState::kAdoptable && (!options.strict || mutant("reader_ignores_strict")))
-        return adopt_for_reading(options);
+      if (state == FileState::kAdoptable && !options.strict) return adopt_for_reading(options);
       refused = refuse(state, *evidence);
       break;
     default:
@@ -233,7 +171,7 @@ Result<bool> Session::read_on(const Opening& options) {
 // The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
 // failed to write some of its pages, and may have dropped them since.
 Error Session::check_beside_writers(const Opening& options) const {
-  const int failed = mutant("reader_does_not_ask_the_kernel") ? 0 : failed_writeback();
+  const int failed = failed_writeback();
   return failed == 0 ? Error{} : write_down(writeback_failed(failed), options);
 }
 
@@ -241,12 +179,10 @@ Error Session::check_beside_writers(const Opening& options) const {
 // killed with the answer: so it syncs as a writer does, and leaves *syncing* to the next one; but not where it may not
 // write, or where a stranger's lock would keep it waiting. False if the file has to be looked at again.
 Result<bool> Session::adopt_for_reading(const Opening& options) const {
-  if (mutant("reader_adopts_without_a_sync")) return true;
   const auto writer = as_writer(options);
   if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile
   if (!writer && writer.error().code != Code::kAccess) return writer.error();
-  const bool as_a_writer = writer.ok() && !mutant("reader_adopts_without_the_flag_of_a_sync");
-  for (Patience patience(lock_timeout_ms_); as_a_writer;) {
+  for (Patience patience(lock_timeout_ms_); writer.ok();) {
     const auto state_lock = ScopedLock::try_take((*writer)->file_, kStateLock);
     if (!state_lock) return state_lock.error();
     const auto sync_lock = *state_lock ? ScopedLock::try_take((*writer)->file_, kSyncLock)
@@ -260,7 +196,7 @@ Result<bool> Session::adopt_for_reading(const Opening& options) const {
     if (!patience.wait()) return busy(file_, taken, "another process is adopting it; try again in a moment");
   }
   const Error failed = file_.sync();
-  if (failed.ok() || mutant("reader_adopts_though_the_sync_failed")) return true;
+  if (failed.ok()) return true;
   return write_down(failed, options);
 }
 
@@ -273,7 +209,7 @@ Result<bool> Session::adopt_for_a_reader() const {
   evidence->writer_alive = *writer;
   if (judge(*evidence) != FileState::kAdoptable) return false;
   if (Error error = sync_for_adoption(); !error.ok()) return error;
-  live_word().fetch_and(~format::kLiveSyncing);
+  live_word().clear(format::LiveWord::kSyncing);
   return true;
 }
 
@@ -281,9 +217,8 @@ Result<bool> Session::adopt_for_a_reader() const {
 // is poisoned, if that is allowed here: at once in the live word, for a stranger may keep the state lock from us.
 // Always an error.
 Error Session::write_down(const Error& failed, const Opening& options) const {
-  if (mutant("reader_keeps_a_failed_sync_to_itself")) return failed;
   if (const auto writer = as_writer(options)) {
-    if (!mutant("reader_waits_before_it_says_poisoned")) (*writer)->live_word().fetch_or(format::kLivePoisoned);
+    (*writer)->live_word().set(format::LiveWord::kPoisoned);
     if (const auto state_lock = (*writer)->take(kStateLock)) return (*writer)->poison(failed);
   }
   return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
@@ -311,27 +246,24 @@ Result<std::unique_ptr<Session>> Session::as_writer(const Opening& options) cons
   Opening own = options;
   own.map = {};  // how this process reads the file is no matter of that handle's
   auto writer = open_checked(file_.open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
-  if (writer && !(*writer)->file_.same_file(file_) && !mutant("reader_poisons_whatever_has_the_path"))
-    return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
+  if (writer && !(*writer)->file_.same_file(file_)) return fail(Code::kBusy, file_.path() + ": was replaced meanwhile");
   return writer;
 }
 
 // No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
 // replaced: the path is a mount of that file. A file that was replaced and has other names says so for good.
 void Session::go_on(Evidence& evidence) const {
-  if (mutant("superseded_after_the_replacer_died")) return;
-  if ((evidence.live_word & format::kLiveSuperseded) == 0 || !live_word_is_own(evidence.live_word, identity_.file_id))
-    return;
+  if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(identity_.file_id)) return;
   const auto facts = file_.facts();
   if (!facts) return;
-  if (facts->links == 0 && !mutant("replaced_file_goes_on_where_it_is_mounted")) {
-    evidence.live_word = live_word().fetch_or(format::kLiveReplaced) | format::kLiveReplaced;
+  if (facts->links == 0) {
+    live_word().set(format::LiveWord::kReplaced);
+    evidence.live_word = live_word().load();
     return;
   }
-  if ((evidence.live_word & format::kLiveReplaced) != 0 && !mutant("replaced_file_goes_on_by_another_name")) return;
-  std::uint64_t over = format::kLiveSuperseded;
-  if (mutant("replaced_file_goes_on_by_another_name")) over |= format::kLiveReplaced;
-  evidence.live_word = live_word().fetch_and(~over) & ~over;
+  if (evidence.live_word.has(format::LiveWord::kReplaced)) return;
+  live_word().clear(format::LiveWord::kSuperseded);
+  evidence.live_word = live_word().load();
 }
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Writers kind, const Opening& options) {
@@ -339,7 +271,7 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, W
     auto opened = open_checked(File::open(path, File::Access::kReadWrite), File::Access::kReadWrite, options,
                                pages_for(options.map, kind == Writers::kAlone));
     if (!opened) return opened;
-    if ((*opened)->identity_.seal && !mutant("sealed_file_is_written_to")) {
+    if ((*opened)->identity_.seal) {
       return fail(Code::kSealed,
                   path + ": is sealed: it is never written to again; open it for reading, or build another");
     }
@@ -352,35 +284,28 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, W
 
 // False if the path names another file by now. The writers' lock comes last: it proves that its owner was let in.
 Result<bool> Session::join(Writers kind, const Opening& options) {
-  const Evidence unlocked = mutant("join_does_not_read_again") ? evidence_under_lock().value() : Evidence{};
-  const auto state_lock = take(mutant("join_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return state_lock.error();
-  if (!file_.has_its_path() && !mutant("join_though_the_path_names_another_file")) return false;
-  if (mutant("writers_lock_comes_first")) {
-    if (Error error = hold_writers_lock(kind); !error.ok()) return error;
-  }
+  if (!file_.has_its_path()) return false;
   const auto writer_alive = locked_by_other(file_, kWriterLocks);
   if (!writer_alive) return writer_alive.error();
-  if (*writer_alive && kind == Writers::kAlone && !mutant("exclusive_writer_shares"))
+  if (*writer_alive && kind == Writers::kAlone)
     return busy(file_, kWriterLocks, "another writer has it open; close that one, or open it shared");
-  auto evidence = mutant("join_does_not_read_again") ? unlocked : evidence_under_lock();
+  auto evidence = evidence_under_lock();
   if (!evidence) return evidence.error();
   evidence->writer_alive = *writer_alive;
   go_on(*evidence);
-  if (Error error = enter(*evidence, options); !error.ok()) return error;
-  if (!mutant("writers_lock_comes_first")) {
-    if (Error error = hold_writers_lock(kind); !error.ok()) return error;
-  }
-  writing_ = true;
+  const auto role = enter(*evidence, options);
+  if (!role) return role.error();
+  if (Error error = hold_writers_lock(kind); !error.ok()) return error;
+  role_ = *role;
   return true;
 }
 
 // The state lock is held.
 Error Session::hold_writers_lock(Writers kind) {
-  if (mutant("writer_has_no_lock")) return {};
-  auto held = kind == Writers::kAlone && !mutant("exclusive_writer_shares")
-                  ? MappedLock::take_all(file_, kWriterLocks, lock_timeout_ms_)
-                  : MappedLock::take_one(file_, kWriterLocks, lock_timeout_ms_);
+  auto held = kind == Writers::kAlone ? MappedLock::take_all(file_, kWriterLocks, lock_timeout_ms_)
+                                      : MappedLock::take_one(file_, kWriterLocks, lock_timeout_ms_);
   if (!held) return held.error();
   writers_lock_ = std::move(*held);
   return {};
@@ -388,39 +313,40 @@ Error Session::hold_writers_lock(Writers kind) {
 
 // Slots and live word can not change meanwhile: the state lock is held.
 Result<Evidence> Session::evidence_under_lock() const {
-  auto evidence = evidence_of_place(file_);
-  if (!evidence) return evidence;
+  const auto place = place_of(file_);
+  if (!place) return place.error();
   const auto header = read_header(file_);
   if (!header) return header.error();
-  evidence->slots = slots_of(*header, identity_.file_id);
-  evidence->live_word = live_word_of(*header);
+  Evidence evidence;
+  evidence.slots = slots_of(*header, identity_.file_id);
+  evidence.live_word = live_word_of(*header);
+  evidence.place = *place;
   return evidence;
 }
 
-Error Session::enter(const Evidence& evidence, const Opening& options) {
+Result<Role> Session::enter(const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
-  if (!live_word_is_own(evidence.live_word, identity_.file_id)) return refuse(state, evidence);
+  if (!evidence.live_word.is_own(identity_.file_id)) return refuse(state, evidence);
   if (Error error = file_.may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:
       if (Error error = own_blocks(); !error.ok()) return error;
-      return begin_dirty(evidence);
+      return as(Role::kWriter, begin_dirty(evidence));
     case FileState::kInUse:
-      return check_beside_live_writers();
+      return as(Role::kWriter, check_beside_live_writers());
     case FileState::kAdoptable:
-      if (!options.strict || mutant("writer_ignores_strict")) return adopt(evidence);
+      if (!options.strict) return as(Role::kWriter, adopt(evidence));
       break;
     case FileState::kRecovering:
       if (!options.recover || !recovering_here(evidence)) break;
-      if (!evidence.writer_alive && !mutant("joins_a_recovery_that_was_killed")) break;
-      recovering_ = true;
-      return check_beside_live_writers();
+      if (!evidence.writer_alive) break;
+      return as(Role::kRecoverer, check_beside_live_writers());
     default:
       break;
   }
-  const bool lost =
-      state == FileState::kUnknown || (state == FileState::kSuperseded && !mutant("recovers_a_replaced_file"));
-  return !lost && (options.recover || options.accept_loss) ? recover(evidence, options) : refuse(state, evidence);
+  const bool lost = state == FileState::kUnknown || state == FileState::kSuperseded;
+  if (lost || !(options.recover || options.accept_loss)) return refuse(state, evidence);
+  return as(Role::kRecoverer, recover(evidence, options));
 }
 
 // Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
@@ -428,12 +354,11 @@ Error Session::enter(const Evidence& evidence, const Opening& options) {
 // the processes that have the file open are told. Next to a sync that is under way a writer that joins asks later, when
 // it adds, syncs or closes: the answer is asked for under the sync lock.
 Error Session::check_beside_live_writers() const {
-  for (Patience patience(lock_timeout_ms_); !mutant("joins_beside_a_dead_sync");) {
+  for (Patience patience(lock_timeout_ms_);;) {
     const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
     if (!sync_lock) return sync_lock.error();
     if (*sync_lock) {
-      const bool died = (live_word().load() & format::kLiveSyncing) != 0;
-      const Error failed = !died && mutant("writer_joins_without_asking_the_kernel") ? Error{} : ask_the_kernel();
+      const Error failed = ask_the_kernel();
       return failed.ok() ? failed : poison(failed);
     }
     const auto syncer = locked_by_other(file_, {kSyncLock});
@@ -441,43 +366,38 @@ Error Session::check_beside_live_writers() const {
     if (*syncer) return {};  // it lives; and if not, a stranger is in the way
     if (!patience.wait()) return busy(file_, {kSyncLock}, "a program that is no writer of filters locks the file");
   }
-  return {};
 }
 
 // Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with
 // another file, would be SIGBUS on a full disk. Those who join other writers find it done.
 Error Session::own_blocks() const {
-  if (mutant("copy_is_not_given_its_blocks")) return {};
-  const region::Extent header{0, format::kFileHeaderBytes};
-  const region::Extent body{identity_.body_offset, identity_.body_bytes};
-  return file_.own_blocks({header, body});
+  const format::Sections sections = format::sections_of(identity_);
+  return file_.own_blocks(
+      {{sections.header.offset, sections.header.bytes}, {sections.body.offset, sections.body.bytes}});
 }
 
 // Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
 Error Session::begin_dirty(const Evidence& evidence) const {
-  if (!mutant("opened_clean_file_keeps_the_flag_of_a_sync")) live_word().fetch_and(~format::kLiveSyncing);
-  if (mutant("open_does_not_say_dirty")) return {};
+  live_word().clear(format::LiveWord::kSyncing);
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
 // Leaves *syncing* set.
 Error Session::sync_for_adoption() const {
-  if (!mutant("adopts_without_the_flag_of_a_sync")) live_word().fetch_or(format::kLiveSyncing);
+  live_word().set(format::LiveWord::kSyncing);
   Error error = file_.sync();
-  return error.ok() || mutant("reader_adopts_though_the_sync_failed") ? Error{} : poison(error);
+  return error.ok() ? Error{} : poison(error);
 }
 
 // A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
 // again: the sync that was to make it durable may have failed, and then the page counts as written.
 Error Session::adopt(const Evidence& evidence) {
   if (Error error = own_blocks(); !error.ok()) return error;
-  const auto sync_lock = take(mutant("adopts_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  const auto sync_lock = take(kSyncLock);
   if (!sync_lock) return sync_lock.error();
   if (Error error = sync_for_adoption(); !error.ok()) return error;
-  if (!mutant("adopts_without_a_slot")) {
-    if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
-  }
-  live_word().fetch_and(~format::kLiveSyncing);
+  if (Error error = write_slot(evidence.slots, *evidence.slots.newest()); !error.ok()) return poison(error);
+  live_word().clear(format::LiveWord::kSyncing);
   return {};
 }
 

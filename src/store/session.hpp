@@ -19,83 +19,26 @@
 #include "region/fork.hpp"
 #include "region/lock.hpp"
 #include "region/mapping.hpp"
+#include "store/evidence.hpp"
+#include "store/header.hpp"
+#include "store/memory.hpp"
 #include "store/replaced.hpp"
 
 namespace bfstore::store {
 
-// On the heap: threads and fibers with small stacks open filters, too.
-using HeaderBytes = std::vector<std::byte>;
-
-// What decides whether a file may be used.
-struct Evidence {
-  format::SlotPair slots;
-  std::uint64_t live_word = 0;
-  bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
-  bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
-  bool changing = false;      // a process holds the state lock, and did so for as long as we waited
-  format::BootId boot_id{};   // of this system, now
-  std::uint64_t device = 0;   // of the file, now
-  std::uint64_t inode = 0;
-  std::uint64_t inode_mark = 0;  // 0: unknown
-  std::uint64_t mount = 0;
-};
-
-// Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
-FileState judge(const Evidence& evidence) noexcept;
-
-// Whether the newest slot was written in this boot, for this inode.
-bool same_place(const Evidence& evidence) noexcept;
-
-// Whether recoverers that hold the writers' lock were let in.
-bool recovering_here(const Evidence& evidence) noexcept;
-
-// The newest slot's marks in a slot that says dirty, here and now.
-format::Slot dirty_now(const Evidence& evidence) noexcept;
-
-// Whether the live word, its state bits aside, is that of the file with this id.
-bool live_word_is_own(std::uint64_t live_word, const format::FileId& file_id) noexcept;
-
-// The four header pages of a file as they are now, read into private memory; zeros behind the file's end.
-Result<HeaderBytes> read_header(const region::File& file);
-
-// As much of them as the file has.
-std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
-
-format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
-std::uint64_t live_word_of(const HeaderBytes& header) noexcept;
-
-// What does not change while the file is open: where it is, and when.
-Result<Evidence> evidence_of_place(const region::File& file);
-
-// Whether the word at the end of a file is there and its own. A file that was cut behind its header has lost it,
-// whether or not it was grown again.
-Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
-
-// Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
-// process is about to change them.
-Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
-
-// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
-Error check_sharing(region::File& file, region::File::Access access);
-
-// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
-region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
-
-// A file in memory as the options want it: mapped, with a guard if that is wanted, or copied. `header` is what was read
-// of the file, and checked; a copy has it as it was then.
-Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
-                                   const format::Identity& identity, const HeaderBytes& header,
-                                   const MapOptions& options, region::Pages pages);
-
 // Changes the slot, and adds to the bits of the live word that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
 
-// The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's
-// own, its seal and features. Where the body begins is the caller's to say.
-Result<format::Identity> as_new(format::Identity identity);
-
 // Whether a writer lets others in beside it.
 enum class Writers { kShared, kAlone };
+
+// What a session is to its file: what it may do, and owes others when it ends.
+enum class Role {
+  kReader,     // or a writer that has closed
+  kWriter,     // was let in
+  kRecoverer,  // was let in to a file that is being recovered
+  kMaker,      // writes to a file that has no name yet
+};
 
 // How a session opens a file.
 struct Opening : OpenOptions {
@@ -119,16 +62,18 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   [[nodiscard]] const format::Identity& identity() const noexcept { return identity_; }
-  [[nodiscard]] std::byte* body() const noexcept { return mapping_.data() + identity_.body_offset; }
+  [[nodiscard]] std::byte* body() const noexcept {
+    return mapping_.data() + format::sections_of(identity_).body.offset;
+  }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
   [[nodiscard]] const std::byte* end_word() const noexcept {
-    return mapping_.data() + format::sections_of(identity_).end_word;
+    return mapping_.data() + format::sections_of(identity_).end_word.offset;
   }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
   // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
   [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
   // Opened to recover: what it adds is wanted while everybody is answered "maybe".
-  [[nodiscard]] bool recovering() const noexcept { return recovering_; }
+  [[nodiscard]] bool recovering() const noexcept { return role_ == Role::kRecoverer; }
   // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
   // file.
   [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
@@ -173,7 +118,7 @@ class Session {
   Error let_it_go_on(const Opening& options) const;
   Result<bool> join(Writers kind, const Opening& options);
   Error hold_writers_lock(Writers kind);
-  Error enter(const Evidence& evidence, const Opening& options);
+  Result<Role> enter(const Evidence& evidence, const Opening& options);
   [[nodiscard]] Error check_beside_live_writers() const;
   Error own_blocks() const;
   Error begin_dirty(const Evidence& evidence) const;
@@ -203,12 +148,13 @@ class Session {
   Error poison(const Error& cause) const;
   void poison_for_this_handle() const noexcept;
   Error initialize(Writers kind);
+  [[nodiscard]] Error write_end_word() const;
   Error give_name();
   Error begin_replacing();
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
 
-  [[nodiscard]] base::SharedWord live_word() const noexcept;
+  [[nodiscard]] format::SharedLiveWord live_word() const noexcept;
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
   // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
@@ -221,18 +167,11 @@ class Session {
   std::uint32_t lock_timeout_ms_;
   bool on_overlay_ = false;
   region::MappedLock writers_lock_;
-  bool writing_ = false;  // was let in, and has not closed
-  bool recovering_ = false;
-  bool unpublished_ = false;
-  bool replace_ = false;
+  Role role_ = Role::kReader;
+  bool replace_ = false;                // a file that has the name already
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
   bool superseded_by_owner_ = false;    // who adds what that file's writers added, before this one is published
   mutable std::mutex sync_mutex_;       // locks of the file are between descriptors, not threads
 };
-
-inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format::kNumWriterLocks};
-
-inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
-Error replaced_again_and_again(const std::string& path);
 
 }  // namespace bfstore::store

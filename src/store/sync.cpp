@@ -3,15 +3,12 @@
 #include <new>
 
 #include "base/fail.hpp"
-#include "base/mutant.hpp"
 #include "store/session.hpp"
 
 namespace bfstore::store {
 namespace {
 
 using base::fail;
-using base::kNobodysLock;
-using base::mutant;
 using format::kStateLock;
 using format::kSyncLock;
 using format::Slot;
@@ -20,27 +17,25 @@ using format::SlotState;
 using region::ScopedLock;
 
 // What says that this file is no longer, or soon not, the one of its name.
-constexpr std::uint64_t kOut = format::kLiveSuperseded | format::kLiveReplaced;
+constexpr std::uint64_t kOut = format::LiveWord::kSuperseded | format::LiveWord::kReplaced;
 
 }  // namespace
 
 Error Session::write_slot(const SlotPair& slots, Slot slot) const {
   if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
     return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
-  slot.sequence = slots.newest()->sequence + (mutant("sequence_stays") ? 0 : 1);
+  slot.sequence = slots.newest()->sequence + 1;
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
   if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
-  if (mutant("slot_is_not_synced")) return {};
-  if (mutant("dirty_is_not_synced") && slots.newest()->state == SlotState::kClean) return {};
   return file_.sync();
 }
 
 Result<HeaderBytes> Session::whole_header() const {
   const auto header = read_header(file_);
   if (!header) return header.error();
-  const auto uncut = mutant("end_word_is_not_checked_later") ? true : has_end_word(file_, identity_);
+  const auto uncut = has_end_word(file_, identity_);
   if (!uncut) return uncut.error();
-  if (*uncut && live_word_is_own(live_word_of(*header), identity_.file_id)) return *header;
+  if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
   return fail(Code::kLost,
               file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
 }
@@ -48,8 +43,7 @@ Result<HeaderBytes> Session::whole_header() const {
 // Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
 // guard has put in the place of the mapping is not the file's.
 Error Session::check_file_is_whole() const {
-  if (mutant("writes_behind_the_end")) return {};
-  if (faulted() && !mutant("syncs_after_a_fault")) return unreadable();
+  if (faulted()) return unreadable();
   if (Error error = file_.check_descriptor(); !error.ok()) return error;
   const auto header = whole_header();
   return header ? Error{} : header.error();
@@ -65,37 +59,32 @@ Error Session::unreadable() const {
 // the sync lock is held.
 Error Session::sync_body() const {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  const std::uint64_t before = live_word().fetch_or(mutant("syncs_without_a_flag") ? 0 : format::kLiveSyncing);
-  if ((before & format::kLivePoisoned) != 0 && !mutant("syncs_a_poisoned_file"))
-    return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
-  if ((before & format::kLiveSyncing) != 0 && !mutant("syncs_after_a_dead_sync"))
+  const format::LiveWord before = live_word().set(format::LiveWord::kSyncing);
+  if (before.has(format::LiveWord::kPoisoned)) return fail(Code::kPoisoned, file_.path() + ": an earlier sync failed");
+  if (before.has(format::LiveWord::kSyncing))
     return fail(Code::kPoisoned, file_.path() + ": a process was killed while it synced");
-  if (mutant("body_is_not_synced")) return {};
-  if (mutant("tries_a_failed_sync_again") && !file_.sync().ok()) return file_.sync();
   return file_.sync();
 }
 
 // The second half of a sync, under the state lock: the slot that says what the first half made true.
 Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) try {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
-  if (mutant("failed_sync_does_not_poison") && !body_synced.ok()) return body_synced;
   if (!body_synced.ok()) return poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
-  if (replaced() && !mutant("stores_a_mark_in_a_file_that_was_replaced")) {
-    live_word().fetch_and(~format::kLiveSyncing);
+  if (replaced()) {
+    live_word().clear(format::LiveWord::kSyncing);
     return superseded();
   }
   const auto evidence = evidence_under_lock();
   if (!evidence) return poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return poison(refuse(FileState::kUnknown, *evidence));
   Slot slot = *evidence->slots.newest();
-  std::uint64_t over = format::kLiveSyncing;
+  std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);
-  if (mutant("clears_flags_before_the_slot_is_durable")) live_word().fetch_and(~over);
   if (refused.ok()) {
     if (Error error = write_slot(evidence->slots, slot); !error.ok()) return poison(error);
   }
-  live_word().fetch_and(~over);
+  live_word().clear(over);
   return refused;
 } catch (const std::bad_alloc&) {
   static_cast<void>(not_stored(body_synced, {}));
@@ -104,16 +93,16 @@ Error Session::store_slot(const Error& body_synced, const SlotUpdate& update) tr
 
 // By another file. A path may still lead here, by a hard link, or a mount of the single file.
 bool Session::replaced() const {
-  const std::uint64_t word = live_word().load();
-  if ((word & format::kLiveReplaced) != 0) return true;
-  if ((word & format::kLiveSuperseded) == 0) return false;
+  const format::LiveWord word = live_word().load();
+  if (word.has(format::LiveWord::kReplaced)) return true;
+  if (!word.has(format::LiveWord::kSuperseded)) return false;
   const auto facts = file_.facts();
   return !facts || facts->links == 0 || !file_.has_its_path();
 }
 
 Error Session::sync_and_mark_clean() {
-  return store_slot(mutant("close_does_not_sync_the_body") ? Error{} : sync_body(), [](Slot& slot, std::uint64_t&) {
-    const bool unfinished = slot.state == SlotState::kRecovering && !mutant("recoverer_closes_clean");
+  return store_slot(sync_body(), [](Slot& slot, std::uint64_t&) {
+    const bool unfinished = slot.state == SlotState::kRecovering;
     slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
     return Error{};
   });
@@ -123,32 +112,31 @@ Error Session::sync_and_mark_clean() {
 // write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
 // either, this handle at least keeps a page of its own that says so.
 Error Session::poison(const Error& cause) const {
-  if (!mutant("poison_is_not_in_the_live_word")) live_word().fetch_or(format::kLivePoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
     slot.state = SlotState::kDirty;
     slot.recovered = 0;
-    if (!mutant("poison_keeps_the_boot_id")) slot.boot_id = {};
-    kept = mutant("poison_is_not_in_the_slot") || write_slot(evidence->slots, slot).ok();
+    slot.place.boot_id = {};
+    kept = write_slot(evidence->slots, slot).ok();
   }
-  if (!kept && !mutant("poison_is_lost_with_its_page")) poison_for_this_handle();
+  if (!kept) poison_for_this_handle();
   return {Code::kPoisoned, cause.os_errno,
           cause.message +
               "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
 }
 
 Error Session::sync_and_store(const SlotUpdate& update) {
-  if (!writing_) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
-  if (!born().here() && !mutant("forked_child_syncs")) return forked();
+  if (role_ == Role::kReader) return fail(Code::kReadOnly, file_.path() + ": is open for reading; open it for writing");
+  if (!born().here()) return forked();
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & kOut) != 0 && !mutant("syncs_a_superseded_file")) return superseded();
+  if (live_word().load().has(kOut)) return superseded();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  const auto sync_lock = take(mutant("syncs_without_the_sync_lock") ? kNobodysLock : kSyncLock);
+  const auto sync_lock = take(kSyncLock);
   if (!sync_lock) return sync_lock.error();
-  if (mutant("mark_before_the_keys")) return store_slot({}, update).ok() ? file_.sync() : Error{};
   const Error body_synced = sync_body();
-  const auto state_lock = take(mutant("syncs_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return not_stored(body_synced, state_lock.error());
   Error stored = store_slot(body_synced, update);
   return stored.ok() && faulted() ? unreadable() : stored;
@@ -158,10 +146,10 @@ Error Session::sync_and_store(const SlotUpdate& update) {
 // knows.
 Error Session::not_stored(const Error& body_synced, const Error& no_lock) const {
   if (body_synced.ok()) {
-    live_word().fetch_and(~format::kLiveSyncing);
+    live_word().clear(format::LiveWord::kSyncing);
     return no_lock;
   }
-  live_word().fetch_or(format::kLivePoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   return body_synced;
 }
 
@@ -179,23 +167,22 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
     if (format::set_mark(slot, owner, mark)) return Error{};
     return fail(
         Code::kOwners,
-        file_.path() + ": all 16 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
+        file_.path() + ": all 64 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
   });
 }
 
 Result<bool> Session::is_current() const {
   if (!born().here()) return forked();
-  if (mutant("superseded_and_current")) return file_.has_its_path();
   const auto header = whole_header();  // and not the mapping, which may be a copy, or behind the file's end
   if (header) check_writeback();
-  return header && (live_word_of(*header) & kOut) == 0 && file_.has_its_path() && !file_.path_names_another();
+  return header && !live_word_of(*header).has(kOut) && file_.has_its_path() && !file_.path_names_another();
 }
 
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to.
 void Session::check_writeback() const noexcept try {
-  if (mutant("nobody_asks_the_kernel") || unpublished_ || mapping_.is_copy()) return;
+  if (role_ == Role::kMaker || mapping_.is_copy()) return;
   if (!born().here() || !file_.check_descriptor().ok()) return;
-  if (writing_) return check_writeback_as_writer();
+  if (role_ != Role::kReader) return check_writeback_as_writer();
   const int failed = failed_writeback();
   if (failed == 0) return;
   Opening options;
@@ -209,7 +196,7 @@ void Session::check_writeback() const noexcept try {
 // Where another thread or process syncs, that one learns of a failure.
 void Session::check_writeback_as_writer() const {
   const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
-  if (!one_thread.owns_lock() && !mutant("asks_the_kernel_during_a_sync")) return;
+  if (!one_thread.owns_lock()) return;
   const auto sync_lock = ScopedLock::try_take(file_, kSyncLock);
   if (!sync_lock) return;
   const bool idle = sync_lock->has_value();
@@ -227,20 +214,19 @@ void Session::check_writeback_as_writer() const {
 // Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
 // sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
 Error Session::ask_the_kernel() const {
-  const std::uint64_t flag = mutant("asks_the_kernel_without_a_flag") ? 0 : format::kLiveSyncing;
-  if ((live_word().fetch_or(flag) & format::kLiveSyncing) != 0) {
-    live_word().fetch_or(format::kLivePoisoned);
+  if (live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
+    live_word().set(format::LiveWord::kPoisoned);
     return fail(Code::kPoisoned, file_.path() + ": a writer was killed while it synced");
   }
   const int failed = failed_writeback();
-  if (failed == 0) live_word().fetch_and(~flag);
+  if (failed == 0) live_word().clear(format::LiveWord::kSyncing);
   return told_of_failure(failed);
 }
 
 // 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
 int Session::failed_writeback() const noexcept {
   if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
-  return mapping_.failed_writeback(format::sections_of(identity_).end_word);
+  return mapping_.failed_writeback(format::sections_of(identity_).end_word.offset);
 }
 
 Error Session::writeback_failed(int os_errno) const {
@@ -250,14 +236,14 @@ Error Session::writeback_failed(int os_errno) const {
 // The live word says so before anything that needs memory.
 Error Session::told_of_failure(int os_errno) const {
   if (os_errno == 0) return {};
-  live_word().fetch_or(format::kLivePoisoned);
+  live_word().set(format::LiveWord::kPoisoned);
   return writeback_failed(os_errno);
 }
 
 // Its own copy of the live page says so.
 void Session::poison_for_this_handle() const noexcept {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
-  base::store(word.data(), live_word().load() | format::kLivePoisoned);
+  base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);
   mapping_.replace_page(format::kLivePageOffset, word);
 }
 
@@ -271,9 +257,8 @@ std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
 }
 
 Error Session::close() {
-  if (!writing_) return {};
-  writing_ = false;
-  if (unpublished_ || (!born().here() && !mutant("forked_child_closes"))) return {};
+  const Role role = std::exchange(role_, Role::kReader);
+  if (role == Role::kReader || role == Role::kMaker || !born().here()) return {};
   const Error outcome = leave();
   writers_lock_ = {};
   return outcome;
@@ -283,12 +268,12 @@ Error Session::close() {
 // and if it is not replaced after all, it is as if this process had been killed.
 Error Session::leave() {
   if (Error error = check_file_is_whole(); !error.ok()) return error;
-  if ((live_word().load() & kOut) != 0) return {};
+  if (live_word().load().has(kOut)) return {};
   if (Error error = ask_before_leaving(); !error.ok()) return error;
-  const auto state_lock = take(mutant("closes_without_the_state_lock") ? kNobodysLock : kStateLock);
+  const auto state_lock = take(kStateLock);
   if (!state_lock) return state_lock.error();
   Error outcome = leave_last();
-  if (!mutant("closes_before_it_leaves")) writers_lock_ = {};
+  writers_lock_ = {};
   return outcome;
 }
 
@@ -296,8 +281,8 @@ Error Session::leave() {
 // told, and no description that was opened after that is. The last writer is told by its sync.
 Error Session::ask_before_leaving() const {
   const auto others = writers_lock_.others(file_);
-  const bool known = (live_word().load() & format::kLivePoisoned) != 0;
-  if (!others || !*others || known || mutant("leaves_without_asking_the_kernel")) return {};
+  const bool known = live_word().load().has(format::LiveWord::kPoisoned);
+  if (!others || !*others || known) return {};
   const auto sync_lock = take(kSyncLock);
   const Error failed = sync_lock ? ask_the_kernel() : told_of_failure(failed_writeback());
   if (failed.ok()) return {};
@@ -310,7 +295,7 @@ Error Session::ask_before_leaving() const {
 Error Session::leave_last() {
   const auto others = writers_lock_.others(file_);
   if (!others) return others.error();
-  if (*others && !mutant("close_says_clean_beside_a_writer")) return {};
+  if (*others) return {};
   const auto sync_lock = take(kSyncLock);  // no other writer can want it now
   return sync_lock ? sync_and_mark_clean() : sync_lock.error();
 }

@@ -49,7 +49,7 @@ class Create(BfCase):
             self.assertEqual(made[field], other[field], field)
 
     def test_layout_hash_seed_and_note_arrive(self):
-        made = self.made("--capacity", "9", "--layout", "classic", "--hash", "xxh3-64", "--seed", "0xff", "--note",
+        made = self.made("--capacity", "9", "--layout", "classic", "--hash", "xxh3", "--seed", "0xff", "--note",
                          "a b")
         self.assertEqual((made["layout"], made["hash"], made["seed"], made["note"]), (2, 1, 255, b"a b"))
         self.assertEqual(self.made("--capacity", "9", "--layout", "blocked", "--hash", "xxh3")["layout"], 1)

@@ -9,6 +9,7 @@ from bf_case import BfCase, main
 STATE_LOCK = 1 << 62  # FORMAT.md, "Locks"
 LOCKERS = {"create": ("f", "--capacity", "10", "--force"), "build": ("f", "--from", "keys", "--force"),
            "add": ("f", "key"), "recover": ("f", "--accept-loss"), "seal": ("g", "f", "--force")}
+SOON = 4.5  # seconds: less than the five that are waited without a word, and much on a machine that does other things
 
 
 class LockTimeout(BfCase):
@@ -52,9 +53,9 @@ class LockTimeout(BfCase):
         self.addCleanup(os.close, fd)
         for command in LOCKERS:
             with self.subTest(command):
-                self.assertLess(self.timed(command, "none"), 0.6)
+                self.assertLess(self.timed(command, "none"), SOON)
                 waited = self.timed(command, "900")
-                self.assertTrue(0.9 <= waited < 4, waited)
+                self.assertTrue(0.9 <= waited < SOON, waited)
 
     def test_forever_is_until_the_lock_is_free(self):
         for command in LOCKERS:

@@ -36,7 +36,7 @@ class Recover(BfCase):
             struct.pack_into("<I", slot, 8, DIRTY)
             slot[16:32] = os.urandom(16)
             for lane, owner in enumerate(owners):
-                struct.pack_into("<QQ", slot, 64 + 16 * lane, owner, 100)
+                struct.pack_into("<QQ", slot, 128 + 24 * lane, owner, 100)
 
         self.edit_slots("f", go_down)
         self.refused("contains", "f", "a", says="bf recover")

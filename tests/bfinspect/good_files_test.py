@@ -10,7 +10,7 @@ class GoodFiles(InspectorCase):
     def test_a_fresh_filter_of_each_layout_is_clean_and_healthy_and_empty(self):
         for layout in ("blocked", "classic"):
             found = self.json(self.make("--capacity", "1000", "--layout", layout, name=layout))
-            self.assertEqual((found["layout"], found["hash"], found["state"]), (layout, "xxh3-64", "clean"))
+            self.assertEqual((found["layout"], found["hash"], found["state"]), (layout, "xxh3", "clean"))
             self.assertEqual((found["set_bits"], found["fill_ratio"], found["estimated_keys"], found["estimated_fpr"]),
                              (0, 0, 0, 0))
             self.assertEqual((found["n"], found["remaining_keys"], found["p"], found["keys_added"]), (1000, 1000, 0.01, 0))
@@ -77,7 +77,7 @@ class GoodFiles(InspectorCase):
         for exact in (found["m"], found["n"], found["body_bytes"], found["body_offset"], found["file_bytes"],
                       found["keys_added"], found["set_bits"]):
             self.assertIn(format(exact, ","), page)
-        for words in ("clean", "blocked", "xxh3-64", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
+        for words in ("clean", "blocked", "xxh3", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
                       "2.00 million (2,000,000) keys", "format          1.0", "MB (", " bytes)", "page cache", "huge pages"):
             self.assertIn(words, page)
         self.assertRegex(page, r"(?m)^  \[[#.|]+\] \d+\.\d %$")

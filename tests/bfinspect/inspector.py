@@ -82,11 +82,11 @@ class Bytes:
         """In the file's own slots, what tells its inode and its mount stays."""
         self.data[start:start + 48] = bytes(48)
         self.data[start + 64:start + PAGE] = bytes(PAGE - 64)
-        self.put(start, "QI", sequence, state)
+        self.put(start, "QII", sequence, state, 1)
         self.data[start + 16:start + 32] = boot
         self.put(start + 32, "QQ", device, inode)
         for lane, (owner, mark) in enumerate(marks):
-            self.put(start + 64 + 16 * lane, "QQ", owner, mark)
+            self.put(start + 128 + 24 * lane, "QQ", owner, mark)
         return self
 
     def slots(self, state, **more):

@@ -208,17 +208,17 @@ class Files(Case):
             self.assertEqual(LIBRARY.bfs_contains(with_note, key, len(key)),
                              LIBRARY.bfs_contains(without, key, len(key)))
 
-    def test_sixteen_owners_of_marks_and_no_more(self):
+    def test_sixty_four_owners_of_marks_and_no_more(self):
         handle = self.create()
-        for owner in range(16):
+        for owner in range(64):
             self.assertEqual(LIBRARY.bfs_sync(handle, owner, 100 + owner), 0)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 16, 1), CODES["BFS_EOWNERS"])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 16, 0), 0, "mark 0 stores none")
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 1), CODES["BFS_EOWNERS"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0), 0, "mark 0 stores none")
         self.assertEqual(LIBRARY.bfs_sync(handle, 3, 1000), 0)
         self.close(handle)
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in range(17)],
-                         [1000 if owner == 3 else 100 + owner for owner in range(16)] + [0])
+        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in range(65)],
+                         [1000 if owner == 3 else 100 + owner for owner in range(64)] + [0])
         self.assertEqual(LIBRARY.bfs_sync(handle, 3, 2000), CODES["BFS_EREADONLY"])
         self.close(handle)
 

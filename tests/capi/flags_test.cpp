@@ -230,7 +230,7 @@ TEST_CASE("how often a writer asks for failed writes is handed on when a filter 
 
 TEST_CASE("a number of a layout or a hash is looked at whole: 65537 is not 1") {
   const TempDir dir;
-  for (const std::uint32_t number : {4U, 0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
+  for (const std::uint32_t number : {0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
     CAPTURE(number);
     bfs_options options = options_of(10);
     options.layout = number;
@@ -418,11 +418,11 @@ constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
 // Runs it in a thread whose stack is ours, and says how often the key is there afterwards as the library copies it,
 // with the flag of an optional: the registers of the hash function, which any later call may have saved, are no copy.
-std::size_t left_on_the_stack(const bfstore::Key& key, std::function<void()> body) {
+std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void()> body) {
   std::array<unsigned char, sizeof key + 1> secret{};
   std::copy(key.begin(), key.end(), secret.begin());
   secret.back() = 1;
-  const std::optional<bfstore::Key> as_copied = key;
+  const std::optional<bfstore::SecretKey> as_copied = key;
   REQUIRE(std::memcmp(&as_copied, secret.data(), secret.size()) == 0);
   void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(stack != MAP_FAILED);
@@ -450,7 +450,7 @@ std::size_t left_on_the_stack(const bfstore::Key& key, std::function<void()> bod
 TEST_CASE("no function that is given a secret key leaves a copy of it on the stack") {
   const TempDir dir(memory_folder());
   const std::string path = dir.file();
-  bfstore::Key secret{};
+  bfstore::SecretKey secret{};
   for (std::size_t i = 0; i < secret.size(); ++i) secret.at(i) = static_cast<unsigned char>(200 + 3 * i);
   bfs_options options = options_of(100);
   options.hash = BFS_HASH_SIPHASH;

@@ -25,7 +25,7 @@ using namespace store_test;
 namespace {
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr std::size_t kMostBytes = std::size_t{16} << 10;
+constexpr std::size_t kMostBytes = std::size_t{24} << 10;
 #else
 constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // not for use: checks, and variables far from each other
 #endif

@@ -17,7 +17,7 @@ DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
 SECRET = KEYED  # of the files whose name begins with good_siphash
 # Of each code one file, so that the folder stays small.
 BROKEN = ["magic of a file that went through text mode", "version_major 2", "form 0", "header_bytes 0", "reserved_a",
-          "incompat, bit 0", "layout 3", "hash 4", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
+          "incompat, bit 31", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
 
 
 def fill(library, handle, external):
@@ -71,7 +71,7 @@ def make_keyed(library):
             break_file(good, defect, change, code)
     break_file(good, "seed of hash 3", *KEYED_IDENTITY["seed of hash 3"])
     break_file(good, "another key check", *KEYED_IDENTITY["another key check"])
-    break_file(good, "hash 4", *IDENTITY["hash 4"])
+    break_file(good, "hash 65535", *IDENTITY["hash 65535"])
 
 
 def main():

@@ -233,7 +233,7 @@ class BrokenFields(unittest.TestCase):
     def test_reserved_bytes_behind_the_identity(self):
         """FORMAT.md, Conventions: a reader that knows the minor version refuses what is not zero."""
         base = self.make_file()
-        for page, offsets in ((1, (12, 320, 4087)), (2, (12, 500, 4087)), (3, (8, 63, 2112, 4095))):
+        for page, offsets in ((1, (13, 72, 127, 1664, 4087)), (2, (14, 100, 1700, 4087)), (3, (8, 63, 2112, 4095))):
             for offset in offsets:
                 with self.subTest(page=page, offset=offset):
                     data = bytearray(base)
@@ -330,7 +330,7 @@ class BrokenFields(unittest.TestCase):
         body = base[:64]
         for name, body, head, code in (
                 ("marker", body, b"\xbe\1\1\4", "BFS_EMAGIC"), ("layout 0", body, b"\xbf\0\1\4", "BFS_ELAYOUT"),
-                ("layout 3", body, b"\xbf\3\1\4", "BFS_ELAYOUT"), ("hash 0", body, b"\xbf\1\0\4", "BFS_EHASH"),
+                ("layout 255", body, b"\xbf\xff\1\4", "BFS_ELAYOUT"), ("hash 0", body, b"\xbf\1\0\4", "BFS_EHASH"),
                 ("hash 3", body, b"\xbf\1\3\4", "BFS_EHASH"), ("k 0", body, b"\xbf\1\1\0", "BFS_EPROBES"),
                 ("k 65", body, b"\xbf\1\1\x41", "BFS_EPROBES"), ("no body", b"", b"\xbf\1\1\4", "BFS_ETOOSHORT"),
                 ("half a block", body[:32], b"\xbf\1\1\4", "BFS_EBITS"),

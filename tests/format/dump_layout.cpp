@@ -54,11 +54,11 @@ void print_enums() {
   print_number("type", "note", format::kRecordNote);
   print_number("type", "key-check", format::kRecordKeyCheck);
   print_number("type", "seal", format::kRecordSeal);
-  print_number("live", "poisoned", format::kLivePoisoned);
-  print_number("live", "superseded", format::kLiveSuperseded);
-  print_number("live", "recovering", format::kLiveRecovering);
-  print_number("live", "syncing", format::kLiveSyncing);
-  print_number("live", "replaced", format::kLiveReplaced);
+  print_number("live", "poisoned", format::LiveWord::kPoisoned);
+  print_number("live", "superseded", format::LiveWord::kSuperseded);
+  print_number("live", "recovering", format::LiveWord::kRecovering);
+  print_number("live", "syncing", format::LiveWord::kSyncing);
+  print_number("live", "replaced", format::LiveWord::kReplaced);
 }
 
 void print_constants() {
@@ -84,10 +84,10 @@ void print_constants() {
   print_number("constant", "stripe_bytes", format::kStripeBytes);
   print_number("constant", "most_probes", kMaxProbes);
   print_number("constant", "most_bits", kMaxBits);
-  print_number("constant", "block_bits", kBlockBits);
+  print_number("constant", "block_bits", kLineBits);
   print_number("constant", "most_note_bytes", kMaxNoteBytes);
   print_number("constant", "key_check_bytes", format::kKeyCheckBytes);
-  print_number("constant", "secret_bytes", sizeof(Key));
+  print_number("constant", "secret_bytes", sizeof(SecretKey));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
 SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files",
                     "slot": "State slots", "live": "Live page",
                     "trailer": "Bare form"}
-ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 16, "stripe": 64, "records": 0, "bytes": 0}
+ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 24, "stripe": 64, "records": 0, "bytes": 0}
 
 
 def bytes_of_type(text):

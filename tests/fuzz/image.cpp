@@ -18,7 +18,7 @@ namespace format = bfstore::format;
 
 // Room for a body that begins at 2 MiB.
 constexpr std::uint64_t kMostFileBytes = format::kBigBodyBytes + (std::uint64_t{64} << 10);
-constexpr std::size_t kSlotInputBytes = 96;
+constexpr std::size_t kSlotInputBytes = format::kLanesField.offset + 2 * format::kLaneBytes;
 
 void put_bytes(std::span<std::byte> header, std::size_t offset, Input bytes) {
   if (!bytes.empty()) std::memcpy(header.data() + offset, bytes.data(), bytes.size());
@@ -95,7 +95,7 @@ bool used_up(std::span<const std::byte> header) {
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
   const auto wanted = [what](std::uint8_t bit) { return (what & bit) != 0; };
   const auto hash = format::get<std::uint16_t>(header, format::kHashField);
-  if (wanted(kRightCanary) && bfstore::hash::is_known(hash)) {
+  if (wanted(kRightCanary) && bfstore::hash::find(hash) != nullptr) {
     const auto seed = format::get<std::uint64_t>(header, format::kSeedField);
     format::put(header, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
   }
@@ -107,8 +107,8 @@ void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here
   make_slot_right(header, format::kSlotOffset + format::kPageBytes, wanted(kRightSlotB), wanted(kHereSlotB), here);
   if (!wanted(kRightLiveWord)) return;
   const std::span<std::byte> live = header.subspan(format::kLivePageOffset);
-  const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::kLiveStates;
-  format::put(live, format::kLiveWordField, format::healthy_live_word(file_id_of(header)) | states);
+  const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::LiveWord::kStates;
+  format::put(live, format::kLiveWordField, format::LiveWord::healthy(file_id_of(header)).bits | states);
 }
 
 Image decode(Input input, const Here& here) {
@@ -150,8 +150,7 @@ ImageFile::ImageFile()
     : path_(scratch("image.bf")), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {
   check(descriptor_ >= 0, "a file of its own");
   const auto file = bfstore::region::File::open(path_, bfstore::region::File::Access::kRead);
-  const auto now = bfstore::store::evidence_of_place(*file);
-  here_ = {now->boot_id, now->device, now->inode, now->inode_mark, now->mount};
+  here_ = *bfstore::store::place_of(*file);
 }
 
 ImageFile::~ImageFile() { close(descriptor_); }

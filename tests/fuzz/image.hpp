@@ -7,7 +7,7 @@
 //   u8       what else is made of it (kSealed...)
 //   u32      the file's length
 //   128      the identity up to its parameter records
-//   2 x 96   each slot's first 64 bytes and its first two lanes
+//   2 x 176  each slot up to its lanes, and the first two of these
 //   16       the live page's first bytes
 //   u8, ...  how many bytes of parameter records there are, and those
 //   u8, ...  how many single bytes of the header are overwritten, and for each a u16 offset and the byte
@@ -57,13 +57,7 @@ struct Image {
 };
 
 // What a slot says of the file that became dirty here and now.
-struct Here {
-  bfstore::format::BootId boot_id{};
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t inode_mark = 0;
-  std::uint64_t mount = 0;
-};
+using Here = bfstore::format::Place;
 
 // Makes right what is wanted of the four header pages.
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here);

@@ -18,7 +18,7 @@ void make_record_right(std::span<std::byte> bytes) {
   const std::size_t length = format::get<std::uint32_t>(bytes, format::kHeaderBytesField);
   const auto hash = format::get<std::uint16_t>(bytes, format::kHashField);
   const auto seed = format::get<std::uint64_t>(bytes, format::kSeedField);
-  if (bfstore::hash::is_known(hash)) {
+  if (bfstore::hash::find(hash) != nullptr) {
     format::put(bytes, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
   }
   if (length < format::kLeastEmbeddedHeader || length > bytes.size()) return;

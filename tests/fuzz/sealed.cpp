@@ -93,7 +93,7 @@ void put_key_check(std::span<std::byte> header) {
   const std::span<std::byte> value =
       record(header, format::kRecordKeyCheck, format::kRecordCritical, format::kKeyCheckBytes);
   if (value.empty()) return;
-  bfstore::Key key{};
+  bfstore::SecretKey key{};
   std::memcpy(key.data(), secret(), key.size());
   const auto right = format::key_check_of(key, bfstore::base::load<std::uint64_t>(value.data()));
   bfstore::base::store(value.data() + 8, right.tag);
@@ -152,8 +152,9 @@ bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
   if (identity_.layout == BFS_LAYOUT_BLOCKED) {
     const Wide product = Wide{digest} * (m / 512);
     const auto line = static_cast<std::uint64_t>(product >> 64);
-    auto h = static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) >> 32);
-    for (unsigned i = 0; i < identity_.num_probes; ++i, h *= 0x9e3779b9U) {
+    auto h = static_cast<std::uint32_t>(digest);
+    for (unsigned i = 0; i < identity_.num_probes; ++i) {
+      h *= 0x9e3779b9U;
       all = all && bit(512 * line + (h >> 23), tolerated);
     }
     return all;

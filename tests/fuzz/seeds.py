@@ -21,7 +21,7 @@ COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 1
 def image(data, right=0, calls=0, more=0, damage=b""):
     """A file in the short form: what image.cpp decodes."""
     data = bytes(data).ljust(4 * PAGE, b"\0")
-    slots = b"".join(data[start:start + 96] for start in (PAGE, 2 * PAGE))
+    slots = b"".join(data[start:start + 176] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
     begin = struct.pack("<BHBI", right, calls, more, len(data))
     return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
@@ -35,7 +35,7 @@ def states(good):
         for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING):
             data = bytearray(good)
             struct.pack_into("<I", data, newest + 8, state)
-            struct.pack_into("<QQQQ", data, newest + 64, 5, 9, 6, 10)  # two owners and their marks
+            struct.pack_into("<6Q", data, newest + 128, 5, 9, 0, 6, 10, 0)  # two owners and their marks
             struct.pack_into("<Q", data, 3 * PAGE, struct.unpack_from("<Q", data, 3 * PAGE)[0] | live)
             yield f"state_{state}_live_{live >> 32}", data
 

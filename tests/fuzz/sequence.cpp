@@ -202,14 +202,14 @@ void Sequence::add_batch(Handle& handle) {
 }
 
 void Sequence::sync(Handle& handle) {
-  const std::uint64_t owner = input_.u8() % 20U;
+  const std::uint64_t owner = input_.u8();
   const std::uint64_t mark = input_.u8();
   const std::int32_t code = bfs_sync(handle.filter, owner, mark);
   check_code(code, "a sync");
   check(code <= BFS_OK, "a sync returns nothing but a code", code);
   std::uint64_t& known = handle.content->marks[owner];
   if (code == BFS_OK) known = std::max(known, mark);
-  if (code == BFS_EOWNERS) check(handle.content->marks.size() > 16, "there are lanes for 16 owners");
+  if (code == BFS_EOWNERS) check(handle.content->marks.size() > 64, "there are lanes for 64 owners");
   if (handle.path < kPaths && !handle.copied)
     check(bfs_mark(handle.filter, owner) == known, "a mark is where it was put");
 }
@@ -308,7 +308,7 @@ void Sequence::step() {
     case 5:
       return sync(*handle);
     case 6: {
-      const std::int32_t over = bfs_recovered(handle->filter, input_.u8() % 20U, nullptr);
+      const std::int32_t over = bfs_recovered(handle->filter, input_.u8(), nullptr);
       check_code(over, "an owner recovered");
       return check(over <= 1, "a recovery is over or not", over);
     }

@@ -23,8 +23,9 @@ namespace {
 constexpr std::uint64_t kCapacity = 20000;
 constexpr double kPromised = 0.01;
 constexpr std::uint64_t kPublicSeed = 0x5eed;
-constexpr Key kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37, 0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
-constexpr Key kGuess{};
+constexpr SecretKey kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37,
+                            0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
+constexpr SecretKey kGuess{};
 
 using DigestOf = std::function<std::uint64_t(const std::string& key)>;
 
@@ -69,7 +70,7 @@ class Polluter {
   Polluter(const Shape& shape, DigestOf digest_of)
       : shape_(shape), digest_of_(std::move(digest_of)), bits_(shape.num_bits) {
     const bool blocked = shape.layout == Layout::kBlocked;
-    end_ = blocked ? shape.capacity * shape.num_probes * 4 / 5 / kBlockBits * kBlockBits : shape.num_bits;
+    end_ = blocked ? shape.capacity * shape.num_probes * 4 / 5 / kLineBits * kLineBits : shape.num_bits;
   }
 
   // The next key to add: of some, the one that sets the most bits where he wants them.
@@ -148,7 +149,7 @@ std::size_t maybes(const Filter& filter, const std::vector<std::string>& keys) {
 }  // namespace
 
 TEST_CASE("keys chosen against a public seed make a filter useless before it is full, and do nothing to a keyed one") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     const Options open = options_of(layout, Hash::kXxh3);
     const Options keyed = options_of(layout, Hash::kSipHash);
@@ -170,7 +171,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
 }
 
 TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
     InMemory keyed = InMemory::make(options_of(layout, Hash::kSipHash));

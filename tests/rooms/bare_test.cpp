@@ -28,7 +28,7 @@ std::vector<std::byte> bare_of(Layout layout, Hash hash, std::uint32_t k, std::u
 
 template <class Check>
 void for_each_bare(Check check) {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const Hash hash : kHashes) {
       for (const std::uint64_t units : {1U, 2U, 3U, 16U, 1000U}) check(layout, hash, units * unit_of(layout));
     }

@@ -35,6 +35,8 @@ const char* expected_name(Code code) {
       return "BFS_EREADONLY";
     case Code::kNoSpace:
       return "BFS_ENOSPC";
+    case Code::kUnsupported:
+      return "BFS_EUNSUPPORTED";
     case Code::kOwners:
       return "BFS_EOWNERS";
     case Code::kDigestOnly:
@@ -188,7 +190,7 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
     CHECK(texts.insert(code_text(code)).second);
     CHECK(code_text(code) != unknown);
   }
-  CHECK(names.size() == 47);
+  CHECK(names.size() == 48);
 }
 
 TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {

@@ -31,7 +31,7 @@ void check_rate_now(const Filter& filter, std::uint64_t keys, double rate) {
 }  // namespace
 
 TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the capacity to three times as much") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const double bits_per_key : {6.0, 10.0, 16.0}) {
       InMemory made = InMemory::make(options_of(layout, bits_per_key));
       std::uint64_t keys = 0;
@@ -51,7 +51,7 @@ TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the ca
 }
 
 TEST_CASE("the fill is counted bit by bit") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const std::uint64_t bits : {512U, 5120U, 99840U}) {
       Options options;
       options.layout = layout;
@@ -86,11 +86,12 @@ TEST_CASE("blocked: the rate now is the mean over blocks, not the rate of the me
   const Fill fill = *made.filter.stats(true).fill;
   CHECK(fill.fill_ratio == 0.5);
   CHECK(fill.estimated_fpr == 0.5);
-  CHECK(fill.estimated_keys == doctest::Approx(128 * std::log(1024.0)));
+  // A full line counts as one that lacks half a bit; the logarithm of so few empty bits is too great by 1 in the mean.
+  CHECK(fill.estimated_keys == doctest::Approx(128 * (std::log(1024.0) - 1)).epsilon(0.001));
 }
 
 TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are finite") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     Options options;
     options.layout = layout;
     options.num_bits = 5120;
@@ -109,7 +110,7 @@ TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are
 
 TEST_CASE("the inspector counts a file in pieces to the same numbers as its open handle") {
   const TemporaryDirectory directory;
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const std::uint64_t bytes : {64U, 1U << 20, (1U << 20) + 64, (3U << 20) + 192}) {
       Options options;
       options.layout = layout;

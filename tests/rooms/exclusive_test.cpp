@@ -28,7 +28,7 @@ std::vector<std::string> keys_of(std::uint64_t count) {
 }  // namespace
 
 TEST_CASE("a handle that adds alone sets the bits and counts the keys that one beside others does, in every form") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const Form form : kKeyForms) {
       InMemory shared = InMemory::make(sized(layout, 3000, false));
       InMemory alone = InMemory::make(sized(layout, 3000, true));
@@ -42,7 +42,7 @@ TEST_CASE("a handle that adds alone sets the bits and counts the keys that one b
 
 TEST_CASE("an exclusive load divided among threads is the same load") {
   const std::uint64_t count = 20 * store::kShare / kKeyScale + 4321;
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     InMemory one = InMemory::make(sized(layout, count, true));
     const Batch batch(keys_of(count), one.filter);
     const std::uint64_t fresh = batch.add_to(one.filter, Form::kDigests).keys();
@@ -59,13 +59,13 @@ TEST_CASE("an exclusive load divided among threads is the same load") {
 
 TEST_CASE("every line has one owner, the parts are even, and no digest at an edge is anybody else's") {
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
-    const layout::Geometry geometry = layout::geometry_of(Layout::kBlocked, lines * kBlockBits, 1);
+    const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
     for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
       const store::Owners owners(geometry, threads);
       CAPTURE(lines);
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
-        const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kBlockBits / 64);
+        const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
         // The first part that ends behind the line.
         const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
         REQUIRE(owners.of(digest) == expected);

@@ -31,7 +31,7 @@ void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8
 }  // namespace
 
 TEST_CASE("every form adds and finds the same keys, whatever their number") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     Options options = small();
     options.layout = layout;
     for (const Form form : kKeyForms) {

@@ -36,17 +36,18 @@ struct Free {
 using Words = std::unique_ptr<std::uint64_t, Free>;
 
 // Nothing is in doubt.
-layout::Target target_of(const std::uint64_t* words, const Geometry& geometry) {
+layout::Target target_of(const Functions& kernel, const std::uint64_t* words, const Geometry& geometry) {
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
-  return {words, geometry, {&front, &end, ~std::uint64_t{0}, 3}, nullptr};
+  const layout::Sentinel sentinel{&front, &end, ~std::uint64_t{0}, 3};
+  return {words, geometry, sentinel, kernel.contains.one, layout::row_of(Layout::kBlocked).inlined};
 }
 
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
 Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<std::uint64_t>& digests) {
   Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
-  const layout::Target target = target_of(words.get(), geometry);
+  const layout::Target target = target_of(scalar, words.get(), geometry);
   std::uint64_t next = 0;
   std::uint64_t maybes = 0;
   do {
@@ -60,9 +61,9 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
 // Exits at once: a kernel that differs is a wrong no.
 void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
-  const Geometry geometry = layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k);
+  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
   const Words words = fill(scalar, geometry, digests);
-  const layout::Target target = target_of(words.get(), geometry);
+  const layout::Target target = target_of(kernel, words.get(), geometry);
   const Lookup lookup(target);
   std::vector<std::uint8_t> answers(digests.size(), 7);
   std::size_t maybes = 0;
@@ -92,11 +93,10 @@ void check_doubt(const Functions& kernel) {
   for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
     std::uint64_t front = 1;
     std::uint64_t end = 2;
-    layout::Target target{words.get(), layout::geometry_of(Layout::kBlocked, kLines * kBlockBits, k), {}, nullptr};
-    target.guard.front = &front;
-    target.guard.end = &end;
-    target.guard.expected = 3;
-    target.ask = kernel.contains.one;
+    const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
+    layout::Target target = target_of(kernel, words.get(), geometry);
+    target.sentinel.front = &front;
+    target.sentinel.end = &end;
     const Lookup lookup(target);
     for (const auto& [at_front, at_end] :
          {std::pair(1U, 2U), std::pair(0U, 2U), std::pair(1U, 0U), std::pair(0U, 0U)}) {
@@ -119,7 +119,7 @@ void check_doubt(const Functions& kernel) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string name = argv[1];
-  const auto chosen = layout::choose(Layout::kBlocked, name.c_str());
+  const auto chosen = layout::choose(layout::row_of(Layout::kBlocked), name.c_str());
   if (!chosen.ok()) {
     std::printf("SKIP: needs instruction set %s which this CPU lacks\n", name.c_str());
     return 77;
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   std::vector<std::uint64_t> digests(std::strtoull(argv[2], nullptr, 10));
   for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = mix(i);
   for (std::uint32_t k = 1; k <= kMaxProbes; ++k)
-    compare(layout::runnable(Layout::kBlocked).back(), *chosen, k, digests);
+    compare(layout::runnable(layout::row_of(Layout::kBlocked)).back(), *chosen, k, digests);
   check_doubt(*chosen);
   std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->isa, digests.size());
   return 0;

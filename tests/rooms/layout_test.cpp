@@ -17,7 +17,6 @@
 
 using namespace rooms;
 using layout::Functions;
-using layout::geometry_of;
 using layout::runnable;
 
 namespace {
@@ -38,7 +37,9 @@ layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geo
 // A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
 struct Body {
   Body(const Functions& functions, Layout layout, std::uint64_t m, std::uint32_t k)
-      : table(functions), geometry(geometry_of(layout, m, k)), memory(sizing::body_bytes(layout, m)) {}
+      : table(functions),
+        geometry(layout::row_of(layout).geometry(m, k)),
+        memory(layout::body_bytes(layout::row_of(layout), m)) {}
 
   bool add(std::uint64_t digest) { return table.add.one(memory.words(), geometry, digest); }
   bool contains(std::uint64_t digest) { return table.contains.one(target_of(memory.words(), geometry), digest); }
@@ -96,8 +97,8 @@ class Sparse {
 // With every table that this CPU runs.
 template <class Check>
 void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
-  for (const Layout layout : kBothLayouts) {
-    for (const Functions& table : runnable(layout)) {
+  for (const Layout layout : every_layout()) {
+    for (const Functions& table : runnable(layout::row_of(layout))) {
       for (const std::uint64_t m : some_sizes(layout)) {
         for (const std::uint32_t k : probes) {
           CAPTURE(layout);
@@ -112,8 +113,8 @@ void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
 }
 
 const Functions& scalar_of(Layout layout) {
-  static const Functions blocked = runnable(Layout::kBlocked).back();
-  static const Functions classic = runnable(Layout::kClassic).back();
+  static const Functions blocked = runnable(layout::row_of(Layout::kBlocked)).back();
+  static const Functions classic = runnable(layout::row_of(Layout::kClassic)).back();
   return layout == Layout::kBlocked ? blocked : classic;
 }
 
@@ -126,9 +127,32 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
     CAPTURE(golden.num_bits);
     CAPTURE(golden.digest);
     for (std::uint32_t k = 1; k <= golden.bits.size(); ++k) {
-      Body body(runnable(golden.layout).front(), golden.layout, golden.num_bits, k);
+      Body body(runnable(layout::row_of(golden.layout)).front(), golden.layout, golden.num_bits, k);
       CHECK(body.add(golden.digest));
       CHECK(body.bits() == std::set<std::uint64_t>(golden.bits.begin(), golden.bits.begin() + k));
+    }
+  }
+}
+
+// What FORMAT.md says of folding.
+TEST_CASE("the OR of f neighbours is the filter of the same digests that is f times smaller") {
+  constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
+  const auto digests = mixed(0, 1000);
+  for (const Layout layout : every_layout()) {
+    const std::uint64_t unit = layout == Layout::kBlocked ? kLineBits : 1;
+    const std::uint64_t units = layout == Layout::kBlocked ? kUnits : kUnits * 1000;
+    for (const std::uint64_t f : {2U, 3U, 8U}) {
+      for (const std::uint32_t k : {1U, 7U, 64U}) {
+        Body large(scalar_of(layout), layout, f * units * unit, k);
+        Body small(scalar_of(layout), layout, units * unit, k);
+        for (const std::uint64_t digest : digests) {
+          large.add(digest);
+          small.add(digest);
+        }
+        std::set<std::uint64_t> folded;
+        for (const std::uint64_t bit : large.bits()) folded.insert(bit / unit / f * unit + bit % unit);
+        CHECK(folded == small.bits());
+      }
     }
   }
 }
@@ -143,8 +167,8 @@ TEST_CASE("at 2^48 bits the golden bits are where they must be") {
     if (golden.num_bits != kMaxBits) continue;
     CAPTURE(golden.layout);
     CAPTURE(golden.digest);
-    const layout::Geometry geometry = geometry_of(golden.layout, kMaxBits, 8);
-    for (const Functions& table : runnable(golden.layout)) {
+    const layout::Geometry geometry = layout::row_of(golden.layout).geometry(kMaxBits, 8);
+    for (const Functions& table : runnable(layout::row_of(golden.layout))) {
       CAPTURE(table.isa);
       for (const std::uint64_t bit : golden.bits) sparse.words()[bit / 64] = 0;
       CHECK_FALSE(table.contains.one(target_of(sparse.words(), geometry), golden.digest));
@@ -156,7 +180,7 @@ TEST_CASE("at 2^48 bits the golden bits are where they must be") {
 }
 
 TEST_CASE("with every k from 1 to 64 add and contains answer as the model does") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const std::uint64_t m : some_sizes(layout)) {
       for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
         Body body(scalar_of(layout), layout, m, k);
@@ -198,8 +222,8 @@ TEST_CASE("digests at the edges of 64 bits stay inside the body") {
 
 TEST_CASE("without any one of its bits a digest is absent") {
   const std::uint64_t m = 51200;
-  for (const Layout layout : kBothLayouts) {
-    for (const Functions& table : runnable(layout)) {
+  for (const Layout layout : every_layout()) {
+    for (const Functions& table : runnable(layout::row_of(layout))) {
       CAPTURE(table.isa);
       for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
         Body body(table, layout, m, k);
@@ -270,12 +294,12 @@ TEST_CASE("a large batch answers and adds as single calls do, keys that repeat i
 
 TEST_CASE("adding again writes nothing: it works on memory that can only be read") {
   const std::uint64_t m = 1 << 20;
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     const Functions& table = scalar_of(layout);
     for (const layout::Adds& adds : {table.add, table.add_alone}) {
       Sparse pages(m);
       REQUIRE(pages.ok());
-      const layout::Geometry geometry = geometry_of(layout, m, 9);
+      const layout::Geometry geometry = layout::row_of(layout).geometry(m, 9);
       const auto digests = mixed(0, 5000);
       const layout::Step step{digests.data(), digests.size(), nullptr, 0};
       static_cast<void>(adds.step(pages.words(), geometry, step));
@@ -342,14 +366,14 @@ TEST_CASE("every digest of a batch is prefetched once, and 128 turns before its 
 TEST_CASE("what is in doubt is maybe: a guard of which a word is not as expected, as far as its mask goes") {
   constexpr std::uint64_t kFront = 0x77;
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 63 | 0x55;
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const std::uint32_t k : {1U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {  // each kernel has another way for few probes
-      for (const Functions& table : runnable(layout)) {
-        Buffer memory(sizing::body_bytes(layout, 51200));
+      for (const Functions& table : runnable(layout::row_of(layout))) {
+        Buffer memory(layout::body_bytes(layout::row_of(layout), 51200));
         std::uint64_t front = kFront;
         std::uint64_t end = kEnd;
         const layout::Target target{memory.words(),
-                                    geometry_of(layout, 51200, k),
+                                    layout::row_of(layout).geometry(51200, k),
                                     {&front, &end, ~std::uint64_t{0x100}, kFront ^ kEnd},
                                     table.contains.one};
         const auto maybe = [&](std::uint64_t at_front, std::uint64_t at_end) {

@@ -19,10 +19,10 @@ inline std::vector<std::uint64_t> model_probes(bfstore::Layout layout, std::uint
   if (layout == bfstore::Layout::kBlocked) {
     const Product x = Product{digest} * (m / 512);
     const auto line = static_cast<std::uint64_t>(x >> 64);
-    auto h = static_cast<std::uint32_t>(x >> 32);
+    auto h = static_cast<std::uint32_t>(digest);
     for (std::uint32_t i = 0; i < k; ++i) {
-      bits.push_back(512 * line + (h >> 23));
       h = static_cast<std::uint32_t>(std::uint64_t{h} * 0x9e3779b9);
+      bits.push_back(512 * line + (h >> 23));
     }
     return bits;
   }

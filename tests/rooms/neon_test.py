@@ -4,6 +4,7 @@ prefetches.
 Arguments: the project's root, how many digests.
 """
 import os
+import pathlib
 import platform
 import re
 import shutil
@@ -14,8 +15,8 @@ import unittest
 
 ROOT, DIGESTS = sys.argv[1], sys.argv[2]
 CROSS, EMULATOR = "aarch64-linux-gnu-", "qemu-aarch64"
-SOURCES = ["tests/rooms/kernels_test.cpp", "src/base/error.cpp", *(f"src/layout/{name}.cpp" for name in (
-    "layout", "blocked", "classic", "blocked_avx2", "blocked_avx512", "blocked_neon"))]
+SOURCES = ["tests/rooms/kernels_test.cpp", "src/base/error.cpp",
+           *sorted(str(path.relative_to(ROOT)) for path in pathlib.Path(ROOT, "src/layout").glob("*.cpp"))]
 
 
 class Neon(unittest.TestCase):

@@ -171,7 +171,7 @@ void run(Random& random, Subject& subject, const std::array<Form, kForms>& forms
 }
 
 void run_home(Home home, std::uint64_t rounds) {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const Hash hash : {Hash::kXxh3, Hash::kExternal}) {
       for (std::uint64_t round = 0; round < rounds; ++round) {
         Random random(round * 16 + static_cast<std::uint64_t>(home) * 4 + static_cast<std::uint64_t>(hash));
@@ -205,7 +205,7 @@ TEST_CASE("bare filters answer and count as the oracles foretell, whatever is do
 }
 
 TEST_CASE("with every k from 1 to 64, in one bit and in a million, nothing that was added is ever absent") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       for (const std::uint64_t m : {1U, 1000U, 1000000U}) {
         Options options;

@@ -73,7 +73,7 @@ TEST_CASE("blocked: the promised p is met at n, from 0.1 to 1e-5") { check_promi
 TEST_CASE("classic: the promised p is met at n, from 0.1 to 1e-5") { check_promise(Layout::kClassic); }
 
 TEST_CASE("filters for a few keys keep the promise too") {
-  for (const Layout layout : kBothLayouts) {
+  for (const Layout layout : every_layout()) {
     for (const std::uint64_t n : {1U, 2U, 3U, 10U, 40U, 100U, 300U, 1000U}) {
       for (const double p : {0.5, 0.1, 0.01, 0.001}) check_small(layout, n, p);
     }

@@ -29,8 +29,8 @@ constexpr std::array<std::uint64_t, 64> kVectors{
     0x245731c13ca42499, 0xb78dbfaf3a8d83bd, 0xea1ad565322a1a0b, 0x60e61c23a3795013, 0x6606d7e446282b93,
     0x6ca4ecb15c5f91e1, 0x9f626da15c9625f3, 0xe51b38608ef25f57, 0x958a324ceb064572};
 
-Key counting_key() {
-  Key key{};
+SecretKey counting_key() {
+  SecretKey key{};
   std::iota(key.begin(), key.end(), std::uint8_t{0});
   return key;
 }
@@ -75,7 +75,7 @@ TEST_CASE("SipHash depends on every bit of key and input, and on the length") {
   std::size_t made = 0;
   for (const std::size_t bytes : {1U, 7U, 8U, 9U, 15U, 16U, 17U, 300U}) {
     std::string text(bytes, '\0');
-    Key key{};
+    SecretKey key{};
     const auto take = [&] {
       digests.insert(hash::siphash(text.data(), text.size(), key));
       ++made;

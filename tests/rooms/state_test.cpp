@@ -22,12 +22,14 @@ Slot slot_of(std::uint64_t sequence, SlotState state) {
   Slot slot;
   slot.sequence = sequence;
   slot.state = state;
-  for (std::size_t i = 0; i < slot.boot_id.size(); ++i) slot.boot_id[i] = static_cast<std::uint8_t>(mix(sequence + i));
-  slot.device = mix(sequence + 100);
-  slot.inode = mix(sequence + 200);
-  slot.inode_mark = mix(sequence + 250);
-  slot.mount = mix(sequence + 275);
-  for (std::uint64_t i = 0; i < slot.lanes.size(); ++i) slot.lanes[i] = {mix(sequence + i), mix(sequence + 300 + i)};
+  for (std::size_t i = 0; i < slot.place.boot_id.size(); ++i)
+    slot.place.boot_id[i] = static_cast<std::uint8_t>(mix(sequence + i));
+  slot.place.device = mix(sequence + 100);
+  slot.place.inode = mix(sequence + 200);
+  slot.place.inode_mark = mix(sequence + 250);
+  slot.place.mount = mix(sequence + 275);
+  for (std::uint64_t i = 0; i < slot.lanes.size(); ++i)
+    slot.lanes[i] = {mix(sequence + i), mix(sequence + 300 + i), mix(sequence + 600 + i)};
   return slot;
 }
 
@@ -165,7 +167,7 @@ TEST_CASE("a write that stopped at any byte never looks clean") {
   }
 }
 
-TEST_CASE("a mark is kept for each of 16 owners, never goes back, and 0 stores nothing") {
+TEST_CASE("a mark is kept for each of 64 owners, never goes back, and 0 stores nothing") {
   Slot slot;
   CHECK(format::mark_of(slot, 0) == 0);
   CHECK(format::set_mark(slot, 7, 0));
@@ -193,8 +195,8 @@ TEST_CASE("the live word is the file's own, never 0, and has no state bit while 
     for (std::size_t j = 0; j < id.size(); ++j) id[j] = static_cast<std::uint8_t>(i < 500 ? mix(i * 16 + j) : i - 500);
     const std::uint64_t first_four =
         id[0] | std::uint64_t{id[1]} << 8 | std::uint64_t{id[2]} << 16 | std::uint64_t{id[3]} << 24;
-    REQUIRE(format::healthy_live_word(id) == ((std::uint64_t{1} << 48) | first_four | 1));
-    REQUIRE((format::healthy_live_word(id) & format::kLiveStates) == 0);
+    REQUIRE(format::LiveWord::healthy(id).bits == ((std::uint64_t{1} << 48) | first_four | 1));
+    REQUIRE((format::LiveWord::healthy(id).bits & format::LiveWord::kStates) == 0);
   }
 }
 
@@ -227,7 +229,7 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
   }
   for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
     for (std::size_t at = 0; at < 4088; ++at) {
-      const bool reserved = (at >= 12 && at < 16) || at >= 320;
+      const bool reserved = (at >= 12 && at < 16) || (at >= 64 && at < 128) || at >= 1664;
       if (at >= 8 && at < 12) continue;  // another state: an invalid slot
       header[slot + at] ^= std::byte{0x80};
       CHECK(format::reserved_state_is_zero(header, kId));  // torn: its checksum says so already

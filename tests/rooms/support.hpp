@@ -29,7 +29,8 @@ inline std::ostream& operator<<(std::ostream& out, Code code) {
 }
 
 inline std::ostream& operator<<(std::ostream& out, Layout layout) {
-  return out << (layout == Layout::kBlocked ? "blocked" : "classic");
+  const auto info = layout_of(layout);
+  return out << (info ? info->name : "no such layout");
 }
 
 }  // namespace bfstore
@@ -38,7 +39,12 @@ namespace rooms {
 
 using namespace bfstore;
 
-inline constexpr std::array kBothLayouts{Layout::kBlocked, Layout::kClassic};
+// Every row of the table.
+inline std::vector<Layout> every_layout() {
+  std::vector<Layout> all;
+  for (const LayoutInfo& info : layouts()) all.push_back(info.layout);
+  return all;
+}
 
 // Big tests divide their keys by this: sanitizers are slow.
 inline constexpr std::uint64_t kKeyScale = KEY_SCALE;

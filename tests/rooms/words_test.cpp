@@ -52,20 +52,18 @@ TEST_CASE("count_bits counts the words of its range and no other") {
 }
 
 TEST_CASE("the geometry brings digests into lines for blocked and into bits for classic") {
-  const layout::Geometry blocked = layout::geometry_of(Layout::kBlocked, 5120, 7);
+  const layout::Geometry blocked = layout::row_of(Layout::kBlocked).geometry(5120, 7);
   CHECK(blocked.num_bits == 5120);
   CHECK(blocked.range == 10);
   CHECK(blocked.num_probes == 7);
-  CHECK_FALSE(blocked.one_block());
-  CHECK(layout::geometry_of(Layout::kBlocked, kMaxBits, 1).range == kMaxBits / 512);
-  const layout::Geometry classic = layout::geometry_of(Layout::kClassic, 5121, 64);
+  CHECK(layout::row_of(Layout::kBlocked).geometry(kMaxBits, 1).range == kMaxBits / 512);
+  const layout::Geometry classic = layout::row_of(Layout::kClassic).geometry(5121, 64);
   CHECK(classic.range == 5121);
-  CHECK(classic.one_block());
 }
 
 TEST_CASE("every layout has a whole table of functions, and its own") {
-  for (const Layout layout : kBothLayouts) {
-    const auto tables = layout::runnable(layout);
+  for (const Layout layout : every_layout()) {
+    const auto tables = layout::runnable(layout::row_of(layout));
     REQUIRE_FALSE(tables.empty());
     CHECK(std::string(tables.back().isa) == "scalar");
     for (const layout::Functions& table : tables) {
@@ -79,20 +77,20 @@ TEST_CASE("every layout has a whole table of functions, and its own") {
       CHECK((table.add.step != table.add_alone.step));
     }
   }
-  const layout::Functions blocked = layout::runnable(Layout::kBlocked).back();
-  const layout::Functions classic = layout::runnable(Layout::kClassic).back();
+  const layout::Functions blocked = layout::runnable(layout::row_of(Layout::kBlocked)).back();
+  const layout::Functions classic = layout::runnable(layout::row_of(Layout::kClassic)).back();
   CHECK((blocked.contains.one != classic.contains.one));
   CHECK((blocked.add.one != classic.add.one));
 }
 
 TEST_CASE("the best table is chosen, or the one that is asked for, or none") {
-  for (const Layout layout : kBothLayouts) {
-    const auto tables = layout::runnable(layout);
-    CHECK((must(layout::choose(layout, nullptr)).contains.one == tables.front().contains.one));
-    CHECK((must(layout::choose(layout, "scalar")).contains.one == tables.back().contains.one));
+  for (const Layout layout : every_layout()) {
+    const auto tables = layout::runnable(layout::row_of(layout));
+    CHECK((must(layout::choose(layout::row_of(layout), nullptr)).contains.one == tables.front().contains.one));
+    CHECK((must(layout::choose(layout::row_of(layout), "scalar")).contains.one == tables.back().contains.one));
     for (const char* isa : {"avx512", "avx2", "neon"}) {
-      const auto chosen = layout::choose(layout, isa);
-      const auto blocked = layout::runnable(Layout::kBlocked);
+      const auto chosen = layout::choose(layout::row_of(layout), isa);
+      const auto blocked = layout::runnable(layout::row_of(Layout::kBlocked));
       const bool runs_here =
           std::any_of(blocked.begin(), blocked.end(), [&](const auto& table) { return std::string(table.isa) == isa; });
       REQUIRE(chosen.ok() == runs_here);
@@ -100,7 +98,7 @@ TEST_CASE("the best table is chosen, or the one that is asked for, or none") {
       if (!runs_here) CHECK(chosen.error().code == Code::kInvalid);
     }
     for (const char* wrong : {"", "AVX2", "avx", "avx5123", "scalar "}) {
-      const auto chosen = layout::choose(layout, wrong);
+      const auto chosen = layout::choose(layout::row_of(layout), wrong);
       REQUIRE_FALSE(chosen.ok());
       CHECK(chosen.error().code == Code::kInvalid);
       CHECK(chosen.error().message.find("BFSTORE_FORCE_ISA=" + std::string(wrong)) != std::string::npos);

@@ -105,13 +105,13 @@ TEST_CASE("readers that adopted a file see what a writer that adopts it later ad
 
 TEST_CASE("a file that was dirty in another boot is unclean") {
   LeftBehind left;
-  edit_slots(left.path, [](Slot& slot) { slot.boot_id[5] ^= 1; });
+  edit_slots(left.path, [](Slot& slot) { slot.place.boot_id[5] ^= 1; });
   check_unclean(left.path);
 }
 
 TEST_CASE("a file that was dirty in an unknown boot is unclean") {
   LeftBehind left;
-  edit_slots(left.path, [](Slot& slot) { slot.boot_id = {}; });
+  edit_slots(left.path, [](Slot& slot) { slot.place.boot_id = {}; });
   check_unclean(left.path);
 }
 
@@ -135,19 +135,19 @@ TEST_CASE("a copy with the inode number of the file that it was copied from is u
   add_keys(writer, 1, 0, kSome);
   struct stat facts {};
   REQUIRE(stat(dir.file("copy.bf").c_str(), &facts) == 0);
-  edit_slots(dir.file("copy.bf"), [&](Slot& slot) { slot.inode = facts.st_ino; });
+  edit_slots(dir.file("copy.bf"), [&](Slot& slot) { slot.place.inode = facts.st_ino; });
   check_unclean(dir.file("copy.bf"));
 }
 
 TEST_CASE("a file that was dirty on another device is unclean") {
   LeftBehind left;
-  edit_slots(left.path, [](Slot& slot) { ++slot.device; });
+  edit_slots(left.path, [](Slot& slot) { ++slot.place.device; });
   check_unclean(left.path);
 }
 
 TEST_CASE("a file whose writer died in a sync is unclean") {
   LeftBehind left;
-  set_live_word(left.path, look_at(left.path).live_word | format::kLiveSyncing);
+  set_live_word(left.path, look_at(left.path).live_word | format::LiveWord::kSyncing);
   check_unclean(left.path);
 }
 
@@ -179,11 +179,11 @@ TEST_CASE("a file with two valid slots that do not follow each other is unclean"
 TEST_CASE("a clean file that still carries the flag of the sync that made it clean is clean") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
   CHECK(state_of(dir.file()) == FileState::kClean);
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
-  CHECK((look_at(dir.file()).live_word & format::kLiveSyncing) == 0);
+  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
   CHECK(writer.sync(1, 1).ok());
   CHECK(writer.close().ok());
   CHECK(state_of(dir.file()) == FileState::kClean);
@@ -191,7 +191,7 @@ TEST_CASE("a clean file that still carries the flag of the sync that made it cle
 
 TEST_CASE("poisoned and recovering files are refused with their own codes") {
   const std::array<std::pair<std::uint64_t, Code>, 2> cases{
-      {{format::kLivePoisoned, Code::kPoisoned}, {format::kLiveRecovering, Code::kRecovering}}};
+      {{format::LiveWord::kPoisoned, Code::kPoisoned}, {format::LiveWord::kRecovering, Code::kRecovering}}};
   for (const auto& [flag, code] : cases) {
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
@@ -206,7 +206,7 @@ TEST_CASE("joining beside a live writer needs no adoption, but a sync that died 
   TempDir dir;
   const Filter stays = created(dir.file());
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
   CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);
   CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
@@ -222,7 +222,7 @@ TEST_CASE("the error for an unclean file names the path and the marks up to whic
     CHECK(writer.call("sync 8 12") == "BFS_OK");
     writer.kill();
   }
-  edit_slots(dir.file(), [](Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(dir.file(), [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
     const auto refused = Filter::open(dir.file(), mode);
     REQUIRE(code_of(refused) == Code::kUnclean);

@@ -185,7 +185,7 @@ TEST_CASE("a writer that adopts or recovers a file with holes gets its blocks fi
       const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
       REQUIRE(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kBodyOffset, kBodyBytes) == 0);
       close(file);
-      if (!adopts) edit_slots(path, [](Slot& slot) { slot.boot_id[0] ^= 1; });
+      if (!adopts) edit_slots(path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
       small.fill_up();
       const std::string before = read_bytes(path);
       const OpenOptions options{.accept_loss = !adopts};

@@ -69,7 +69,7 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   identity.body_offset = format::body_offset_in_file(body_bytes);
   const auto bytes = format::encode_identity(identity);
   write_bytes(path, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const std::uint64_t end = format::sections_of(identity).end_word;
+  const std::uint64_t end = format::sections_of(identity).end_word.offset;
   REQUIRE(truncate(path.c_str(), static_cast<off_t>(end)) == 0);
   set_word(path, end, format::end_word(identity.file_id));
   return path;
@@ -154,7 +154,7 @@ TEST_CASE("a copy is for reading only, and is refused where the file would be") 
   CHECK(copy.sync(1, 1).code == Code::kReadOnly);
   CHECK(created(path + ".left").close().ok());
   leave_behind(path + ".left");
-  edit_slots(path + ".left", [](format::Slot& slot) { slot.boot_id = {}; });
+  edit_slots(path + ".left", [](format::Slot& slot) { slot.place.boot_id = {}; });
   CHECK(code_of(Filter::open(path + ".left", OpenMode::kRead, kCopy)) == Code::kUnclean);
   set_live_word(path, 0);
   CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) != Code::kOk);
@@ -175,9 +175,9 @@ TEST_CASE("what happens to a file while it is copied is noticed") {
       write_bytes(path, 0, whole);
       return outcome;
     };
-    CHECK(code([&] { flag(path, format::kLivePoisoned); }) == Code::kPoisoned);
-    CHECK(code([&] { flag(path, format::kLiveRecovering); }) == Code::kRecovering);
-    CHECK(code([&] { flag(path, format::kLiveSuperseded); }) == Code::kOk);  // its replacer is gone: once more
+    CHECK(code([&] { flag(path, format::LiveWord::kPoisoned); }) == Code::kPoisoned);
+    CHECK(code([&] { flag(path, format::LiveWord::kRecovering); }) == Code::kRecovering);
+    CHECK(code([&] { flag(path, format::LiveWord::kSuperseded); }) == Code::kOk);  // its replacer is gone: once more
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), kHeader + 4096) == 0); }) == Code::kLost);
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), 0) == 0); }) == Code::kLost);
     CHECK(code([&] { write_bytes(path, 0, std::string(whole.size(), '\0')); }) == Code::kLost);

@@ -113,7 +113,7 @@ class Race {
   // Of keys that are there, with a bit behind the cut and in its page, which is what no page fault tells of.
   [[nodiscard]] std::vector<std::uint64_t> digests_behind(std::uint64_t cut) const {
     const Shape& shape = filter_->shape();
-    const layout::Geometry geometry = layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes);
+    const layout::Geometry geometry = layout::row_of(shape.layout).geometry(shape.num_bits, shape.num_probes);
     std::vector<std::uint64_t> found;
     for (std::uint64_t i = 0; i < kKeys; ++i) {
       const std::uint64_t digest = *filter_->digest(key_of(1, i));

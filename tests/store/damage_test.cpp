@@ -213,14 +213,15 @@ class Askers {
 
   [[nodiscard]] bool nothing_is_promised_of(std::uint64_t digest) const {
     const Shape& shape = filter_.shape();
-    const layout::Geometry geometry = layout::geometry_of(shape.layout, shape.num_bits, shape.num_probes);
+    const layout::Geometry geometry = layout::row_of(shape.layout).geometry(shape.num_bits, shape.num_probes);
     const auto elsewhere = [this](std::uint64_t bit) {
       const std::uint64_t byte = file_.body + bit / 8;
       return byte < board_.left_out_bytes.begin || byte >= board_.left_out_bytes.end;
     };
     using layout::Blocked;
     using layout::Classic;
-    if (geometry.one_block()) return !Classic::each_probe(geometry, Classic::locate(geometry, digest), elsewhere);
+    if (shape.layout == Layout::kClassic)
+      return !Classic::each_probe(geometry, Classic::locate(geometry, digest), elsewhere);
     return !Blocked::each_probe(geometry, Blocked::locate(geometry, digest), elsewhere);
   }
 

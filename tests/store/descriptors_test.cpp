@@ -66,7 +66,7 @@ int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
   if (open_code(path, OpenMode::kRead) != Code::kOk) return __LINE__;
   if (!writes) return 0;
   if (inspect(path, false)->state != FileState::kInUse) return __LINE__;
-  if (look_at(path).newest().boot_id != boot_id_here()) return __LINE__;
+  if (look_at(path).newest().place.boot_id != boot_id_here()) return __LINE__;
   return 0;  // killed: nothing of it ends
 }
 

@@ -18,9 +18,9 @@ void check_marked_dirty(const std::string& path) {
   const OnDisk now = look_at(path);
   CHECK(now.slots.whole());
   CHECK(now.says_dirty());
-  CHECK(now.newest().boot_id == boot_id_here());
-  CHECK(now.newest().device == facts.st_dev);
-  CHECK(now.newest().inode == facts.st_ino);
+  CHECK(now.newest().place.boot_id == boot_id_here());
+  CHECK(now.newest().place.device == facts.st_dev);
+  CHECK(now.newest().place.inode == facts.st_ino);
   CHECK(state_of(path) == FileState::kInUse);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a sync stores its state and leaves the file dirty") {
   CHECK(filter.sync(3, 5).ok());
   check_marked_dirty(dir.file());
   CHECK(look_at(dir.file()).newest().sequence == before + 1);
-  CHECK((look_at(dir.file()).live_word & format::kLiveSyncing) == 0);
+  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
 }
 
 // Found by fuzz_open_file: the sequence began again at 0, which counts as older than the slot that says clean.

@@ -102,7 +102,7 @@ void adoptable(Scene& scene) {
 
 void unclean(Scene& scene) {
   adoptable(scene);
-  edit_slots(scene.path, [](Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(scene.path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
   CHECK(state_of(scene.path) == FileState::kUnclean);
 }
 
@@ -110,17 +110,17 @@ void set_flag(Scene& scene, std::uint64_t flag) { set_live_word(scene.path, look
 
 void poisoned(Scene& scene) {
   adoptable(scene);
-  set_flag(scene, format::kLivePoisoned);
+  set_flag(scene, format::LiveWord::kPoisoned);
 }
 
 void died_in_a_sync(Scene& scene) {
   adoptable(scene);
-  set_flag(scene, format::kLiveSyncing);
+  set_flag(scene, format::LiveWord::kSyncing);
 }
 
 void left_superseded(Scene& scene) {
   looked_at(scene);
-  set_flag(scene, format::kLiveSuperseded);
+  set_flag(scene, format::LiveWord::kSuperseded);
 }
 
 void paused(Scene& scene) {

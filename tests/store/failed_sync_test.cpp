@@ -38,7 +38,7 @@ void no_faults() {
 void check_ruined(const std::string& path) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
   const std::uint64_t word = look_at(path).live_word;
-  set_live_word(path, word & ~(format::kLivePoisoned | format::kLiveSyncing));
+  set_live_word(path, word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kUnclean);
   set_live_word(path, word);
 }
@@ -150,7 +150,8 @@ TEST_CASE("a handle whose failed sync could not be written down stays poisoned w
   add_keys(filter, 1, 0, kSome);
   faults::on_sync = [](int) { return EIO; };
   CHECK(filter.sync(1, 8).code == Code::kPoisoned);
-  set_live_word(dir.file(), look_at(dir.file()).live_word & ~(format::kLivePoisoned | format::kLiveSyncing));
+  set_live_word(dir.file(),
+                look_at(dir.file()).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
   check_poisoned(filter);
   check_refuses_writes(filter);
   CHECK(filter.close().code == Code::kPoisoned);
@@ -160,7 +161,7 @@ TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor c
   TempDir dir;
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
   check_poisoned(filter);
   CHECK(filter.sync(1, 8).code == Code::kPoisoned);
   CHECK(filter.mark(1) == 0);
@@ -172,7 +173,7 @@ TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor c
 TEST_CASE("the close of a file that somebody else poisoned does not call it clean") {
   TempDir dir;
   Filter filter = created(dir.file());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
   CHECK(filter.close().code == Code::kPoisoned);
   CHECK_FALSE(look_at(dir.file()).slots.clean());
 }
@@ -436,7 +437,7 @@ TEST_CASE("a filter whose publishing fails at the folder is no clean file that i
     faults::on_folder_sync = [] { return EIO; };
     CHECK_FALSE(filter.publish().ok());
     CHECK(dir.names().size() == (replace ? 1 : 0));
-    if (replace) CHECK(look_at(dir.file()).newest().boot_id == format::BootId{});  // poisoned: nobody adopts it
+    if (replace) CHECK(look_at(dir.file()).newest().place.boot_id == format::BootId{});  // poisoned: nobody adopts it
     const bool took_more = filter.add("one more").ok();
     if (took_more && replace) CHECK_FALSE(look_at(dir.file()).slots.clean());
   }

@@ -99,7 +99,7 @@ std::uint64_t lost_in(const std::string& path) {
     const format::SlotPage page = format::encode_slot(slot, now.file_id);
     write_bytes(copy, format::kSlotOffset + i * page.size(), {reinterpret_cast<const char*>(page.data()), page.size()});
   }
-  set_live_word(copy, format::healthy_live_word(now.file_id));
+  set_live_word(copy, format::LiveWord::healthy(now.file_id).bits);
   const Filter bits = opened(Filter::open(copy, OpenMode::kRead));
   CHECK(maybes(bits, 1, 0, kBefore) == kBefore);
   return kAll - maybes(bits, 1, 0, kAll);

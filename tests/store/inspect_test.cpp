@@ -36,7 +36,7 @@ TEST_CASE("a sync that is under way is told, and neither one that is over nor on
   CHECK_FALSE(report_of(dir.file()).syncing);
   CHECK(writer.close().ok());
   leave_behind(dir.file());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
   const Report report = report_of(dir.file());
   CHECK_FALSE(report.syncing);
   CHECK(report.state == FileState::kUnclean);

@@ -15,22 +15,22 @@ using namespace store_test;
 
 namespace {
 
-constexpr Key kSecret{'a', ' ', 's', 'e', 'c', 'r', 'e', 't', ' ', 'o', 'f', ' ', '1', '6', ' ', 'B'};
+constexpr SecretKey kSecret{'a', ' ', 's', 'e', 'c', 'r', 'e', 't', ' ', 'o', 'f', ' ', '1', '6', ' ', 'B'};
 
-Key with_one_bit_changed(std::size_t bit) {
-  Key key = kSecret;
+SecretKey with_one_bit_changed(std::size_t bit) {
+  SecretKey key = kSecret;
   key.at(bit / 8) ^= static_cast<std::uint8_t>(1 << (bit % 8));
   return key;
 }
 
-Options keyed_options(const std::optional<Key>& key = kSecret) {
+Options keyed_options(const std::optional<SecretKey>& key = kSecret) {
   Options options = small_options();
   options.hash = Hash::kSipHash;
   options.key = key;
   return options;
 }
 
-OpenOptions with(const std::optional<Key>& key) {
+OpenOptions with(const std::optional<SecretKey>& key) {
   OpenOptions options;
   options.key = key;
   return options;
@@ -129,7 +129,7 @@ TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its 
     CHECK_FALSE(holds_the_secret(memory.text()));
     const std::span<const std::byte> constant = memory.bytes();
     put(dir.file(), std::string(128, 'x') + memory.text());
-    for (const std::optional<Key>& key : {std::optional<Key>(), std::optional(with_one_bit_changed(0))}) {
+    for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(with_one_bit_changed(0))}) {
       const char* const words = key ? "is not this filter's" : "no key was given";
       check_refused(Filter::wrap(memory.bytes(), false, key), words);
       check_refused(Filter::wrap(constant, false, key), words);
@@ -160,7 +160,7 @@ TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; n
     CHECK(code_of(seeded) == Code::kInvalid);
     CHECK(seeded.error().message.find("only xxh3 has one") != std::string::npos);
   }
-  for (const std::optional<Key>& key : {std::optional<Key>(), std::optional(kSecret)}) {
+  for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(kSecret)}) {
     options = keyed_options(key);
     options.bare = true;
     const auto bare = Filter::required_bytes(options);
@@ -268,7 +268,7 @@ TEST_CASE("a handle's copy of the key is wiped when the handle ends") {
   secret->keep(kSecret);
   CHECK(std::memcmp(room, kSecret.data(), kSecret.size()) == 0);
   secret->~Secret();
-  CHECK(std::memcmp(room, Key{}.data(), kSecret.size()) == 0);
+  CHECK(std::memcmp(room, SecretKey{}.data(), kSecret.size()) == 0);
 }
 
 TEST_CASE("whoever replaces a keyed file needs no key, and its handles are told") {

@@ -76,7 +76,7 @@ TEST_CASE("a load that is divided among threads is refused as any other, at its 
   Filter poisoned = opened(Filter::open(dir.file(), OpenMode::kExclusive));
   CHECK(poisoned.use_threads(kThreads).ok());
   CHECK(poisoned.add_digests(digests).ok());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLivePoisoned);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
   CHECK(poisoned.add_digests(digests).code() == Code::kPoisoned);
 }
 

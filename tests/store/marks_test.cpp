@@ -38,25 +38,25 @@ TEST_CASE("owner 0 and the highest owner are owners like others") {
   CHECK(filter.mark(1) == 0);
 }
 
-TEST_CASE("sixteen owners have marks, the seventeenth is refused, and its keys are safe all the same") {
+TEST_CASE("sixty-four owners have marks, the next one is refused, and its keys are safe all the same") {
   TempDir dir;
   Filter filter = created(dir.file());
-  for (std::uint64_t owner = 1; owner <= 16; ++owner) CHECK(filter.sync(owner, owner * 10).ok());
+  for (std::uint64_t owner = 1; owner <= 64; ++owner) CHECK(filter.sync(owner, owner * 10).ok());
   add_keys(filter, 1, 0, kSome);
-  const Error refused = filter.sync(17, 1);
+  const Error refused = filter.sync(65, 1);
   CHECK(refused.code == Code::kOwners);
   CHECK(refused.message.find(dir.file()) != std::string::npos);
   CHECK(filter.health() == Code::kOk);
-  CHECK((look_at(dir.file()).live_word & format::kLiveSyncing) == 0);
-  CHECK(filter.mark(17) == 0);
-  CHECK(filter.sync(16, 161).ok());
-  CHECK(filter.sync(17, 0).ok());
+  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
+  CHECK(filter.mark(65) == 0);
+  CHECK(filter.sync(64, 641).ok());
+  CHECK(filter.sync(65, 0).ok());
   CHECK(filter.close().ok());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-  for (std::uint64_t owner = 1; owner <= 15; ++owner) CHECK(reader.mark(owner) == owner * 10);
-  CHECK(reader.mark(16) == 161);
+  for (std::uint64_t owner = 1; owner <= 63; ++owner) CHECK(reader.mark(owner) == owner * 10);
+  CHECK(reader.mark(64) == 641);
   CHECK(maybes(reader, 1, 0, kSome) == kSome);
-  CHECK(inspect(dir.file())->marks.size() == 16);
+  CHECK(inspect(dir.file())->marks.size() == 64);
 }
 
 TEST_CASE("marks survive close, reopening for writing, and a killed writer") {

@@ -109,7 +109,8 @@ Filter filled_in_every_form(const TempDir& dir) {
 
 // The bits are gone, as behind a truncation, and the live word says so at the same moment.
 TEST_CASE("a lookup that is under way when a file is put in doubt and loses its bits answers maybe") {
-  for (const std::uint64_t doubt : {format::kLivePoisoned, format::kLiveSuperseded, format::kLiveRecovering}) {
+  for (const std::uint64_t doubt :
+       {format::LiveWord::kPoisoned, format::LiveWord::kSuperseded, format::LiveWord::kRecovering}) {
     for (const AskForm& form : ask_forms()) {
       CAPTURE(form.name);
       TempDir dir;
@@ -149,7 +150,7 @@ TEST_CASE("an add that is under way when its file is superseded is refused") {
     Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
     Code code = Code::kOk;
     {
-      const AtFirstTouch moment_of(dir.file(), PROT_READ, format::kLiveSuperseded, false);
+      const AtFirstTouch moment_of(dir.file(), PROT_READ, format::LiveWord::kSuperseded, false);
       code = form.add(writer, 1, 3).code();
     }
     CHECK(code == Code::kSuperseded);

@@ -21,10 +21,10 @@ void check_another_mount_alone(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
   const format::Slot then = look_at(path).newest();
-  CHECK(then.boot_id == boot_id_here());
-  CHECK(then.device == facts.st_dev);
-  CHECK(then.inode == facts.st_ino);
-  CHECK(then.mount != 0);
+  CHECK(then.place.boot_id == boot_id_here());
+  CHECK(then.place.device == facts.st_dev);
+  CHECK(then.place.inode == facts.st_ino);
+  CHECK(then.place.mount != 0);
 }
 
 void check_refused_and_recover(const std::string& path) {

@@ -192,7 +192,8 @@ class Life {
   // says so. A process that opens it asks first.
   void reclaim() {
     if (untold_ && !handles_.empty()) ask();
-    const bool doubted = (look_at(path_).live_word & (format::kLivePoisoned | format::kLiveRecovering)) != 0;
+    const bool doubted =
+        (look_at(path_).live_word & (format::LiveWord::kPoisoned | format::LiveWord::kRecovering)) != 0;
     if (!untold_ || handles_.empty() || doubted) disk_->reclaim();
   }
 
@@ -394,7 +395,7 @@ class Life {
       write_bytes(copy, format::kSlotOffset + i * page.size(),
                   {reinterpret_cast<const char*>(page.data()), page.size()});
     }
-    set_live_word(copy, format::healthy_live_word(state.file_id));
+    set_live_word(copy, format::LiveWord::healthy(state.file_id).bits);
   }
 
   const faults::Scope scope_;
@@ -458,7 +459,7 @@ TEST_CASE("that a file is dirty is on the disk, not only in memory, when open re
   faults::on_sync = told_to(disk);
   Filter filter = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(look(disk.durable()).says_dirty());
-  CHECK(look(disk.durable()).newest().boot_id == boot_id_here());
+  CHECK(look(disk.durable()).newest().place.boot_id == boot_id_here());
 }
 
 TEST_CASE("that a file is dirty is on the disk after opening it failed once and worked then") {

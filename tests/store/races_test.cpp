@@ -35,7 +35,7 @@ const LockCall kAskingForWriters{F_OFD_GETLK, F_RDLCK, static_cast<long>(format:
 void make_unclean(const std::string& path) {
   CHECK(created(path).close().ok());
   leave_behind(path);
-  edit_slots(path, [](format::Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(path, [](format::Slot& slot) { slot.place.boot_id[0] ^= 1; });
 }
 
 ino_t inode_of(const std::string& path) {
@@ -143,7 +143,7 @@ TEST_CASE("a file whose writer died in a sync is refused while another process i
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSyncing);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
   std::optional<Code> seen;
   faults::after_lock =
       once_at(kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
@@ -179,7 +179,7 @@ TEST_CASE("a reader opens a file whose last writer syncs and closes between the 
   TempDir dir;
   std::optional<Filter> writer = created(dir.file());
   const std::uint64_t word = look_at(dir.file()).live_word;
-  set_live_word(dir.file(), word | format::kLiveSyncing);
+  set_live_word(dir.file(), word | format::LiveWord::kSyncing);
   faults::before_lock = once_at(kAskingForWriters, [&] {
     set_live_word(dir.file(), word);
     writer.reset();
@@ -207,7 +207,7 @@ TEST_CASE("a file that was replaced does not go on because its first replacer wa
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const Filter stays = opened(Filter::open(dir.file(), OpenMode::kRead));
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSuperseded);
   faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   CHECK(stays.health() == Code::kSuperseded);
@@ -275,7 +275,7 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
   CHECK(writer.mark(1) == 0);
-  CHECK((look_at(dir.file("old")).live_word & format::kLiveSyncing) == 0);
+  CHECK((look_at(dir.file("old")).live_word & format::LiveWord::kSyncing) == 0);
 }
 
 TEST_CASE("a sync that waits for a replacement that does not come stores its mark") {

@@ -387,7 +387,7 @@ class Cuts {
       write_bytes(copy, format::kSlotOffset + i * page.size(),
                   {reinterpret_cast<const char*>(page.data()), page.size()});
     }
-    set_live_word(copy, format::healthy_live_word(file_id));
+    set_live_word(copy, format::LiveWord::healthy(file_id).bits);
   }
 
   // Each owner adds again what came after its mark, and nothing else is needed.

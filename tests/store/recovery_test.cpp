@@ -17,7 +17,7 @@ const OpenOptions kAcceptLoss{.accept_loss = true};
 
 // The machine goes down: another boot, and nobody has the file open.
 void reboot(const std::string& path) {
-  edit_slots(path, [](Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
 }
 
 // A file whose owners 1 and 2 have marks, and which a power cut left unclean: keys of writer 1 are in it.
@@ -118,7 +118,7 @@ TEST_CASE("a power cut in a recovery leaves a file that is still recovering, and
   Unclean file;
   kill_recoverer(file.path);
   reboot(file.path);
-  set_live_word(file.path, format::healthy_live_word(look_at(file.path).file_id));  // its page was not written
+  set_live_word(file.path, format::LiveWord::healthy(look_at(file.path).file_id).bits);  // its page was not written
   check_recovering(file.path);
   Filter filter = recoverer(file.path);
   CHECK_FALSE(recovered(filter, 2));
@@ -146,7 +146,7 @@ TEST_CASE("a recovery that is closed goes on where it was, even on another machi
 
 // Nobody knows what is on the disk: what was added again before is needed again.
 TEST_CASE("a recovery that was closed begins again if the file was poisoned, or somebody died in a sync of it") {
-  for (const std::uint64_t trouble : {format::kLivePoisoned, format::kLiveSyncing}) {
+  for (const std::uint64_t trouble : {format::LiveWord::kPoisoned, format::LiveWord::kSyncing}) {
     Unclean file;
     {
       Filter filter = recoverer(file.path);

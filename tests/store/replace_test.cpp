@@ -126,7 +126,7 @@ TEST_CASE("a reader that may not write waits for somebody who may, where a repla
   CHECK(created(dir.file()).close().ok());
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(dir.file(), std::filesystem::perms(0444));
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSuperseded);
   CHECK(in_child([&] {
           if (!become_nobody()) return 20;
           return Filter::open(dir.file(), OpenMode::kRead).error().code == Code::kSuperseded ? 0 : 21;

@@ -66,7 +66,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   identity.body_bytes = chunks * format::kChunkBytes;
   identity.body_offset = format::body_offset_in_file(identity.body_bytes);
   identity.seal->num_chunks = chunks;
-  identity.seal->checksums_offset = format::sections_of(identity).checksums;
+  identity.seal->checksums_offset = format::sections_of(identity).checksums.offset;
   const format::Sections sections = format::sections_of(identity);
   const std::vector<std::byte> record = format::encode_identity(identity);
   write_bytes(path, 0, std::string(reinterpret_cast<const char*>(record.data()), record.size()));
@@ -74,7 +74,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   REQUIRE(truncate(path.c_str(), static_cast<off_t>(sections.end)) == 0);
   std::string end_word(8, 0);
   base::store(reinterpret_cast<std::byte*>(end_word.data()), format::end_word(identity.file_id));
-  write_bytes(path, sections.end_word, end_word);
+  write_bytes(path, sections.end_word.offset, end_word);
   const std::vector<std::byte> chunk(format::kChunkBytes);
   for (std::uint64_t number = 0; number < chunks; ++number) {
     if (!whole(number)) continue;
@@ -136,7 +136,7 @@ TEST_CASE("a file that is open for writing is not sealed, and one that a killed 
   leave_behind(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
   CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
-  edit_slots(dir.file(), [](format::Slot& slot) { slot.boot_id[0] ^= 1; });
+  edit_slots(dir.file(), [](format::Slot& slot) { slot.place.boot_id[0] ^= 1; });
   CHECK(seal(dir.file(), dir.file("again")).code == Code::kUnclean);
   CHECK(dir.names().size() == 2);
 }
@@ -216,7 +216,7 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
       if (++syncs != moment) return 0;
       faults::on_folder_sync = nullptr;
       // Not while the replacer holds the state lock: that would wait for this very thread.
-      if (look_at(dir.file()).live_word & format::kLiveSuperseded) return 0;
+      if (look_at(dir.file()).live_word & format::LiveWord::kSuperseded) return 0;
       auto writer = Filter::open(dir.file(), OpenMode::kWrite);
       added = writer.ok() && writer->add("late").ok() && writer->sync(1, 1).ok() && writer->close().ok();
       return 0;
@@ -365,7 +365,7 @@ TEST_CASE("a sealed file goes on when who was to replace it was killed") {
   TempDir dir;
   make_plain(dir.file());
   CHECK(seal(dir.file(), dir.file(), replacing()).ok());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::kLiveSuperseded);
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSuperseded);
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
 }
 
@@ -374,7 +374,7 @@ TEST_CASE("a filter that is made like a sealed one is not sealed") {
   Options keyed = three_chunks();
   keyed.seed.reset();
   keyed.hash = Hash::kSipHash;
-  keyed.key = Key{1, 2, 3};
+  keyed.key = SecretKey{1, 2, 3};
   for (const Options& options : {three_chunks(), keyed}) {
     const std::string path = dir.file(options.key ? "keyed" : "plain");
     CHECK(created(path, options).close().ok());

@@ -19,8 +19,8 @@ using namespace store_test;
 namespace {
 
 constexpr std::uint32_t kTimeoutMs = 200;
-constexpr std::uint32_t kLongMs = 10'000;  // longer than any of these tests may take
-constexpr auto kInTime = std::chrono::milliseconds(3000);
+constexpr std::uint32_t kLongMs = 120'000;          // longer than any of these tests may take
+constexpr auto kInTime = std::chrono::seconds(30);  // a disk may be slow
 
 const OpenOptions kImpatient{.lock_timeout_ms = kTimeoutMs};
 const OpenOptions kPatient{.lock_timeout_ms = kLongMs};

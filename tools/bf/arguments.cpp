@@ -195,19 +195,24 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
 }
 
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
-  if (text == "blocked") return bfstore::Layout::kBlocked;
-  if (text == "classic") return bfstore::Layout::kClassic;
-  throw Failure(option + ": '" + text + "' is not a layout; there are blocked and classic");
+  if (const auto info = bfstore::layout_named(text)) return info->layout;
+  std::string names;
+  for (const bfstore::LayoutInfo& info : bfstore::layouts())
+    names += (names.empty() ? "" : " and ") + std::string(info.name);
+  throw Failure(option + ": '" + text + "' is not a layout; there are " + names);
 }
 
 bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
-  if (text == "xxh3" || text == "xxh3-64") return bfstore::Hash::kXxh3;
-  if (text == "siphash") return bfstore::Hash::kSipHash;
-  if (text != "external") {
-    throw Failure(option + ": '" + text + "' is not a hash; there are xxh3, siphash and external");
+  const auto info = bfstore::hash_named(text);
+  if (!info) {
+    std::string names;
+    for (const bfstore::HashInfo& known : bfstore::hashes())
+      names += (names.empty() ? "" : " and ") + std::string(known.name);
+    throw Failure(option + ": '" + text + "' is not a hash; there are " + names);
   }
-  if (for_keys) throw Failure(option + ": external takes digests, and build reads keys; use xxh3");
-  return bfstore::Hash::kExternal;
+  if (for_keys && !info->takes_keys)
+    throw Failure(option + ": " + text + " takes digests, and build reads keys; use xxh3");
+  return info->hash;
 }
 
 // What --like copies too.
@@ -451,7 +456,8 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
 }
 
 void check_hash(const Arguments& arguments) {
-  if (arguments.options.hash != bfstore::Hash::kSipHash || !arguments.key_file.empty()) return;
+  const auto& hash = arguments.options.hash;
+  if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.key_file.empty()) return;
   throw Failure("--hash: siphash needs a secret key; head -c 16 /dev/urandom > FILE makes one, for --key-file FILE");
 }
 

@@ -34,7 +34,7 @@ struct Arguments {
   std::optional<std::uint32_t> lock_timeout_ms;  // what opens for writing, or replaces
   bool copy = false;                             // contains: read the filter into memory first
   std::string key_file;                          // of the filter's secret key, or empty
-  std::optional<bfstore::Key> key;               // what main() found there, until it ends
+  std::optional<bfstore::SecretKey> key;         // what main() found there, until it ends
   bool quiet = false;
 
   // build: the size is known without counting the keys.

@@ -45,7 +45,7 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 }
 
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
-  if (filter.shape().hash != bfstore::Hash::kExternal) return;
+  if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
   throw Failure(file +
                 ": takes digests, not keys (its hash is external); use add_digest and contains_digest of the API");
 }
@@ -121,10 +121,10 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
 
 std::string shape_words(const bfstore::Stats& stats) {
   const bfstore::Shape& shape = stats.shape;
-  const char* const layout = shape.layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
+  const auto layout = bfstore::layout_of(shape.layout);
   return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
-         layout + ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe, " : " probes, ") +
-         human_bytes(stats.body_bytes);
+         (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) +
+         (shape.num_probes == 1 ? " probe, " : " probes, ") + human_bytes(stats.body_bytes);
 }
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }

@@ -61,7 +61,7 @@ std::optional<std::uint8_t> value_of_digit(char digit) noexcept {
   return std::nullopt;
 }
 
-bool read_hex(std::string_view digits, bfstore::Key& key) noexcept {
+bool read_hex(std::string_view digits, bfstore::SecretKey& key) noexcept {
   if (digits.size() != 2 * key.size()) return false;
   for (std::size_t i = 0; i < key.size(); ++i) {
     const auto high = value_of_digit(digits[2 * i]);
@@ -74,10 +74,10 @@ bool read_hex(std::string_view digits, bfstore::Key& key) noexcept {
 
 }  // namespace
 
-void read_key_file(const std::string& path, std::optional<bfstore::Key>& key) {
+void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& key) {
   const Content content(path);
   std::string_view text = content.view();
-  bfstore::Key& bytes = key.emplace();
+  bfstore::SecretKey& bytes = key.emplace();
   if (text.size() == bytes.size()) {
     std::memcpy(bytes.data(), text.data(), bytes.size());
     return;

@@ -1,6 +1,8 @@
 // See verdict.hpp.
 #include "verdict.hpp"
 
+#include <bfstore/layouts.hpp>
+
 #include <cmath>
 
 namespace bfinspect {
@@ -8,10 +10,6 @@ namespace {
 
 using bfstore::FileState;
 using bfstore::Report;
-
-bool is_blocked(const bfstore::ReportedIdentity& id) {
-  return id.layout == static_cast<std::uint16_t>(bfstore::Layout::kBlocked);
-}
 
 // The standard deviation of the number of keys that the fill leads to. With rho = kn/m, the number of bits that are
 // still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the occupancy problem: Johnson & Kotz, "Urn Models and
@@ -53,12 +51,7 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
 std::optional<double> fill_at_capacity(const Report& report) {
   if (!report.valid() || !report.identity) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
-  const double keys = static_cast<double>(id.capacity);
-  const double bits = static_cast<double>(id.num_bits);
-  if (!is_blocked(id)) return -std::expm1(id.num_probes * keys * std::log1p(-1 / bits));
-  // The mean over a block's Poisson load x of 1 - (1 - 1/B)^(kx).
-  const double block = static_cast<double>(bfstore::kBlockBits);
-  return -std::expm1(keys / (bits / block) * std::expm1(id.num_probes * std::log1p(-1 / block)));
+  return bfstore::expected_fill(static_cast<bfstore::Layout>(id.layout), id.capacity, id.num_bits, id.num_probes);
 }
 
 bool is_good(FileState state) {

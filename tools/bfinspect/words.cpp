@@ -1,6 +1,9 @@
 // See words.hpp.
 #include "words.hpp"
 
+#include <bfstore/hashes.hpp>
+#include <bfstore/layouts.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -131,25 +134,13 @@ std::string superseded_advice(const bfstore::Report& report) {
 }  // namespace
 
 std::string layout_name(std::uint16_t persisted) {
-  switch (static_cast<bfstore::Layout>(persisted)) {
-    case bfstore::Layout::kBlocked:
-      return "blocked";
-    case bfstore::Layout::kClassic:
-      return "classic";
-  }
-  return "unknown (" + std::to_string(persisted) + ')';
+  const auto info = bfstore::layout_of(static_cast<bfstore::Layout>(persisted));
+  return info ? info->name : "unknown (" + std::to_string(persisted) + ')';
 }
 
 std::string hash_name(std::uint16_t persisted) {
-  switch (static_cast<bfstore::Hash>(persisted)) {
-    case bfstore::Hash::kXxh3:
-      return "xxh3-64";
-    case bfstore::Hash::kExternal:
-      return "external";
-    case bfstore::Hash::kSipHash:
-      return "siphash";
-  }
-  return "unknown (" + std::to_string(persisted) + ')';
+  const auto info = bfstore::hash_of(static_cast<bfstore::Hash>(persisted));
+  return info ? info->name : "unknown (" + std::to_string(persisted) + ')';
 }
 
 std::string key_check_text(std::uint64_t check) {

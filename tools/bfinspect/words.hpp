@@ -10,7 +10,7 @@ namespace bfinspect {
 // "blocked", "classic", "unknown (7)"
 std::string layout_name(std::uint16_t persisted);
 
-// "xxh3-64", "external", "siphash", "unknown (7)"
+// "xxh3", "external", "siphash", "unknown (7)"
 std::string hash_name(std::uint16_t persisted);
 
 // 16 hexadecimal digits.

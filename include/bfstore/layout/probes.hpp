@@ -15,19 +15,18 @@ struct Geometry {
   std::uint64_t num_bits = 0;    // m
   std::uint64_t range = 0;       // what a digest is brought into: lines for blocked, bits for classic
   std::uint32_t num_probes = 0;  // k
-
-  // A key's probes lie anywhere, not in 512 bits of it.
-  [[nodiscard]] bool one_block() const noexcept { return range == num_bits; }
 };
 
 // What a lookup needs to know of it.
 struct Target {
   const std::uint64_t* words = nullptr;
   Geometry geometry;
-  Guard guard;
+  Sentinel sentinel;
   // The kernel that was chosen when the filter was opened: 1 is maybe, doubt is too, 0 is no. A whole register, which
   // the C ABI hands on as it is.
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
+  // The test is that of the blocked layout, which callers may inline; else they call.
+  bool inlined = false;
 };
 
 // Where a digest leads.
@@ -43,16 +42,19 @@ struct Blocked {
   static constexpr std::uint32_t kNext = 0x9e3779b9;
   static constexpr unsigned kShift = 23;  // 32 bits of h, of which the top 9 number a bit of the line
 
+  // The line depends on the digest's high bits, and h is its low half: so a filter of half as many lines has, in each
+  // of them, the bits of two neighbours of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
-    const Product product = static_cast<Product>(digest) * geometry.range;
-    return {static_cast<std::uint64_t>(product >> 64) * (kBlockBits / 64), static_cast<std::uint64_t>(product) >> 32};
+    const auto line = static_cast<std::uint64_t>((static_cast<Product>(digest) * geometry.range) >> 64);
+    return {line * (kLineBits / 64), digest};
   }
 
   // Ends early when `visit(bit)` returns false, and says whether it did not.
   template <class Visit>
   static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
     auto h = static_cast<std::uint32_t>(at.state);
-    for (std::uint32_t i = 0; i < geometry.num_probes; ++i, h *= kNext) {
+    for (std::uint32_t i = 0; i < geometry.num_probes; ++i) {
+      h *= kNext;
       if (!visit(at.word * 64 + (h >> kShift))) return false;
     }
     return true;
@@ -114,8 +116,8 @@ struct Scalar {
 
 // What a kernel asks for.
 struct Doubt {
-  const Guard& guard;
-  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(guard); }
+  const Sentinel& sentinel;
+  BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(sentinel); }
 };
 
 // Where that is asked elsewhere.
@@ -123,8 +125,8 @@ struct NoDoubt {
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return false; }
 };
 
-// kNext of the blocked layout to the powers 0 to kLanes - 1, and to kLanes: the hashes of so many probes at once, and
-// the way to the next ones.
+// kNext of the blocked layout to the powers 1 to kLanes: what makes the hashes of so many probes at once of h; and to
+// kLanes once more: the way to the next ones.
 template <std::size_t kLanes>
 struct Powers {
   alignas(64) std::uint32_t of[kLanes];
@@ -135,10 +137,7 @@ template <std::size_t kLanes>
 consteval Powers<kLanes> powers() noexcept {
   Powers<kLanes> powers{};
   std::uint32_t power = 1;
-  for (std::uint32_t& one : powers.of) {
-    one = power;
-    power *= Blocked::kNext;
-  }
+  for (std::uint32_t& one : powers.of) one = power *= Blocked::kNext;
   powers.next = power;
   return powers;
 }

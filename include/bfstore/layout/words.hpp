@@ -35,7 +35,7 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
 // Two words, one before the bits and one after them, that must have their values, as far as the mask goes, for a no to
 // be a no. What is compared is their difference: it is another one when either word changes or both are lost. Mask and
 // expected difference are numbers, whatever the machine's byte order.
-struct Guard {
+struct Sentinel {
   const std::uint64_t* front = nullptr;
   const std::uint64_t* end = nullptr;
   std::uint64_t mask = ~std::uint64_t{0};
@@ -50,9 +50,9 @@ struct Guard {
 
 // To be asked after the bits were read. Bits that were lost took a word with them: the front word when a file was
 // overwritten or zero-filled from its beginning, the end word when it was cut, whether or not it was grown again.
-BFSTORE_ALWAYS_INLINE bool in_doubt(const Guard& guard) noexcept {
+BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return guard.differing() != 0;
+  return sentinel.differing() != 0;
 }
 
 // How a bit is set.

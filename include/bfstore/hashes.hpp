@@ -1,0 +1,28 @@
+// The hashes that this version knows, and what each needs.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace bfstore {
+
+struct HashInfo {
+  Hash hash{};
+  const char* name = nullptr;  // as the tools write it
+  bool takes_keys = false;     // else digests alone, which the owner brings
+  bool takes_seed = false;
+  bool takes_secret = false;  // a SecretKey, which no file has
+  bool fits_bare = false;     // the bare form has room for all that a reader must know
+};
+
+// All of them, in the order of their numbers.
+[[nodiscard]] std::vector<HashInfo> hashes();
+
+// Nothing if there is no such hash.
+[[nodiscard]] std::optional<HashInfo> hash_of(Hash hash) noexcept;
+[[nodiscard]] std::optional<HashInfo> hash_named(std::string_view name) noexcept;
+
+}  // namespace bfstore

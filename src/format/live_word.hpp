@@ -1,0 +1,72 @@
+// The live word: what a filter's lookups compare to know whether a "no" counts (FORMAT.md, "Live page"). Numbers only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/bytes.hpp"
+#include "base/shared_word.hpp"
+
+namespace bfstore::format {
+
+using FileId = std::array<std::uint8_t, 16>;
+
+struct LiveWord {
+  // States; persisted.
+  static constexpr std::uint64_t kPoisoned = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kSuperseded = std::uint64_t{1} << 33;
+  static constexpr std::uint64_t kRecovering = std::uint64_t{1} << 34;
+  static constexpr std::uint64_t kSyncing = std::uint64_t{1} << 35;
+  static constexpr std::uint64_t kReplaced = std::uint64_t{1} << 36;
+  static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced;
+  // Never set here, and always in the word at the end: so the two differ, whatever the file's id.
+  static constexpr std::uint64_t kNever = std::uint64_t{1} << 37;
+  // Bits 40 to 47 are a generation, 48 to 63 a number of slices: data, which may change while a file is in use.
+  static constexpr unsigned kGenerationShift = 40;
+  static constexpr unsigned kSlicesShift = 48;
+  static constexpr std::uint64_t kData = ~std::uint64_t{0} << kGenerationShift;
+  // What never changes in a file that is whole.
+  static constexpr std::uint64_t kFixed = ~(kStates | kData);
+  // What a lookup compares: in a sync, answers count.
+  static constexpr std::uint64_t kCompared = (kFixed | kStates) & ~kSyncing;
+
+  std::uint64_t bits = 0;
+
+  // Of a file with this id: no state, generation 0, one slice.
+  static LiveWord healthy(const FileId& file_id) noexcept {
+    const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
+    return {std::uint64_t{1} << kSlicesShift | id | 1};
+  }
+
+  // Whether one of these is set.
+  [[nodiscard]] constexpr bool has(std::uint64_t states) const noexcept { return (bits & states) != 0; }
+  // Whether this is the word of the file with this id, whatever its state. No layout of this version has generations or
+  // slices.
+  [[nodiscard]] bool is_own(const FileId& file_id) const noexcept {
+    return ((bits ^ healthy(file_id).bits) & ~kStates) == 0;
+  }
+
+  bool operator==(const LiveWord&) const noexcept = default;
+};
+
+// The word in a mapped live page, which other processes read and change at the same time.
+class SharedLiveWord {
+ public:
+  explicit SharedLiveWord(std::byte* live_page) noexcept : word_(live_page) {}
+
+  [[nodiscard]] LiveWord load() const noexcept { return {word_.load()}; }
+  void store(LiveWord word) const noexcept { word_.store(word.bits); }
+  // As it was before.
+  LiveWord set(std::uint64_t states) const noexcept { return {word_.fetch_or(states)}; }
+  LiveWord clear(std::uint64_t states) const noexcept { return {word_.fetch_and(~states)}; }
+
+ private:
+  base::SharedWord word_;  // the page's first
+};
+
+// The word at the end of a file, and of an embedded filter, with this id.
+inline std::uint64_t end_word(const FileId& file_id) noexcept {
+  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()) + 8) | LiveWord::kNever;
+}
+
+}  // namespace bfstore::format

@@ -1,0 +1,38 @@
+// From a key to its digest: what each hash needs besides the key, and the one place where it is chosen.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+#include "hash/hash.hpp"
+#include "hash/siphash.hpp"
+
+namespace bfstore::hash {
+
+struct Xxh3 {
+  std::uint64_t seed;
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
+    return xxh3(key.data(), key.size(), seed);
+  }
+};
+
+struct SipHash {
+  const SecretKey& secret;
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
+    return siphash(key.data(), key.size(), secret);
+  }
+};
+
+// What `use` makes of the hasher; `otherwise` where no keys are taken. XXH3, which nearly everybody uses, is apart from
+// the others, so that it costs one branch that is always foretold.
+template <class Outcome, class Use>
+Outcome visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Outcome otherwise, Use use) noexcept {
+  if (hash == Hash::kXxh3) [[likely]]
+    return use(Xxh3{seed});
+  if (hash == Hash::kSipHash) return use(SipHash{secret});
+  return otherwise;
+}
+
+}  // namespace bfstore::hash

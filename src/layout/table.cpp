@@ -1,0 +1,11 @@
+// THE table of layouts. Alone in its file, so that a program that tests the table can have another one.
+#include "layout/tables.hpp"
+
+namespace bfstore::layout {
+
+std::span<const Row* const> rows() noexcept {
+  static constexpr std::array kRows{&kBlockedRow, &kClassicRow};
+  return kRows;
+}
+
+}  // namespace bfstore::layout

@@ -1,0 +1,44 @@
+// May this file be used? What is read to decide, and the decision (FORMAT.md, "When a dirty file may be used").
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include "format/locks.hpp"
+#include "format/state.hpp"
+#include "region/file.hpp"
+#include "region/lock.hpp"
+
+namespace bfstore::store {
+
+inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format::kNumWriterLocks};
+
+// What decides whether a file may be used.
+struct Evidence {
+  format::SlotPair slots;
+  format::LiveWord live_word;
+  bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
+  bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
+  bool changing = false;      // a process holds the state lock, and did so for as long as we waited
+  format::Place place;        // of the file, now
+};
+
+// Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
+FileState judge(const Evidence& evidence) noexcept;
+
+// Whether the newest slot was written in this boot, for this inode.
+bool same_place(const Evidence& evidence) noexcept;
+
+// Whether recoverers that hold the writers' lock were let in.
+bool recovering_here(const Evidence& evidence) noexcept;
+
+// The newest slot's marks in a slot that says dirty, here and now.
+format::Slot dirty_now(const Evidence& evidence) noexcept;
+
+// What does not change while the file is open: where it is, and when.
+Result<format::Place> place_of(const region::File& file);
+
+// Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
+// process is about to change them.
+Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
+
+}  // namespace bfstore::store

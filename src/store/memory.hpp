@@ -1,0 +1,24 @@
+// A file in memory, as the options want it.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include "region/file.hpp"
+#include "region/mapping.hpp"
+#include "store/header.hpp"
+
+namespace bfstore::store {
+
+// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
+Error check_sharing(region::File& file, region::File::Access access);
+
+// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
+region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
+
+// Mapped, with a guard if that is wanted, or copied. `header` is what was read of the file, and checked; a copy has it
+// as it was then.
+Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
+                                   const format::Identity& identity, const HeaderBytes& header,
+                                   const MapOptions& options, region::Pages pages);
+
+}  // namespace bfstore::store

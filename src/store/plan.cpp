@@ -1,0 +1,167 @@
+#include "store/plan.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/arith.hpp"
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/sections.hpp"
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
+#include "store/header.hpp"
+#include "store/key.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::Form;
+using format::Identity;
+
+Error fill_random(void* bytes, std::size_t length) {
+  const ssize_t got = getrandom(bytes, length, 0);
+  return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
+}
+
+// What is left of max_bytes when so many bytes of it are not the body's.
+std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexcept {
+  return max_bytes - std::min(max_bytes, other_bytes);
+}
+
+// What of max_bytes is left for the body.
+std::uint64_t body_budget(const Options& options, Form form) noexcept {
+  if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
+  const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
+  if (form == Form::kEmbedded)
+    return left_of(bytes, format::header_bytes_for(form, options.note.size(), options.key.has_value()));
+  const std::uint64_t pages = base::round_down(bytes, format::kPageBytes);
+  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
+  if (small < format::kBigBodyBytes) return small;
+  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
+}
+
+bool anything_but_like(const Options& options) noexcept {
+  return options.capacity != 0 || options.fpr != 0 || options.bits_per_key != 0 || options.max_bytes != 0 ||
+         options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed;
+}
+
+// The identity of another file is enough: that one need not be clean.
+Result<Identity> shape_like(const Options& options) {
+  if (anything_but_like(options)) {
+    return fail(Code::kInvalid,
+                "the shape of " + options.like + " is copied whole: give no size, layout, hash or seed beside it");
+  }
+  const auto file = region::File::open(options.like, region::File::Access::kRead);
+  if (!file) return file.error();
+  auto header = checked_header(*file, {.key = options.key});
+  if (!header) return header.error();
+  return std::move(header->identity);
+}
+
+// "; give blocked or classic"
+std::string known_layouts() {
+  std::string names;
+  for (const LayoutInfo& info : layouts()) names += (names.empty() ? "; give " : " or ") + std::string(info.name);
+  return names;
+}
+
+// "give xxh3 or external"
+std::string known_hashes() {
+  std::string names;
+  for (const HashInfo& info : hashes()) names += (names.empty() ? "give " : " or ") + std::string(info.name);
+  return names;
+}
+
+// What digests depend on besides the keys.
+Error check_hash(Hash hash, const Options& options) {
+  const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
+  if (row == nullptr) return fail(Code::kHash, "unknown hash: " + known_hashes());
+  if (!row->info.takes_seed && options.seed) {
+    return fail(Code::kInvalid,
+                std::string("a seed was given, and only xxh3 has one: ") +
+                    (row->info.takes_secret ? "siphash has a key" : "external digests are the owner's"));
+  }
+  return check_key_for(hash, options.key);
+}
+
+Result<Identity> shape_of_size(const Options& options, Form form) {
+  const auto layout_number = static_cast<std::uint16_t>(options.layout.value_or(Layout::kBlocked));
+  const Hash hash = options.hash.value_or(Hash::kXxh3);
+  const layout::Row* const row = layout::find(layout_number);
+  if (row == nullptr) return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + known_layouts());
+  if (Error error = check_hash(hash, options); !error.ok()) return error;
+  const auto size = sizing::solve(*row, options, body_budget(options, form));
+  if (!size) return size.error();
+  Identity identity;
+  identity.layout = layout_number;
+  identity.hash = static_cast<std::uint16_t>(hash);
+  identity.num_probes = size->num_probes;
+  identity.num_bits = size->num_bits;
+  identity.capacity = size->capacity;
+  identity.fpr = size->fpr;
+  identity.seed = options.seed.value_or(0);
+  const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
+  if (needs_seed) {
+    if (Error error = fill_random(&identity.seed, sizeof identity.seed); !error.ok()) return error;
+  }
+  return identity;
+}
+
+Error check_bare(const Options& options, const Identity& identity) {
+  if (!options.note.empty() || identity.seed != 0)
+    return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0");
+  return {};
+}
+
+}  // namespace
+
+Result<Identity> plan(const Options& options, Form form) {
+  if (options.note.size() > kMaxNoteBytes) {
+    return fail(Code::kInvalid, "a note of " + std::to_string(options.note.size()) + " bytes is longer than 1024");
+  }
+  const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
+  if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
+    return fail(
+        Code::kInvalid,
+        "the bare form has no room for what tells a wrong key, so its hash can not be siphash: make it embedded");
+  }
+  if ((options.mode & ~0777U) != 0) return fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
+  auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
+  if (!planned) return planned;
+  Identity& identity = *planned;
+  if (options.bare) {
+    if (Error error = check_bare(options, identity); !error.ok()) return error;
+    identity.num_bits = base::round_up(identity.num_bits, 64);  // m is not stored, but follows from the body's length
+  }
+  identity.embedded = form == Form::kEmbedded;
+  identity.header_bytes =
+      static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
+  identity.body_bytes = layout::body_bytes(*layout::find(identity.layout), identity.num_bits);
+  identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  identity.note.reset();
+  if (!options.note.empty()) identity.note = options.note;
+  identity.key_check.reset();
+  if (options.key) {
+    std::uint64_t salt = 0;
+    if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
+    identity.key_check = format::key_check_of(*options.key, salt);
+  }
+  return as_new(std::move(identity));
+}
+
+std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
+  return options.bare ? identity.body_bytes + format::kTrailerBytes : format::sections_of(identity).end;
+}
+
+Result<Identity> as_new(Identity identity) {
+  identity.compat = identity.ro_compat = 0;
+  identity.seal.reset();
+  if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
+  return identity;
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,20 @@
+// From Options to the identity of a new filter. Reads no more than the file that `like` names, and makes nothing.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include "format/identity.hpp"
+
+namespace bfstore::store {
+
+// A file's, or an embedded filter's; of a bare one (Options::bare) what its bytes say of it.
+Result<format::Identity> plan(const Options& options, format::Form form);
+
+// How long a buffer has to be for it.
+std::uint64_t buffer_bytes_of(const Options& options, const format::Identity& identity) noexcept;
+
+// The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's
+// own, its seal and features. Where the body begins is the caller's to say.
+Result<format::Identity> as_new(format::Identity identity);
+
+}  // namespace bfstore::store

@@ -1,0 +1,476 @@
+"""The independent writer (tests/writer.py, written from FORMAT.md) makes files that the library and its tools use as their own, goes on with theirs,
+and what it leaves behind when it is killed is judged as FORMAT.md says.
+
+Arguments: the shared library, capi/bfstore.h, bf, bfinspect.
+"""
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bfstore_ctypes as bfs
+import bfstore_header
+import reader
+import writer
+
+# A sanitizer that Python has to load first is not for programs that have it inside.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+INSPECT, BF = os.path.abspath(sys.argv.pop(4)), os.path.abspath(sys.argv.pop(3))
+CODES = bfstore_header.codes(sys.argv.pop(2))
+LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
+NAME_OF = {code: name for name, code in CODES.items()}
+SECRET = bytes(range(0xF0, 0x100))
+KEYS = [b"", b"\0", b"a\0b"] + [b"L" * length for length in (3, 8, 16, 128, 129, 240, 241, 1000)] + [b"key %d" % i for i in range(1500)]
+MORE = [b"more %d" % i for i in range(700)]
+ABSENT = [b"absent %d" % i for i in range(3000)]
+# layout, m, k, hash, seed, note: both sides of 2 MiB, of a chunk of a sealed file, and of a word of the classic layout.
+SHAPES = [
+    ("blocked", 512, 1, "xxh3", 0, None),
+    ("blocked", 512 * 1024, 8, "xxh3", 2**64 - 1, b""),
+    ("blocked", 512 * 1025, 64, "siphash", None, bytes(range(256)) * 4),
+    ("blocked", 512 * 1001, 6, "external", None, b"\xff any"),
+    ("blocked", 512 * 32767, 5, "xxh3", 1, b"one line short of 2 MiB"),
+    ("blocked", 512 * 32768, 7, "xxh3", 3, b"exactly 2 MiB"),
+    ("classic", 1, 1, "xxh3", 0, None),
+    ("classic", 65, 5, "siphash", None, b"keyed"),
+    ("classic", 524288, 9, "external", None, b"a chunk"),
+    ("classic", 524353, 7, "xxh3", 9, b"a word more"),
+    ("classic", 20000003, 3, "siphash", None, None),
+]
+BARE_SHAPES = [("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 64, "external"), ("classic", 64, 2, "external"), ("classic", 6400, 7, "xxh3")]
+SLOT_A, SLOT_B, LIVE = 4096, 8192, 12288
+
+
+def key_of(shape):
+    return SECRET if shape[3] == "siphash" else None
+
+
+def items(shape, keys):
+    """Keys, or for the external hash digests."""
+    return [reader.xxh3(key, 1) for key in keys] if shape[3] == "external" else keys
+
+
+def library_options(shape, **more):
+    layout, m, k, hash_name, seed, note = shape
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key_of(shape), **more)
+
+
+def writer_shape(shape, n, p):
+    layout, m, k, hash_name, seed, note = shape
+    return writer.shape(bfs.LAYOUTS[layout], m, k, n, p, bfs.HASHES[hash_name], seed or 0, note, key_of(shape))
+
+
+def library_adds(handle, shape, keys):
+    if shape[3] == "external":
+        return [LIBRARY.bfs_add_digest(handle, digest) for digest in items(shape, keys)]
+    return [LIBRARY.bfs_add(handle, key, len(key)) for key in keys]
+
+
+def writer_adds(w, shape, keys):
+    return w.add_digests(items(shape, keys)) if shape[3] == "external" else w.add(*keys)
+
+
+def digests_of(f, shape, keys):
+    return items(shape, keys) if shape[3] == "external" else [writer.digest_of(f, key) for key in keys]
+
+
+def asked(handle, shape, keys):
+    if shape[3] == "external":
+        return [LIBRARY.bfs_contains_digest(handle, digest) for digest in items(shape, keys)]
+    return [LIBRARY.bfs_contains(handle, key, len(key)) for key in keys]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def masked(record):
+    """An identity as bytes and sorted records, without what differs from filter to filter: file_id, the key check, the checksum."""
+    size, length, records, at = reader.number(record[12:16]), reader.number(record[112:116]), [], 128
+    while at < 128 + length:
+        kind, flags, value_bytes = struct.unpack_from("<HHI", record, at)
+        records.append((kind, flags, value_bytes, b"" if kind == 2 else record[at + 8:at + 8 + value_bytes]))
+        at += 8 + writer.up(value_bytes, 8)
+    return record[:88], record[104:128], sorted(records), record[at:size - 8]
+
+
+def small_body(path):
+    return content(path)[16384:16384 + 6400]
+
+
+def newest_slot(data):
+    return max(data[SLOT_A:SLOT_B], data[SLOT_B:LIVE], key=lambda page: reader.number(page[:8]))
+
+
+class Writer(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-writer-")
+        self.addCleanup(folder.cleanup)
+        self.folder = os.fsencode(folder.name)
+        self.path, self.other = self.folder + b"/writer.bf", self.folder + b"/library.bf"
+
+    def library_file(self, shape, keys, marks=((0, 5), (7, 3), (0, 4), (2**64 - 1, 2**64 - 1))):
+        handle = bfs.call(LIBRARY.bfs_create, self.other, library_options(shape))
+        library_adds(handle, shape, keys)
+        for owner, mark in marks:
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        return reader.open_file(self.other, key_of(shape))
+
+    def writer_file(self, shape, keys, n=1000, p=0.01, marks=((0, 5), (7, 3), (0, 4), (2**64 - 1, 2**64 - 1))):
+        w = writer.create(self.path, writer_shape(shape, n, p))
+        writer_adds(w, shape, keys)
+        for owner, mark in marks:
+            w.sync(owner, mark)
+        w.close()
+        return reader.open_file(self.path, key_of(shape))
+
+    def library_finds(self, path, shape, keys, flags=bfs.READ):
+        handle = bfs.open_with(LIBRARY, path, flags, key=key_of(shape))
+        found = asked(handle, shape, keys)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        return found
+
+    def healthy(self, path):
+        """A shape of a few bits is full with one key: then that alone is what bfinspect has against it."""
+        done = subprocess.run([INSPECT, "--json", path], capture_output=True, env=ENVIRONMENT)
+        said = json.loads(done.stdout)
+        full = said["m"] < 4096 and said["overfull"] and said["valid"] and said["state"] in ("clean", "in use")
+        self.assertEqual((said["problems"], done.returncode), ([], 1 if full else 0), said)
+
+    def code_of(self, deed):
+        """The name of the code that the library refuses with, or None."""
+        try:
+            deed()
+        except bfs.CodeError as refused:
+            return NAME_OF[refused.code]
+
+    def refused(self, code, deed):
+        with self.assertRaises(reader.Refused) as refusal:
+            deed()
+        self.assertEqual(refusal.exception.code, code)
+
+    @contextlib.contextmanager
+    def each(self, shape):
+        with self.subTest(shape=shape[:5]):
+            yield
+        for name in os.listdir(self.folder):
+            os.unlink(os.path.join(self.folder, name))
+
+    def test_its_file_is_the_library_s_but_for_what_is_random(self):
+        for shape in SHAPES:
+            with self.each(shape):
+                theirs = self.library_file(shape, KEYS)
+                if shape[3] == "xxh3":
+                    self.assertEqual(theirs.seed, shape[4])
+                mine = self.writer_file(shape, KEYS, theirs.n, theirs.p)
+                my_file, their_file = content(self.path), content(self.other)
+                self.assertEqual(masked(my_file), masked(their_file))
+                self.assertTrue(mine.body == theirs.body, "other bits")  # assertEqual takes minutes to show which
+                self.assertEqual((mine.k, mine.m, mine.keys_added), (theirs.k, theirs.m, theirs.keys_added))
+                self.assertEqual(newest_slot(my_file)[128:4088], newest_slot(their_file)[128:4088], "the lanes")
+                self.assertEqual(newest_slot(my_file)[8:40], newest_slot(their_file)[8:40], "state, boot id and device")
+                self.assertEqual(newest_slot(my_file)[56:128], newest_slot(their_file)[56:128], "mount")
+                self.assertEqual(len(my_file), len(their_file))
+                self.assertNotEqual(mine.file_id, theirs.file_id)
+                self.healthy(self.path)
+
+    def test_the_library_opens_its_file_and_goes_on_and_it_goes_on_with_the_library_s(self):
+        for shape in SHAPES:
+            with self.each(shape):
+                self.writer_file(shape, KEYS)
+                self.assertEqual(set(self.library_finds(self.path, shape, KEYS)), {1})
+                handle = bfs.open_with(LIBRARY, self.path, bfs.WRITE, key=key_of(shape))
+                self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 7, 2**64 - 1)], [5, 0, 3, 2**64 - 1])
+                self.assertEqual(set(asked(handle, shape, KEYS)), {1})
+                self.assertEqual(set(library_adds(handle, shape, KEYS)), {0}, "the library would set other bits")
+                library_adds(handle, shape, MORE[:300])
+                self.assertEqual(LIBRARY.bfs_sync(handle, 1, 6), 0)
+                self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                self.healthy(self.path)
+
+                w = writer.open_clean(self.path, key_of(shape))
+                self.assertEqual(writer_adds(w, shape, KEYS + MORE[:300]), 0, "the writer would set other bits")
+                added = writer_adds(w, shape, MORE[300:])
+                w.sync(7, 9)
+                w.sync(0, 2)
+                self.healthy(self.path)
+                w.close()
+                self.healthy(self.path)
+                self.assertEqual(set(self.library_finds(self.path, shape, KEYS + MORE)), {1})
+                read, handle = reader.open_file(self.path, key_of(shape)), bfs.open_with(LIBRARY, self.path, key=key_of(shape))
+                self.assertEqual(read.marks, {0: 5, 1: 6, 7: 9, 2**64 - 1: 2**64 - 1})
+                self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, read.keys_added)
+                absent = digests_of(read, shape, ABSENT)
+                self.assertTrue(asked(handle, shape, ABSENT) == [int(read.contains_digest(digest)) for digest in absent])
+                self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                self.assertGreaterEqual(added, 0)
+
+    def test_it_goes_on_with_a_file_that_the_library_made(self):
+        for shape in SHAPES:
+            with self.each(shape):
+                self.library_file(shape, KEYS)
+                w = writer.open_clean(self.other, key_of(shape))
+                writer_adds(w, shape, MORE)
+                w.close()
+                self.healthy(self.other)
+                self.assertEqual(set(self.library_finds(self.other, shape, KEYS + MORE, bfs.WRITE)), {1})
+                self.healthy(self.other)
+
+    def test_bf_asks_and_adds(self):
+        self.writer_file(SHAPES[1], KEYS[3:])
+        def bf(*words):
+            return subprocess.run([BF, *words], capture_output=True, env=ENVIRONMENT).returncode
+        self.assertEqual(bf("contains", self.path, "key 1", "key 1499"), 0)
+        self.assertNotEqual(bf("contains", self.path, "absent 1"), 0)
+        self.assertEqual(bf("add", self.path, "absent 1"), 0)
+        w = writer.open_clean(self.path)
+        self.assertEqual(w.add(b"absent 1"), 0)
+        w.close()
+
+    def test_65_owners_are_one_too_many_and_a_file_stays_good(self):
+        w = writer.create(self.path, writer.shape(1, 5120, 4))
+        for owner in range(100, 164):
+            w.sync(owner, owner)
+        w.add(b"late")
+        self.refused("BFS_EOWNERS", lambda: w.sync(1, 1))
+        w.sync(163, 1000)
+        w.close()
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (1, 100, 163)], [0, 100, 1000])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), CODES["BFS_EOWNERS"])
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"late", 4), 1)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def test_beside_it_the_library_reads_and_does_not_write(self):
+        w = writer.create(self.path, writer.shape(1, 51200, 4))
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"now", 3), 0)
+        w.add(b"now")
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"now", 3), 1)
+        w.sync(1, 1)
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"never", 5), 0)
+        for flags in (bfs.WRITE, bfs.EXCLUSIVE):
+            beside = lambda: bfs.open_with(LIBRARY, self.path, flags, lock_timeout_ms=bfs.LOCK_NO_WAIT)
+            self.assertEqual(self.code_of(beside), "BFS_EBUSY")
+        self.healthy(self.path)
+        w.close()
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        self.refused("BFS_EBUSY", lambda: writer.open_clean(self.path))
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        writer.open_clean(self.path).close()
+
+    def test_a_file_that_the_library_replaces_is_left_alone(self):
+        w = writer.create(self.path, writer.shape(1, 51200, 4))
+        w.add(b"old")
+        again = bfs.options(num_bits=51200, num_probes=4, flags=bfs.OPTION_REPLACE)
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, again))
+        for deed in (lambda: w.add(b"late"), lambda: w.sync(1, 1)):
+            self.refused("BFS_ESUPERSEDED", deed)
+        w.close()
+        w = writer.open_clean(self.path)
+        self.assertEqual(w.add(b"old"), 1)
+        w.close()
+
+    def test_its_adds_and_the_library_s_are_refused_with_the_same_code(self):
+        for mask, code in ((1 << 32, "BFS_EPOISONED"), (1 << 33, "BFS_ESUPERSEDED"), (1 << 34, "BFS_ERECOVERING"),
+                           (1 << 36, "BFS_ESUPERSEDED"), (1 << 37, "BFS_ELOST"), (1 << 9, "BFS_ELOST")):
+            with self.subTest(mask=mask):
+                w = writer.create(self.path, writer.shape(1, 51200, 4))
+                theirs = bfs.call(LIBRARY.bfs_create, self.other, bfs.options(num_bits=51200, num_probes=4))
+                for path in (self.path, self.other):
+                    with open(path, "r+b") as file:
+                        file.seek(LIVE)
+                        word = reader.number(file.read(8)) ^ mask
+                        file.seek(LIVE)
+                        file.write(struct.pack("<Q", word))
+                self.refused(code, lambda: w.add(b"late"))
+                self.assertEqual(LIBRARY.bfs_add(theirs, b"late", 4), CODES[code])
+                self.assertFalse(any(small_body(self.path) + small_body(self.other)), "a bit was set")
+                w.drop()
+                LIBRARY.bfs_close(theirs)
+                for path in (self.path, self.other):
+                    os.unlink(path)
+
+    def killed_file(self, and_then=""):
+        """Made, filled and marked by a process that is killed."""
+        script = f"""if 1:
+            import os, sys
+            sys.path.insert(0, {os.path.dirname(writer.__file__)!r})
+            import writer
+            w_path = {self.path!r}
+            w = writer.create(w_path, writer.shape(1, 512 * 1024, 6))
+            w.add({KEYS[0]!r}, *(b"key %d" % i for i in range(300)))
+            w.sync(4, 44)
+            w.add(b"after the mark")
+            {and_then}
+            os.kill(os.getpid(), {signal.SIGKILL})"""
+        done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True)
+        self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+        return content(self.path)
+
+    def put(self, data):
+        with open(self.path, "r+b") as file:
+            file.write(data)
+
+    def opened(self, flags):
+        def deed():
+            handle = bfs.open_with(LIBRARY, self.path, flags)
+            self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in (b"key 299", b"after the mark")], [1, 1])
+            self.assertEqual(LIBRARY.bfs_mark(handle, 4), 44)
+            self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        return self.code_of(deed)
+
+    def test_what_it_leaves_when_it_is_killed_is_adopted_only_here_and_now(self):
+        left = self.killed_file()
+        at = SLOT_A + 4096 * (reader.number(left[SLOT_A:SLOT_A + 8]) < reader.number(left[SLOT_B:SLOT_B + 8]))
+        boot, device, inode, mark, mount = struct.unpack_from("<16sQQQQ", left, at + 16)
+        self.assertTrue(any(boot) and mark, "this system has no boot id, or this filesystem nothing for inode_mark")
+        fine, unclean = None, "BFS_EUNCLEAN"
+        for name, its_place, code in (
+                ("as it was left", (boot, device, inode, mark, mount), fine),
+                ("no boot id", (bytes(16), device, inode, mark, mount), unclean),
+                ("another boot", (boot[::-1], device, inode, mark, mount), unclean),
+                ("another device", (boot, device + 1, inode, mark, mount), unclean),
+                ("another inode", (boot, device, inode ^ 1, mark, mount), unclean),
+                ("inode_mark unknown", (boot, device, inode, 0, mount), unclean),
+                ("another inode_mark", (boot, device, inode, mark ^ 1, mount), unclean),
+                ("mount known to one alone", (boot, device, inode, mark, 0 if mount else 1), unclean),
+                ("another mount", (boot, device, inode, mark, mount + 1), unclean)):
+            with self.subTest(name):
+                page = left[at:at + 16] + struct.pack("<16sQQQQ", *its_place) + left[at + 64:at + 4088]
+                page += struct.pack("<Q", reader.xxh3(page, reader.number(left[88:96])))
+                for flags in (bfs.READ, bfs.WRITE):
+                    self.put(left[:at] + page + left[at + 4096:])
+                    self.assertEqual(self.opened(flags), code)
+                self.refused("BFS_EUNCLEAN", lambda: writer.open_clean(self.path)) if code else writer.open_clean(self.path).close()
+
+    def test_a_clean_file_that_it_opened_is_dirty_when_it_is_killed(self):
+        self.killed_file("w.close(); w = writer.open_clean(w_path); w.add(b'the second time')")
+        self.assertEqual(reader.open_file(self.path).state, 2)
+        self.assertEqual(self.opened(bfs.READ | bfs.OPEN_STRICT), "BFS_EUNCLEAN")
+        self.assertEqual(self.opened(bfs.WRITE), None)
+        self.assertEqual(self.library_finds(self.path, SHAPES[0], [b"the second time"]), [1])
+
+    def test_a_killed_file_is_unclean_when_torn_in_a_sync_copied_or_asked_for_strictly(self):
+        left = self.killed_file()
+        self.healthy(self.path)
+        older = SLOT_A if reader.number(left[SLOT_A:SLOT_A + 8]) < reader.number(left[SLOT_B:SLOT_B + 8]) else SLOT_B
+        self.assertEqual(self.opened(bfs.READ | bfs.OPEN_STRICT), "BFS_EUNCLEAN")
+        self.refused("BFS_EUNCLEAN", lambda: writer.open_clean(self.path))
+        self.put(left[:older + 100] + b"\1" + left[older + 101:])
+        self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EUNCLEAN"] * 2)
+        self.put(left)
+        shutil.copy(self.path, self.other)
+        os.rename(self.other, self.path)
+        self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EUNCLEAN"] * 2)
+        os.unlink(self.path)
+        self.killed_file("w.change_live_word(writer.SYNCING)")
+        self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EUNCLEAN"] * 2)
+
+    def test_a_killed_file_says_maybe_after_its_writer_found_a_sync_that_failed(self):
+        self.killed_file("w.change_live_word(writer.SYNCING)\n            try: w.sync(4, 45)\n            except writer.Refused: pass")
+        self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EPOISONED"] * 2)
+        read = reader.open_file(self.path)
+        self.assertEqual((read.marks, read.contains(b"never")), ({4: 44}, True))
+        self.assertEqual(newest_slot(content(self.path))[16:32], bytes(16))
+
+    def test_its_sealed_file_is_verified_and_the_library_s_but_for_what_is_random(self):
+        mine, theirs = self.folder + b"/mine.bf", self.folder + b"/theirs.bf"
+        for shape in SHAPES:
+            with self.each(shape):
+                self.writer_file(shape, KEYS)
+                writer.seal(self.path, mine, key_of(shape))
+                bfs.seal(LIBRARY, self.path, theirs)
+                a, b = reader.open_file(mine, key_of(shape)), reader.open_file(theirs, key_of(shape))
+                for name in ("layout", "hash", "k", "m", "n", "p", "seed", "note", "key_check", "marks", "keys_added", "start", "end_at", "clean"):
+                    self.assertEqual(getattr(a, name), getattr(b, name), name)
+                self.assertTrue(a.body == b.body)
+                self.assertEqual((a.seal[:24], a.seal[32:]), (b.seal[:24], b.seal[32:]))
+                self.assertEqual((os.path.getsize(mine), len({a.file_id, b.file_id, content(self.path)[88:104]})), (os.path.getsize(theirs), 3))
+                self.assertEqual(content(mine)[LIVE + 8:LIVE + 4096], content(theirs)[LIVE + 8:LIVE + 4096], "the counters")
+                self.assertEqual((bfs.verify(LIBRARY, mine), reader.damaged(a)), ([], ([], True)))
+                self.assertEqual(subprocess.run([BF, "verify", mine], capture_output=True, env=ENVIRONMENT).returncode, 0)
+                self.healthy(mine)
+                self.assertEqual(set(self.library_finds(mine, shape, KEYS, bfs.READ | bfs.OPEN_VERIFY)), {1})
+                self.assertEqual(self.code_of(lambda: self.library_finds(mine, shape, [], bfs.WRITE)), "BFS_ESEALED")
+                self.refused("BFS_ESEALED", lambda: writer.open_clean(mine, key_of(shape)))
+                for spot in (a.start, a.start + a.body_bytes - 1, a.sums_at, LIVE + 64):
+                    data = bytearray(content(mine))
+                    data[spot] ^= 16
+                    with open(mine, "r+b") as file:
+                        file.write(data)
+                    self.assertNotEqual(subprocess.run([BF, "verify", mine], capture_output=True, env=ENVIRONMENT).returncode, 0, spot)
+                    data[spot] ^= 16
+                    with open(mine, "r+b") as file:
+                        file.write(data)
+                self.assertEqual(bfs.verify(LIBRARY, mine), [])
+
+    def test_a_file_that_a_writer_has_is_not_sealed(self):
+        w = writer.create(self.path, writer.shape(1, 51200, 4))
+        self.refused("BFS_EBUSY", lambda: writer.seal(self.path, self.other))
+        w.close()
+        writer.seal(self.path, self.other)
+        with self.assertRaises(FileExistsError):
+            writer.seal(self.path, self.other)
+
+    def wrapped(self, data, shape, flags):
+        keep, address = bfs.aligned_buffer(len(data))
+        ctypes.memmove(address, data, len(data))
+        if shape[3] == "siphash":
+            return keep, address, bfs.call(LIBRARY.bfs_wrap_keyed, address, len(data), flags, SECRET)
+        return keep, address, bfs.call(LIBRARY.bfs_wrap, address, len(data), flags)
+
+    def formatted(self, shape, keys, **more):
+        """The library's own bytes."""
+        size, options = ctypes.c_uint64(), library_options(shape, **more)
+        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        keep, address = bfs.aligned_buffer(size.value)
+        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        library_adds(handle, shape, keys)
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        return ctypes.string_at(address, size.value)
+
+    def use(self, data, shape, bare=0):
+        keep, address, handle = self.wrapped(data, shape, bfs.READ | bare)
+        self.assertEqual(set(asked(handle, shape, KEYS)), {1})
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        keep, address, handle = self.wrapped(data, shape, bfs.WRITE | bare)
+        self.assertEqual(set(library_adds(handle, shape, KEYS)), {0})
+        library_adds(handle, shape, MORE)
+        self.assertEqual(set(asked(handle, shape, KEYS + MORE)), {1})
+        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+
+    def test_its_embedded_filters_are_the_library_s_but_for_what_is_random(self):
+        for shape in SHAPES:
+            with self.each(shape):
+                theirs = self.formatted(shape, KEYS)
+                read = reader.embedded(theirs, key_of(shape))
+                f = writer_shape(shape, read.n, read.p)
+                mine = writer.embedded(f, digests_of(f, shape, KEYS))
+                self.assertEqual((len(mine), masked(mine)), (len(theirs), masked(theirs)))
+                self.assertTrue(mine[read.start:-8] == theirs[read.start:-8], "other bits")
+                self.use(mine, shape)
+
+    def test_its_bare_filters_are_the_library_s_byte_by_byte(self):
+        for shape in BARE_SHAPES:
+            with self.subTest(shape=shape):
+                shape = (*shape, None, None)
+                f = writer_shape(shape, 1, 1.0)
+                mine = writer.bare(f, digests_of(f, shape, KEYS[:40]))
+                self.assertTrue(mine == self.formatted(shape, KEYS[:40], flags=bfs.OPTION_BARE))
+                self.use(writer.bare(f, digests_of(f, shape, KEYS)), shape, bfs.WRAP_BARE)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

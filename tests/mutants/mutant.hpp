@@ -1,0 +1,20 @@
+// Mistakes that can be switched on, one at a time, to see that the tests notice each of them (run.py). The sources know
+// nothing of them: the tables put them into copies (tables.py), which include this.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace bfstore {
+
+// Whether the mistake of this name is made. Not inlined, so that all names can be found in the library.
+[[gnu::noinline]] inline bool mutant(std::string_view name) noexcept {
+  static const char* const chosen = std::getenv("BFSTORE_MUTANT");
+  return chosen != nullptr && name == chosen;
+}
+
+// A byte of the file that only mutants lock: for a lock that is forgotten.
+inline constexpr std::uint64_t kNobodysLock = 99;
+
+}  // namespace bfstore

@@ -1,0 +1,179 @@
+"""Makes one mistake in the protocol after the other, and says which test notices it. A mistake that none notices is a
+test that is missing.
+
+    tests/mutants/run.py BUILD [--seconds N] [--from N] [--write-killers] [NAME...]
+
+BUILD is a build directory made with -Dmutants=true; test programs are built there when they are needed. The mistakes
+("mutants") are those of the tables (tables.py); BFSTORE_MUTANT in the environment switches one on, in the test programs
+and in the processes that they start. The test that the table names is tried first, and the others only if it does not
+notice. --write-killers writes into the tables which test noticed.
+
+With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
+time is over, without what was built meanwhile. Without it and without NAMEs every test has to pass without a mutant
+first; otherwise each test that is needed has to, when it is first needed. Exit code 1: a mutant survived, or a test
+failed without one.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import tables
+
+# The programs that know the protocol.
+PROGRAM = re.compile(r"store_\w+_test|rooms_(evidence|lock|state)_test")
+# Those that take longest; before them come the others, those of the rooms first.
+LONG = ["store_races_test", "store_waits_test", "store_guard_test", "store_live_word_test", "store_header_bits_test",
+        "store_damage_test", "store_kill_test", "store_kill_recovery_test", "store_cut_race_test", "store_power_cut_test",
+        "store_real_power_cut_test", "store_every_call_test", "store_storm_test"]
+WORKER = "BFSTORE_WORKER"  # names the program that some tests start
+SKIPPED = 77
+MEMORY = "/dev/shm"  # the tests' files, where that is: what a disk would lose is a model there anyway (disk.hpp)
+PATIENCE = 10  # a mutant may make a test so many times slower before that counts as killed, as may
+LEAST_SECONDS = 15  # this time
+MOST_SECONDS = 600  # for a test without a mutant
+
+
+class Test:
+    def __init__(self, build: pathlib.Path, meson: dict) -> None:
+        self.build = build
+        self.name = pathlib.Path(meson["cmd"][0]).name
+        self.command = [*meson["cmd"], "--abort-after=1"]
+        self.environment = meson["env"]
+        self.workdir = meson["workdir"]
+        self.seconds = None  # without a mutant; known when it was needed
+
+    def passes(self, mutant: str, timeout: float) -> bool:
+        """Whether it ends well in time. Nothing that it started goes on afterwards, and no file of it stays."""
+        with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+            os.chmod(folder, 0o755)  # some tests give up their power over files
+            return self.passes_in(folder, mutant, timeout)
+
+    def passes_in(self, folder: str, mutant: str, timeout: float) -> bool:
+        environment = {**os.environ, **self.environment, "BFSTORE_MUTANT": mutant, "TMPDIR": folder}
+        running = subprocess.Popen(self.command, env=environment, cwd=self.workdir, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            code = running.wait(timeout)
+        except subprocess.TimeoutExpired:
+            code = None
+        try:
+            os.killpg(running.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        running.wait()
+        return code in (0, SKIPPED)
+
+    def passes_without(self) -> bool:
+        """Builds it first, and measures it."""
+        compile_programs(self.build, [self.command[0]] + [path for key, path in self.environment.items() if key == WORKER])
+        begin = time.monotonic()
+        good = self.passes("", MOST_SECONDS)
+        self.seconds = time.monotonic() - begin
+        return good
+
+    def notices(self, mutant: str) -> bool:
+        """And is content without it, and notices again: not by chance."""
+        if self.seconds is None and not self.passes_without():
+            sys.exit(f"without a mutant this fails: {self.name}")
+        timeout = max(LEAST_SECONDS, PATIENCE * self.seconds)
+        return not self.passes(mutant, timeout) and self.passes("", timeout) and not self.passes(mutant, timeout)
+
+
+compile_seconds = 0.0
+
+
+def compile_programs(build: pathlib.Path, programs: list) -> None:
+    global compile_seconds
+    begin = time.monotonic()
+    targets = [os.path.relpath(program, build.resolve()) for program in programs]
+    done = subprocess.run(["ninja", "-C", str(build), *targets], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout[-4000:]}\nthis does not build: {' '.join(targets)}")
+    compile_seconds += time.monotonic() - begin
+
+
+def order(test: Test) -> tuple:
+    length = test.seconds if test.seconds is not None else 0.0
+    return LONG.index(test.name) if test.name in LONG else -1, not test.name.startswith("rooms_"), length, test.name
+
+
+def tests_of(build: pathlib.Path) -> list:
+    known = json.loads((build / "meson-info" / "intro-tests.json").read_text("utf-8"))
+    tests = [Test(build, test) for test in known if PROGRAM.fullmatch(pathlib.Path(test["cmd"][0]).name)]
+    return sorted(tests, key=order)
+
+
+def control(tests: list) -> list:
+    """The tests, the quickest first; those that fail without a mutant end everything."""
+    failed = [test.name for test in tests if not test.passes_without()]
+    if failed:
+        sys.exit(f"without a mutant these fail: {', '.join(failed)}")
+    return sorted(tests, key=lambda test: test.seconds)
+
+
+def killer_of(mutant: str, expected: str, tests: list) -> str:
+    """The first test that notices, beginning with the expected one; empty if none does."""
+    for test in sorted(tests, key=lambda test: test.name != expected):
+        if test.notices(mutant):
+            return test.name
+    return ""
+
+
+def write_killer(mutant: str, killer: str, known: list) -> None:
+    having = [table for table in known if mutant in table.names()]
+    table = next((table for table in having if mutant in table.killers), having[0])
+    if table.killers.get(mutant) != killer:
+        table.write_killer(mutant, killer)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--write-killers", action="store_true")
+    arguments = parser.parse_intermixed_args()
+    try:
+        known = tables.tables()
+    except tables.TableError as error:
+        sys.exit(str(error))
+    killers = {name: killer for table in known for name, killer in table.killers.items()}
+    names = sorted({name for table in known for name in table.names()})
+    unknown = sorted(set(arguments.names) - set(names))
+    if unknown:
+        sys.exit(f"no such mutant: {', '.join(unknown)}")
+    chosen = arguments.names or names
+    first = arguments.first % len(chosen)
+    tests = tests_of(arguments.build)
+    if not tests:
+        sys.exit(f"{arguments.build}: has no tests")
+    if arguments.seconds is None and not arguments.names:
+        tests = control(tests)
+    until = time.monotonic() - compile_seconds + (float("inf") if arguments.seconds is None else arguments.seconds)
+    killed = survived = 0
+    for mutant in chosen[first:] + chosen[:first]:
+        started = time.monotonic() - compile_seconds
+        if killed + survived > 0 and started > until:
+            break
+        killer = killer_of(mutant, killers.get(mutant, ""), tests)
+        seconds = time.monotonic() - compile_seconds - started
+        print(f"{mutant}: " + (f"killed by {killer} in {seconds:.1f} s" if killer else "SURVIVED"), flush=True)
+        if killer and arguments.write_killers:
+            write_killer(mutant, killer, known)
+        killed, survived = killed + bool(killer), survived + (not killer)
+    print(f"{killed} killed, {survived} survived")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,358 @@
+"""An independent writer of bfstore's file format, written from src/format/FORMAT.md: no code of the library's.
+
+    shape(layout, m, k, ...)  ->  what a filter is, for:
+    create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync() and close()
+    seal(path, to, secret) | embedded(shape, digests) | bare(shape, digests)
+
+It is always an exclusive writer. It refuses a file that is not clean, or that another writer has open: Refused has the code. Python has no atomic
+OR, so the live word is changed under the state lock alone; it has no fence either, so the word is read by a system call. The checklist and SipHash
+are the independent reader's. Needs python3-xxhash, and Linux on a little-endian machine of 64 bits.
+"""
+import contextlib
+import copy
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import stat
+import struct
+import time
+
+from reader import Filter, Refused, check, check_end, identity as read_identity, number, siphash, state as read_state, xxh3
+
+STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 1, 1), (2**62 + 4096, 65536)
+POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
+STATES = 0x1F << 32
+CLEAN, DIRTY = 1, 2
+CHUNK = 65536
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def digest_of(shape, key):
+    return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
+
+
+def canary(hash_number, seed):
+    c = 0
+    for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number != 2 else ():
+        key = bytes(j % 251 for j in range(length))
+        c = (c << 9 | c >> 55) % 2**64 ^ (xxh3(key, seed) if hash_number == 1 else siphash(key, bytes(range(16))))
+    return c
+
+
+def set_bits(words, shape, digest):
+    """Whether one was missing. A word is stored whole."""
+    lines, h, x, changed = shape.m // 512, digest % 2**32, digest | 1, False
+    for _ in range(shape.k):
+        h = h * 0x9E3779B9 % 2**32
+        bit = 512 * (digest * lines >> 64) + (h >> 23) if shape.layout == 1 else x * shape.m >> 64
+        x = x * 0xF1357AEA2E62A9C5 % 2**64
+        word, mask = bit // 64, 1 << bit % 64
+        if not words[word] & mask:
+            words[word] |= mask
+            changed = True
+    return changed
+
+
+def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None):
+    f = Filter()
+    f.layout, f.m, f.k, f.n, f.p, f.hash, f.seed, f.note, f.secret = layout, m, k, n, p, hash, seed, note, secret
+    f.body_bytes = m // 8 if layout == 1 else 8 * -(-m // 64)
+    if hash == 3:
+        random = os.urandom(8)
+        f.key_check = random + struct.pack("<Q", siphash(random, secret))
+    return f
+
+
+def up(x, unit):
+    return -(-x // unit) * unit
+
+
+def identity(f, form, seal=None):
+    records = b""
+    for kind, value in ((1, f.note), (2, f.key_check), (3, seal)):
+        if value:
+            records += struct.pack("<HHI", kind, kind == 2, len(value)) + value + bytes(-len(value) % 8)
+    size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
+    start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
+    record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 1, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
+                         f.hash, f.k, f.m, f.n, f.p, f.seed, start, f.body_bytes, f.file_id, canary(f.hash, f.seed), len(records), 0, 0)
+    record = (record + records).ljust(size - 8, b"\0")
+    return record + struct.pack("<Q", xxh3(record, 0))
+
+
+def end_word(f):
+    return number(f.file_id[8:]) | 1 << 37
+
+
+def body_of(f, digests):
+    body = bytearray(f.body_bytes)
+    for digest in digests:
+        set_bits(memoryview(body).cast("Q"), f, digest)
+    return bytes(body)
+
+
+def embedded(f, digests):
+    f = copy.copy(f)
+    f.file_id = os.urandom(16)
+    return identity(f, 2) + body_of(f, digests) + struct.pack("<Q", end_word(f))
+
+
+def bare(f, digests):
+    trailer = struct.pack("<BBBB", 0xBF, f.layout, f.hash, f.k)
+    return body_of(f, digests) + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
+
+
+def inode_mark(fd):
+    handle, mount_id, known = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136), ctypes.c_int(), b""
+    for flags in (0x1000, 0x1000 | 0x200):  # AT_EMPTY_PATH, AT_HANDLE_FID
+        if not known and LIBC.name_to_handle_at(fd, b"", handle, ctypes.byref(mount_id), flags) == 0:
+            known = handle.raw[4:8 + number(handle.raw[:4])]
+    statx = ctypes.create_string_buffer(256)
+    if LIBC.statx(fd, b"", 0x1000, 0x800, statx) == 0 and number(statx[:4]) & 0x800:  # STATX_BTIME
+        known += statx[80:92]
+    return xxh3(known, 0) if known else 0
+
+
+def place(fd):
+    """boot_id, device, inode, inode_mark and mount, as a slot has them."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        boot = bytes.fromhex(file.read().strip().replace("-", ""))
+    at, mount = os.fstat(fd), 0
+    for kind in ("ext4", "xfs", "f2fs"):
+        with contextlib.suppress(OSError):
+            device = os.path.basename(os.readlink(f"/sys/dev/block/{os.major(at.st_dev)}:{os.minor(at.st_dev)}"))
+            mount = os.stat(f"/sys/fs/{kind}/{device}").st_ino
+    return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
+
+
+def slot_page(f, sequence, its_state, its_place, lanes, slices=1):
+    page = struct.pack("<QII48s64x1536s2424x", sequence, its_state, slices, its_place, lanes)
+    return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
+
+
+def raised(lanes, owner, mark):
+    """The lanes with the owner's mark raised."""
+    if not mark:
+        return lanes
+    for wanted in (lambda its_owner, old: old and its_owner == owner, lambda _, old: not old):
+        for at in range(0, 1536, 24):
+            its_owner, old, epoch = struct.unpack_from("<QQQ", lanes, at)
+            if wanted(its_owner, old):
+                return lanes[:at] + struct.pack("<QQQ", owner, max(old, mark), epoch if old else 0) + lanes[at + 24:]
+    raise Refused("BFS_EOWNERS")
+
+
+def ask(fd, command, kind, part):
+    return struct.unpack("hhqqi4x", fcntl.fcntl(fd, command, struct.pack("hhqqi4x", kind, 0, *part, 0)))[0]
+
+
+def lock(fd, part):
+    for _ in range(500):
+        with contextlib.suppress(BlockingIOError, PermissionError):
+            return ask(fd, fcntl.F_OFD_SETLK, fcntl.F_WRLCK, part)
+        time.sleep(0.01)
+    raise Refused("BFS_EBUSY")
+
+
+@contextlib.contextmanager
+def locked(fd, part):
+    lock(fd, part)
+    try:
+        yield
+    finally:
+        ask(fd, fcntl.F_OFD_SETLK, fcntl.F_UNLCK, part)
+
+
+class Writer:
+    """Other processes wait for the state lock during a sync. Without close() the file is left as a kill leaves it."""
+
+    def __init__(self, fd, folder, name, f):
+        self.fd, self.folder, self.name, self.f = fd, folder, name, f
+        self.map = mmap.mmap(fd, f.end_at + 8)
+        self.words = memoryview(self.map).cast("Q")
+        self.body = self.words[f.start // 8:(f.start + f.body_bytes) // 8]
+        self.lock_fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
+
+    def live_word(self):
+        """Read through the descriptor: a mapping of a file that was cut is SIGBUS."""
+        live, end = number(os.pread(self.fd, 8, 12288)), number(os.pread(self.fd, 8, self.f.end_at))
+        check([(end == end_word(self.f), "BFS_ELOST"), (live % 2**40 & ~STATES == number(self.f.file_id[:4]) | 1, "BFS_ELOST"),
+               (not live & (SUPERSEDED | REPLACED), "BFS_ESUPERSEDED")])
+        return live
+
+    def change_live_word(self, set_mask, clear_mask=0):
+        """Holding the state lock, which stands in for an atomic operation."""
+        self.words[1536] = self.words[1536] & ~clear_mask | set_mask
+
+    def add(self, *keys):
+        return self.add_digests([digest_of(self.f, key) for key in keys])
+
+    def add_digests(self, digests):
+        """How many of them changed a bit."""
+        changed = 0
+        for i in range(0, len(digests), 64):
+            live = self.live_word()
+            check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING")])
+            fresh = sum(set_bits(self.body, self.f, digest) for digest in digests[i:i + 64])
+            self.words[1544] = (self.words[1544] + fresh) % 2**64
+            changed += fresh
+        self.live_word()
+        return changed
+
+    def write_slot(self, its_state, its_place=b"", owner=0, mark=0):
+        pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
+        valid = [number(page[4088:]) == xxh3(page[:4088], number(self.f.file_id[:8])) for page in pages]
+        newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
+        old, sequence = pages[newest], number(pages[newest][:8])
+        check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
+        lanes = raised(old[128:1664], owner, mark)
+        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]))
+        os.pwrite(self.fd, page, 4096 if newest else 8192)
+        os.fdatasync(self.fd)
+
+    def sync_and_write(self, its_state, owner=0, mark=0):
+        """Steps 3 to 9 of "Syncing", holding the state lock and the sync lock."""
+        before = self.live_word()
+        self.change_live_word(SYNCING)
+        try:
+            check([(not before & (POISONED | SYNCING), "BFS_EPOISONED")])
+            os.fdatasync(self.fd)
+            self.write_slot(its_state, b"", owner, mark)
+        except Exception as error:
+            if str(error) != "BFS_EOWNERS":
+                self.change_live_word(POISONED)
+                self.write_slot(DIRTY, bytes(16))
+                raise
+            self.change_live_word(0, SYNCING)
+            raise
+        self.change_live_word(0, SYNCING)
+
+    def sync(self, owner=0, mark=0):
+        self.live_word()
+        with locked(self.fd, SYNC), locked(self.fd, STATE):
+            self.sync_and_write(DIRTY, owner, mark)
+
+    def close(self):
+        try:
+            self.live_word()
+            with locked(self.fd, STATE):
+                with locked(self.fd, SYNC):
+                    self.sync_and_write(CLEAN)
+                ask(self.lock_fd, fcntl.F_OFD_SETLK, fcntl.F_UNLCK, WRITERS)
+        except Refused as error:  # a file that was replaced stays as it is
+            if str(error) != "BFS_ESUPERSEDED":
+                raise
+        finally:
+            self.drop()
+
+    def drop(self):
+        for one in (self.body, self.words):
+            one.release()
+        self.map.close()
+        for fd in (self.lock_fd, self.fd, self.folder):
+            os.close(fd)
+
+    def publish(self):
+        with locked(self.fd, STATE):
+            os.fchmod(self.fd, 0o644)
+            os.link(f"/proc/self/fd/{self.fd}", self.name, dst_dir_fd=self.folder, follow_symlinks=True)
+            try:
+                os.fsync(self.folder)
+                os.fsync(self.fd)
+            except OSError:
+                os.unlink(self.name, dir_fd=self.folder)
+                raise
+
+
+def folder_of(path):
+    folder, name = os.path.split(os.fsdecode(path))
+    return os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY), name
+
+
+def nameless(path, f, sums_bytes=0):
+    """Steps 1 to 5 of "Creating a file", without the identity."""
+    folder, name = folder_of(path)
+    f = copy.copy(f)
+    f.file_id, f.start = os.urandom(16), 16384 if f.body_bytes < 2 << 20 else 2 << 20
+    f.end_at = up(f.start + f.body_bytes, 4096) + sums_bytes
+    fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600, dir_fd=folder)
+    os.posix_fallocate(fd, 0, 16384)
+    os.posix_fallocate(fd, f.start, f.end_at + 8 - f.start)
+    w = Writer(fd, folder, name, f)
+    w.words[1536] = 1 << 48 | number(f.file_id[:4]) | 1
+    w.words[f.end_at // 8] = end_word(f)
+    return w
+
+
+def finish(w, lanes=bytes(1536), seal=None):
+    """Steps 4 and 6 to 8 of "Creating a file"."""
+    os.pwrite(w.fd, identity(w.f, 1, seal), 0)
+    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536)), 4096)
+    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes), 8192)
+    os.fdatasync(w.fd)
+    lock(w.lock_fd, WRITERS)
+
+
+def create(path, f):
+    w = nameless(path, f)
+    finish(w)
+    w.publish()
+    return w
+
+
+def judge(fd, secret):
+    """The checklist for a file that must be clean."""
+    header = os.pread(fd, 16384, 0)
+    check([(stat.S_ISREG(os.fstat(fd).st_mode), "BFS_ENOTREGULAR")])
+    f, minor = read_identity(header, 1, os.fstat(fd).st_size, secret)
+    check_end(f, os.pread(fd, 8, f.end_at))
+    read_state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
+    f.header, ro_compat = header, number(header[20:24])
+    check([(ro_compat < 2, "BFS_EFEATURE"), (not ro_compat, "BFS_ESEALED"),
+           (not f.live_word & REPLACED, "BFS_ESUPERSEDED"), (not f.live_word & POISONED, "BFS_EPOISONED"),
+           (not f.live_word & RECOVERING and f.state < 3, "BFS_ERECOVERING"), (not f.live_word & SUPERSEDED, "BFS_ESUPERSEDED"),
+           (ask(fd, fcntl.F_OFD_GETLK, fcntl.F_RDLCK, WRITERS) == fcntl.F_UNLCK, "BFS_EBUSY"), (f.clean, "BFS_EUNCLEAN")])
+    return f
+
+
+def own_blocks(fd, f):
+    """Of all blocks, without asking which are holes or shared. A filesystem that cannot unshare is taken to share nothing."""
+    for at, length in ((0, 16384), (f.start, f.end_at + 8 - f.start)):
+        for mode in (1, 0x40):  # FALLOC_FL_KEEP_SIZE, FALLOC_FL_UNSHARE_RANGE
+            if LIBC.fallocate(fd, mode, ctypes.c_int64(at), ctypes.c_int64(length)) and (mode == 1 or ctypes.get_errno() != errno.EOPNOTSUPP):
+                raise OSError(ctypes.get_errno(), "fallocate")
+
+
+def open_clean(path, secret=None):
+    folder, name = folder_of(path)
+    fd = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    judge(fd, secret)
+    with locked(fd, STATE):
+        check([(os.path.samestat(os.fstat(fd), os.stat(name, dir_fd=folder, follow_symlinks=False)), "BFS_ESUPERSEDED")])
+        f = judge(fd, secret)
+        own_blocks(fd, f)
+        w = Writer(fd, folder, name, f)
+        w.change_live_word(0, SYNCING)
+        w.write_slot(DIRTY, place(fd))
+        lock(w.lock_fd, WRITERS)
+    return w
+
+
+def seal(path, to, secret=None):
+    with open(path, "rb") as source:
+        f = judge(source.fileno(), secret)
+        count, slots = -(-f.body_bytes // CHUNK), f.header[4096:12288]
+        w = nameless(to, f, 8 * count)
+        w.map[w.f.start:w.f.start + f.body_bytes] = body = os.pread(source.fileno(), f.body_bytes, f.start)
+        salt = number(w.f.file_id[:8])
+        sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
+        w.map[w.f.end_at - len(sums):w.f.end_at] = sums
+        w.words[1544] = f.keys_added
+        newest = max(slots[:4096], slots[4096:], key=lambda page: number(page[:8]))
+        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), f.keys_added % 2**64))
+        w.sync_and_write(CLEAN)
+        check([(judge(source.fileno(), secret).header[4096:12288] == slots, "BFS_EBUSY")])
+        w.publish()
+        w.drop()
