@@ -5,7 +5,7 @@
     seal(path, to, secret) | embedded(shape, digests) | bare(shape, digests)
 
 It is always an exclusive writer. It refuses a file that is not clean, or that another writer has open: Refused has the code. Python has no atomic
-OR, so the live word is changed under the state lock alone; it has no fence either, so the word is read by a system call. The checklist and SipHash
+OR, so the live word is changed under the state lock alone; it has no fence either, so the word is read by a system call. The checklist, the canary and SipHash
 are the independent reader's. Needs python3-xxhash, and Linux on a little-endian machine of 64 bits.
 """
 import contextlib
@@ -19,7 +19,7 @@ import stat
 import struct
 import time
 
-from reader import Filter, Refused, check, check_end, identity as read_identity, number, siphash, state as read_state, xxh3
+from reader import Filter, Refused, canary, check, check_end, identity as read_identity, number, siphash, state as read_state, xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 1, 1), (2**62 + 4096, 65536)
 POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
@@ -31,14 +31,6 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 def digest_of(shape, key):
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
-
-
-def canary(hash_number, seed):
-    c = 0
-    for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number != 2 else ():
-        key = bytes(j % 251 for j in range(length))
-        c = (c << 9 | c >> 55) % 2**64 ^ (xxh3(key, seed) if hash_number == 1 else siphash(key, bytes(range(16))))
-    return c
 
 
 def set_bits(words, shape, digest):

@@ -37,11 +37,6 @@ constexpr auto has_neon = nowhere;
 constexpr IsaRow kIsas[kNumIsas] = {
     {Isa::kAvx512, "avx512", has_avx512}, {Isa::kAvx2, "avx2", has_avx2}, {Isa::kNeon, "neon", has_neon}};
 
-// To a multiple of a number that is no power of 2, perhaps; a body has far fewer than 2^63 bits.
-std::uint64_t multiple_of(std::uint64_t unit, std::uint64_t at_least) noexcept {
-  return (at_least + unit - 1) / unit * unit;
-}
-
 const Functions* kernel_of(const Row& row, const IsaRow& isa) noexcept {
   return row.kernels[static_cast<std::size_t>(isa.isa)];
 }
@@ -64,11 +59,11 @@ const Row* find(std::uint16_t number) noexcept {
 const Row& row_of(Layout layout) noexcept { return *find(static_cast<std::uint16_t>(layout)); }
 
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept {
-  return multiple_of(row.body_unit, num_bits) / 8;
+  return base::round_up(num_bits, row.body_unit) / 8;
 }
 
 std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept {
-  return multiple_of(row.unit_bits, num_bits);
+  return base::round_up(num_bits, row.unit_bits);
 }
 
 Result<Functions> choose(const Row& row, const char* forced) {

@@ -70,7 +70,7 @@ struct Filter::Core {
   const layout::Row& row;
   layout::Functions functions;
   std::uint64_t* words;
-  layout::Target target;  // for lookups; its guard is the live word and the end word
+  layout::Target target;  // for lookups; its sentinel is the live word and the end word
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;

@@ -1,12 +1,10 @@
 // From Options to a filter: in a file, in a caller's buffer, or found in one.
 #include <cstring>
 
-#include "base/arith.hpp"
 #include "base/fail.hpp"
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "format/sections.hpp"
-#include "hash/hash.hpp"
 #include "store/core.hpp"
 #include "store/plan.hpp"
 
@@ -15,7 +13,6 @@ namespace {
 
 using base::fail;
 using format::Form;
-using format::Identity;
 
 constexpr std::uint64_t kBufferAlignment = 64;
 

@@ -62,24 +62,18 @@ Result<Identity> shape_like(const Options& options) {
   return std::move(header->identity);
 }
 
-// "; give blocked or classic"
-std::string known_layouts() {
+// "give blocked or classic", of the rows of a table
+template <class Info>
+std::string give_one_of(const std::vector<Info>& known) {
   std::string names;
-  for (const LayoutInfo& info : layouts()) names += (names.empty() ? "; give " : " or ") + std::string(info.name);
-  return names;
-}
-
-// "give xxh3 or external"
-std::string known_hashes() {
-  std::string names;
-  for (const HashInfo& info : hashes()) names += (names.empty() ? "give " : " or ") + std::string(info.name);
+  for (const Info& info : known) names += (names.empty() ? "give " : " or ") + std::string(info.name);
   return names;
 }
 
 // What digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
   const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
-  if (row == nullptr) return fail(Code::kHash, "unknown hash: " + known_hashes());
+  if (row == nullptr) return fail(Code::kHash, "unknown hash: " + give_one_of(hashes()));
   if (!row->info.takes_seed && options.seed) {
     return fail(Code::kInvalid,
                 std::string("a seed was given, and only xxh3 has one: ") +
@@ -92,7 +86,8 @@ Result<Identity> shape_of_size(const Options& options, Form form) {
   const auto layout_number = static_cast<std::uint16_t>(options.layout.value_or(Layout::kBlocked));
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   const layout::Row* const row = layout::find(layout_number);
-  if (row == nullptr) return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + known_layouts());
+  if (row == nullptr)
+    return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + "; " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = sizing::solve(*row, options, body_budget(options, form));
   if (!size) return size.error();
@@ -133,14 +128,14 @@ Result<Identity> plan(const Options& options, Form form) {
   auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
   if (!planned) return planned;
   Identity& identity = *planned;
+  identity.body_bytes = layout::body_bytes(*layout::find(identity.layout), identity.num_bits);
   if (options.bare) {
     if (Error error = check_bare(options, identity); !error.ok()) return error;
-    identity.num_bits = base::round_up(identity.num_bits, 64);  // m is not stored, but follows from the body's length
+    identity.num_bits = identity.body_bytes * 8;  // m is not stored, but follows from the body's length
   }
   identity.embedded = form == Form::kEmbedded;
   identity.header_bytes =
       static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
-  identity.body_bytes = layout::body_bytes(*layout::find(identity.layout), identity.num_bits);
   identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   identity.note.reset();
   if (!options.note.empty()) identity.note = options.note;

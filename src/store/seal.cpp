@@ -160,7 +160,7 @@ Error Session::check_seal(const Opening& options) const {
   if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
   std::vector<DamagedRange> damaged;
   each_damaged_chunk(file_, identity_, copy, [&](const format::Section& chunk) { append(damaged, chunk); });
-  const LayoutInfo& layout = layout::find(identity_.layout)->info;
+  const LayoutInfo& layout = layout::row_of(static_cast<Layout>(identity_.layout)).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
     return fail(Code::kUnsupported, file_.path() + ": is damaged, and no part of a " + layout.name +
                                         " filter can be made to answer maybe; use a copy, or build it again");

@@ -194,22 +194,23 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
 }
 
+// `kind` with its article; what there is of it.
+template <class Info>
+[[noreturn]] void refuse_name(const std::string& option, const std::string& text, const char* kind,
+                              const std::vector<Info>& known) {
+  std::string names;
+  for (const Info& info : known) names += (names.empty() ? "" : " and ") + std::string(info.name);
+  throw Failure(option + ": '" + text + "' is not " + kind + "; there are " + names);
+}
+
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
   if (const auto info = bfstore::layout_named(text)) return info->layout;
-  std::string names;
-  for (const bfstore::LayoutInfo& info : bfstore::layouts())
-    names += (names.empty() ? "" : " and ") + std::string(info.name);
-  throw Failure(option + ": '" + text + "' is not a layout; there are " + names);
+  refuse_name(option, text, "a layout", bfstore::layouts());
 }
 
 bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
   const auto info = bfstore::hash_named(text);
-  if (!info) {
-    std::string names;
-    for (const bfstore::HashInfo& known : bfstore::hashes())
-      names += (names.empty() ? "" : " and ") + std::string(known.name);
-    throw Failure(option + ": '" + text + "' is not a hash; there are " + names);
-  }
+  if (!info) refuse_name(option, text, "a hash", bfstore::hashes());
   if (for_keys && !info->takes_keys)
     throw Failure(option + ": " + text + " takes digests, and build reads keys; use xxh3");
   return info->hash;
