@@ -19,6 +19,8 @@ struct LiveWord {
   static constexpr std::uint64_t kSyncing = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kReplaced = std::uint64_t{1} << 36;
   static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced;
+  // The file is not, or soon not, the one of its name.
+  static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
   // Never set here, and always in the word at the end: so the two differ, whatever the file's id.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 37;
   // Bits 40 to 47 are a generation, 48 to 63 a number of slices: data, which may change while a file is in use.

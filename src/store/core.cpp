@@ -49,17 +49,18 @@ Shape shape_of(const format::Identity& identity) noexcept {
 }  // namespace store
 
 Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how)
-    : Core(best, reinterpret_cast<std::uint64_t*>(file_session->body()), store::shape_of(file_session->identity()),
-           file_session->identity().body_bytes, how) {
-  const format::Identity& identity = file_session->identity();
-  std::byte* const live_page = file_session->live_page();
+    : Core(best, reinterpret_cast<std::uint64_t*>(file_session->file().body()),
+           store::shape_of(file_session->file().identity()), file_session->file().identity().body_bytes, how) {
+  const store::OpenFile& file = file_session->file();
+  const format::Identity& identity = file.identity();
+  std::byte* const live_page = file.live_page();
   const std::uint64_t end = format::end_word(identity.file_id);
-  target.sentinel = {store::word_at(live_page), store::word_at(file_session->end_word()), format::LiveWord::kCompared,
+  target.sentinel = {store::word_at(live_page), store::word_at(file.end_word()), format::LiveWord::kCompared,
                      format::LiveWord::healthy(identity.file_id).bits ^ end};
   add_sentinel = target.sentinel;
   if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
-  born = file_session->born();
+  born = file.born();
   session = std::move(file_session);
 }
 
@@ -96,8 +97,7 @@ Code Filter::Core::health() const noexcept {
   if (differing == 0) return Code::kOk;
   if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
   if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
-  constexpr std::uint64_t kGone = format::LiveWord::kSuperseded | format::LiveWord::kReplaced;
-  return (differing & kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
+  return (differing & format::LiveWord::kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
 }
 
 Code Filter::Core::why_not() const noexcept {

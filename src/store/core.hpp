@@ -38,7 +38,7 @@ struct Filter::Core {
 
   // Of the file or range that the filter is in; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
-    return session != nullptr ? &session->mapping() : range != nullptr ? &range->mapping() : nullptr;
+    return session != nullptr ? &session->file().mapping() : range != nullptr ? &range->mapping() : nullptr;
   }
   template <class Outcome, class Use>
   Outcome with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept;

@@ -26,6 +26,16 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
   return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bytes));
 }
 
+// What is not published has the writers' lock for itself, too.
+store::Making making_of(const Options& options) {
+  return {.mode = options.mode,
+          .replace = options.replace,
+          .alone = options.exclusive || options.unpublished,
+          .any_filesystem = options.any_filesystem,
+          .lock_timeout_ms = options.lock_timeout_ms,
+          .map = options.map};
+}
+
 }  // namespace
 
 Result<Filter> Filter::create(const std::string& path, const Options& options) {
@@ -35,11 +45,11 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   const auto identity = store::plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
-  // What is not published has the writers' lock for itself, too.
-  const Adding how = options.exclusive || options.unpublished ? Adding::kAlone : Adding::kShared;
+  const store::Making making = making_of(options);
+  const Adding how = making.alone ? Adding::kAlone : Adding::kShared;
   const auto functions = store::functions_for(static_cast<Layout>(identity->layout), how);
   if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);
-  auto session = store::Session::create(path, *identity, options);
+  auto session = store::Session::make(path, *identity, making);
   if (!session) return session.error();
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);

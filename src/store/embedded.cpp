@@ -3,7 +3,7 @@
 #include "base/arith.hpp"
 #include "base/fail.hpp"
 #include "store/key.hpp"
-#include "store/session.hpp"
+#include "store/memory.hpp"
 
 namespace bfstore::store {
 namespace {

@@ -1,0 +1,131 @@
+#include "store/adoption.hpp"
+
+#include "base/fail.hpp"
+#include "store/refusals.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kStateLock;
+using format::kSyncLock;
+using region::ByteRange;
+using region::File;
+using region::Patience;
+using region::ScopedLock;
+
+// The same file, by a writer that no other process sees.
+Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
+  Opening own = options;
+  own.map = {};  // how this process reads the file is no matter of that handle's
+  auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
+  if (writer && !writer->file().same_file(opened.file()))
+    return fail(Code::kBusy, opened.file().path() + ": was replaced meanwhile");
+  return writer;
+}
+
+// Leaves *syncing* set.
+Error sync_for_adoption(const OpenFile& opened) {
+  opened.live_word().set(format::LiveWord::kSyncing);
+  Error error = opened.file().sync();
+  return error.ok() ? Error{} : opened.poison(error);
+}
+
+// `opened` is a writer's that no other process sees, and adds nothing. The state lock and the sync lock are held.
+Result<bool> adopt_for_a_reader(const OpenFile& opened) {
+  auto evidence = opened.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  const auto writer = locked_by_other(opened.file(), kWriterLocks);
+  if (!writer) return writer.error();
+  evidence->writer_alive = *writer;
+  if (judge(*evidence) != FileState::kAdoptable) return false;
+  if (Error error = sync_for_adoption(opened); !error.ok()) return error;
+  opened.live_word().clear(format::LiveWord::kSyncing);
+  return true;
+}
+
+}  // namespace
+
+// A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
+// again: the sync that was to make it durable may have failed, and then the page counts as written.
+Error adopt(const OpenFile& opened, const Evidence& evidence) {
+  if (Error error = opened.own_blocks(); !error.ok()) return error;
+  const auto sync_lock = opened.take(kSyncLock);
+  if (!sync_lock) return sync_lock.error();
+  if (Error error = sync_for_adoption(opened); !error.ok()) return error;
+  if (Error error = opened.write_slot(evidence.slots, *evidence.slots.newest()); !error.ok())
+    return opened.poison(error);
+  opened.live_word().clear(format::LiveWord::kSyncing);
+  return {};
+}
+
+// What a killed writer left must be able to reach the disk. The system tells of a failure once, and this process may be
+// killed with the answer: so it syncs as a writer does, and leaves *syncing* to the next one; but not where it may not
+// write, or where a stranger's lock would keep it waiting.
+Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
+  const auto writer = as_writer(opened, options);
+  if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile
+  if (!writer && writer.error().code != Code::kAccess) return writer.error();
+  for (Patience patience(opened.lock_timeout_ms()); writer.ok();) {
+    const auto state_lock = ScopedLock::try_take(writer->file(), kStateLock);
+    if (!state_lock) return state_lock.error();
+    const auto sync_lock = *state_lock ? ScopedLock::try_take(writer->file(), kSyncLock)
+                                       : Result<std::optional<ScopedLock>>(std::optional<ScopedLock>());
+    if (!sync_lock) return sync_lock.error();
+    if (*sync_lock) return adopt_for_a_reader(*writer);
+    const ByteRange taken{*state_lock ? kSyncLock : kStateLock};
+    const auto changing = locked_by_other(writer->file(), taken);
+    if (!changing) return changing.error();
+    if (!*changing) break;  // a stranger
+    if (!patience.wait()) return busy(opened.file(), taken, "another process is adopting it; try again in a moment");
+  }
+  const Error failed = opened.file().sync();
+  if (failed.ok()) return true;
+  return write_down(opened, failed, options);
+}
+
+// The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
+// is poisoned, if that is allowed here: at once in the live word, for a stranger may keep the state lock from us.
+Error write_down(const OpenFile& opened, const Error& failed, const Opening& options) {
+  if (const auto writer = as_writer(opened, options)) {
+    writer->live_word().set(format::LiveWord::kPoisoned);
+    if (const auto state_lock = writer->take(kStateLock)) return writer->poison(failed);
+  }
+  return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
+}
+
+// No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
+// replaced: the path is a mount of that file. A file that was replaced and has other names says so for good.
+void go_on(const OpenFile& opened, Evidence& evidence) {
+  if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(opened.identity().file_id))
+    return;
+  const auto facts = opened.file().facts();
+  if (!facts) return;
+  if (facts->links == 0) {
+    opened.live_word().set(format::LiveWord::kReplaced);
+    evidence.live_word = opened.live_word().load();
+    return;
+  }
+  if (evidence.live_word.has(format::LiveWord::kReplaced)) return;
+  opened.live_word().clear(format::LiveWord::kSuperseded);
+  evidence.live_word = opened.live_word().load();
+}
+
+// The process that was to replace the file has gone.
+Error let_it_go_on(const OpenFile& opened, const Opening& options) {
+  const auto cannot = [](const Error& error) {
+    return fail(Code::kSuperseded, error.message +
+                                       "; it was to be replaced by a process that was killed: a process that may write "
+                                       "to it has to open it once");
+  };
+  const auto writer = as_writer(opened, options);
+  if (!writer) return cannot(writer.error());
+  const auto state_lock = writer->take(kStateLock);
+  if (!state_lock) return cannot(state_lock.error());
+  auto found = writer->evidence_under_lock();
+  if (!found) return cannot(found.error());
+  go_on(*writer, *found);
+  return {};
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,75 @@
+#include "store/derive.hpp"
+
+#include "base/fail.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+
+// Of a file that no writer has open, and that nobody is making or opening: who opens it to write from now on changes
+// its slots first.
+Result<Evidence> at_rest(const OpenFile& source, const Recipe& recipe) {
+  auto evidence = source.look();
+  if (!evidence) return evidence;
+  const auto writer = region::locked_by_other(source.file(), kWriterLocks);
+  if (!writer) return writer.error();
+  const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
+  if (!changing) return changing.error();
+  const FileState state = judge(*evidence);
+  const bool free = !*writer && !*changing;
+  if (free && (state == FileState::kClean || state == FileState::kAdoptable)) return evidence;
+  return fail(Code::kBusy,
+              source.file().path() + ": is open for writing; " + recipe.verb + " it when its writers have closed it");
+}
+
+Result<Source> open_source(const std::string& path, const Making& how, const Recipe& recipe) {
+  Opening reading;
+  reading.map.random_access = true;  // read through the descriptor
+  reading.any_filesystem = how.any_filesystem;
+  reading.lock_timeout_ms = how.lock_timeout_ms;
+  reading.without_key = true;
+  auto session = Session::open_reader(path, reading);
+  if (!session) return session.error();
+  auto before = at_rest((*session)->file(), recipe);
+  if (!before) return before.error();
+  return Source{std::move(*session), std::move(*before)};
+}
+
+// Who is superseded meanwhile is so by us.
+Error check_still_at_rest(const Source& source, const Recipe& recipe) {
+  const OpenFile& opened = source.file();
+  const auto after = opened.look();
+  if (!after) return after.error();
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  const bool unchanged = after->slots == source.before.slots;
+  const bool same_file = opened.file().has_its_path();
+  const std::uint64_t differing = after->live_word.bits ^ source.before.live_word.bits;
+  if (unchanged && same_file && (differing & ~format::LiveWord::kSuperseded) == 0) return {};
+  return fail(Code::kBusy, opened.file().path() + ": was written to or replaced while it was " + recipe.participle +
+                               "; " + recipe.verb + " it again");
+}
+
+}  // namespace
+
+Error derive(std::span<const std::string> from, const std::string& to, const Making& how, const Recipe& recipe) {
+  std::vector<Source> sources;
+  for (const std::string& path : from) {
+    auto source = open_source(path, how, recipe);
+    if (!source) return source.error();
+    sources.push_back(std::move(*source));
+  }
+  const auto identity = recipe.plan(sources);
+  if (!identity) return identity.error();
+  const auto made = Session::make(to, *identity, how);
+  if (!made) return made.error();
+  if (Error error = recipe.fill(sources, (*made)->unpublished()); !error.ok()) return error;
+  // From here on nobody is let in to write to the file that is replaced, which may be one of the sources.
+  if (Error error = how.replace ? (*made)->supersede() : Error{}; !error.ok()) return error;
+  for (const Source& source : sources) {
+    if (Error error = check_still_at_rest(source, recipe); !error.ok()) return error;
+  }
+  return (*made)->publish();
+}
+
+}  // namespace bfstore::store

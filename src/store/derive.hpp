@@ -1,0 +1,37 @@
+// A new file that is made of others at rest, which need only be readable: they are looked at, a file without a name is
+// filled from them, they are looked at again, and only then the new file gets its name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/making.hpp"
+#include "store/session.hpp"
+
+namespace bfstore::store {
+
+// A file that no process writes to, as it was when it was looked at first.
+struct Source {
+  std::unique_ptr<Session> session;
+  Evidence before;
+
+  [[nodiscard]] const OpenFile& file() const noexcept { return session->file(); }
+  [[nodiscard]] const format::Slot& marks() const noexcept { return *before.slots.newest(); }
+};
+
+// What is made of the sources.
+struct Recipe {
+  std::string verb;        // for messages: "seal"
+  std::string participle;  // "sealed"
+  std::function<Result<format::Identity>(std::span<const Source> sources)> plan;
+  std::function<Error(std::span<const Source> sources, OpenFile& made)> fill;
+};
+
+// The complete, durable file appears at `to` or nothing does. kBusy if a source has writers, or was written to
+// meanwhile. No key of the filters is needed.
+Error derive(std::span<const std::string> from, const std::string& to, const Making& how, const Recipe& recipe);
+
+}  // namespace bfstore::store

@@ -1,0 +1,57 @@
+#include "store/making.hpp"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <memory>
+
+#include "base/fail.hpp"
+#include "store/memory.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::Slot;
+using region::File;
+
+// Clean in the older slot and dirty in the newer one: who makes it writes to it.
+Error initialize(const OpenFile& opened) {
+  opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
+  if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
+  Slot first;
+  first.sequence = 1;
+  // On the heap: the next slot is written further down, and its page is on the stack.
+  const std::unique_ptr<const format::SlotPage> page(
+      new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
+  if (Error error = opened.file().write_at(*page, format::kSlotOffset); !error.ok()) return error;
+  const auto evidence = opened.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  return opened.begin_dirty(*evidence);
+}
+
+}  // namespace
+
+Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
+  struct stat there {};
+  if (!how.replace && lstat(path.c_str(), &there) == 0) {
+    return fail(Code::kExists, path + ": exists already; choose another name, or replace it knowingly");
+  }
+  auto file = File::create_unnamed(path, how.mode);
+  if (!file) return file.error();
+  if (!how.any_filesystem) {
+    if (Error error = check_sharing(*file, File::Access::kReadWrite); !error.ok()) return error;
+  }
+  const format::Sections sections = format::sections_of(identity);
+  for (const format::Section& part : {sections.header, sections.behind_header}) {
+    if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
+  }
+  if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
+  auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
+  if (!mapping) return mapping.error();
+  OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
+  if (Error error = initialize(made); !error.ok()) return error;
+  return made;
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,169 @@
+#include "store/open_file.hpp"
+
+#include <array>
+#include <memory>
+
+#include "base/fail.hpp"
+#include "store/memory.hpp"
+#include "store/refusals.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::Slot;
+using format::SlotPair;
+using format::SlotState;
+using region::File;
+using region::ScopedLock;
+
+}  // namespace
+
+OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
+    : file_(std::move(file)),
+      mapping_(std::move(mapping)),
+      identity_(std::move(identity)),
+      lock_timeout_ms_(lock_timeout_ms) {
+  const auto sharing = file_.sharing();
+  on_overlay_ = sharing && *sharing == region::Sharing::kOverlay;
+}
+
+Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Opening& options, region::Pages pages) {
+  if (!file) return file.error();
+  if (const auto facts = file->facts(); !facts || !facts->regular)
+    return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file") : facts.error();
+  if (!options.any_filesystem) {
+    if (Error error = check_sharing(*file, access); !error.ok()) return error;
+  }
+  file->read_nothing_ahead();
+  auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
+  if (!header) return header.error();
+  const format::Identity& identity = header->identity;
+  const auto uncut = has_end_word(*file, identity);
+  if (!uncut) return uncut.error();
+  if (!*uncut) {
+    return fail(
+        Code::kLiveWord,
+        file->path() + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+  }
+  auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
+  if (!mapping) return mapping.error();
+  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms);
+}
+
+Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
+
+Result<Evidence> OpenFile::look() const { return gather_evidence(file_, identity_.file_id, lock_timeout_ms_); }
+
+// Slots and live word can not change meanwhile: the state lock is held.
+Result<Evidence> OpenFile::evidence_under_lock() const {
+  const auto place = place_of(file_);
+  if (!place) return place.error();
+  const auto header = read_header(file_);
+  if (!header) return header.error();
+  Evidence evidence;
+  evidence.slots = slots_of(*header, identity_.file_id);
+  evidence.live_word = live_word_of(*header);
+  evidence.place = *place;
+  return evidence;
+}
+
+Result<HeaderBytes> OpenFile::whole_header() const {
+  const auto header = read_header(file_);
+  if (!header) return header.error();
+  const auto uncut = has_end_word(file_, identity_);
+  if (!uncut) return uncut.error();
+  if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
+  return fail(Code::kLost,
+              file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
+}
+
+// Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
+// guard has put in the place of the mapping is not the file's.
+Error OpenFile::check_file_is_whole() const {
+  if (faulted()) return unreadable(file_);
+  if (Error error = file_.check_descriptor(); !error.ok()) return error;
+  const auto header = whole_header();
+  return header ? Error{} : header.error();
+}
+
+// By another file. A path may still lead here, by a hard link, or a mount of the single file.
+bool OpenFile::replaced() const {
+  const format::LiveWord word = live_word().load();
+  if (word.has(format::LiveWord::kReplaced)) return true;
+  if (!word.has(format::LiveWord::kSuperseded)) return false;
+  const auto facts = file_.facts();
+  return !facts || facts->links == 0 || !file_.has_its_path();
+}
+
+// 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
+int OpenFile::failed_writeback() const noexcept {
+  if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
+  return mapping_.failed_writeback(format::sections_of(identity_).end_word.offset);
+}
+
+Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
+  if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
+    return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
+  slot.sequence = slots.newest()->sequence + 1;
+  const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
+  if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
+  return file_.sync();
+}
+
+// Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
+Error OpenFile::begin_dirty(const Evidence& evidence) const {
+  live_word().clear(format::LiveWord::kSyncing);
+  return write_slot(evidence.slots, dirty_now(evidence));
+}
+
+// Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with
+// another file, would be SIGBUS on a full disk. Those who join other writers find it done.
+Error OpenFile::own_blocks() const {
+  const format::Sections sections = format::sections_of(identity_);
+  return file_.own_blocks(
+      {{sections.header.offset, sections.header.bytes}, {sections.body.offset, sections.body.bytes}});
+}
+
+Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
+  return refused(file_.path(), identity_.file_id, state, evidence);
+}
+
+Error OpenFile::become(format::Identity identity) {
+  identity_ = std::move(identity);
+  return file_.write_at(format::encode_identity(identity_), 0);
+}
+
+Error OpenFile::write_end_word(const format::Identity& identity) const {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  base::store(word.data(), format::end_word(identity.file_id));
+  return file_.write_at(word, format::sections_of(identity).end_word.offset);
+}
+
+// For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
+// write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
+// either, this handle at least keeps a page of its own that says so.
+Error OpenFile::poison(const Error& cause) const {
+  live_word().set(format::LiveWord::kPoisoned);
+  bool kept = false;
+  if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
+    Slot slot = *evidence->slots.newest();
+    slot.state = SlotState::kDirty;
+    slot.recovered = 0;
+    slot.place.boot_id = {};
+    kept = write_slot(evidence->slots, slot).ok();
+  }
+  if (!kept) poison_for_this_handle();
+  return {Code::kPoisoned, cause.os_errno,
+          cause.message +
+              "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
+}
+
+// Its own copy of the live page says so.
+void OpenFile::poison_for_this_handle() const noexcept {
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);
+  mapping_.replace_page(format::kLivePageOffset, word);
+}
+
+}  // namespace bfstore::store

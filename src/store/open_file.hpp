@@ -1,0 +1,100 @@
+// One file of a filter, opened, checked and mapped: what is read of its header while others may change it, and the
+// steps that every part of the protocol is made of (FORMAT.md, "State slots", "Live page", "Locks"). It knows nobody's
+// part: readers.hpp, writers.hpp, sync.hpp, adoption.hpp, recovery.hpp and publication.hpp have these.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include "format/live_word.hpp"
+#include "format/locks.hpp"
+#include "format/sections.hpp"
+#include "format/state.hpp"
+#include "region/file.hpp"
+#include "region/fork.hpp"
+#include "region/lock.hpp"
+#include "region/mapping.hpp"
+#include "store/evidence.hpp"
+#include "store/header.hpp"
+
+namespace bfstore::store {
+
+// How a file is opened.
+struct Opening : OpenOptions {
+  bool without_key = false;  // for who copies or checks bits, and hashes no keys
+};
+
+class OpenFile {
+ public:
+  // The file's header keeps every rule, its key is the one of `options`, and its last word is there. Its states were
+  // not looked at.
+  static Result<OpenFile> open(Result<region::File> file, region::File::Access access, const Opening& options,
+                               region::Pages pages);
+
+  OpenFile(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms);
+
+  [[nodiscard]] const region::File& file() const noexcept { return file_; }
+  [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
+  [[nodiscard]] const format::Identity& identity() const noexcept { return identity_; }
+  [[nodiscard]] std::uint32_t lock_timeout_ms() const noexcept { return lock_timeout_ms_; }
+
+  [[nodiscard]] std::byte* body() const noexcept {
+    return mapping_.data() + format::sections_of(identity_).body.offset;
+  }
+  [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
+  [[nodiscard]] format::SharedLiveWord live_word() const noexcept { return format::SharedLiveWord(live_page()); }
+  [[nodiscard]] const std::byte* end_word() const noexcept {
+    return mapping_.data() + format::sections_of(identity_).end_word.offset;
+  }
+  // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
+  [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
+  // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
+  // file.
+  [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
+
+  // A lock of a byte of the file, waited for as long as the options say.
+  [[nodiscard]] Result<region::ScopedLock> take(std::uint64_t byte) const;
+
+  // --- Looking --------------------------------------------------------------------------------------------------
+
+  // Slots and live word, as an unlocked reader sees them.
+  [[nodiscard]] Result<Evidence> look() const;
+  // The same under the state lock: they can not change meanwhile.
+  [[nodiscard]] Result<Evidence> evidence_under_lock() const;
+  // The header of the file as it is now, if live word and end word are its own.
+  [[nodiscard]] Result<HeaderBytes> whole_header() const;
+  // kLost if the file is not whole any more, kFault if a page of it could not be read.
+  [[nodiscard]] Error check_file_is_whole() const;
+  // By another file. A path may still lead here, by a hard link, or a mount of the single file.
+  [[nodiscard]] bool replaced() const;
+  // Whether the system failed to write a page since it was last asked through this description: 0, or an errno.
+  [[nodiscard]] int failed_writeback() const noexcept;
+  // Why a file in this state is not opened.
+  [[nodiscard]] Error refuse(FileState state, const Evidence& evidence) const;
+
+  // --- Writing --------------------------------------------------------------------------------------------------
+
+  // The next slot, durably.
+  Error write_slot(const format::SlotPair& slots, format::Slot slot) const;
+  // The file says that it is being written to, durably, before anything is added.
+  Error begin_dirty(const Evidence& evidence) const;
+  // A store to a hole of a copy, or to a block that it shares with another file, would be SIGBUS on a full disk.
+  Error own_blocks() const;
+  Error write_end_word(const format::Identity& identity) const;
+  // From now on the file is that. Only before it has a name.
+  Error become(format::Identity identity);
+  // File::publish().
+  Error take_name(bool replace) { return file_.publish(replace); }
+  // The file may have lost keys on disk: for good, in every process. Always an error.
+  Error poison(const Error& cause) const;
+  // The same for this handle alone, where the file can not be told.
+  void poison_for_this_handle() const noexcept;
+
+ private:
+  region::File file_;
+  region::Mapping mapping_;
+  format::Identity identity_;
+  std::uint32_t lock_timeout_ms_;
+  bool on_overlay_ = false;
+};
+
+}  // namespace bfstore::store

@@ -1,0 +1,58 @@
+#include "store/readers.hpp"
+
+#include "base/fail.hpp"
+#include "store/adoption.hpp"
+#include "store/refusals.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kStateLock;
+
+// The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
+// failed to write some of its pages, and may have dropped them since.
+Error check_beside_writers(const OpenFile& opened, const Opening& options) {
+  const int failed = opened.failed_writeback();
+  return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);
+}
+
+}  // namespace
+
+Result<bool> read_on(const OpenFile& opened, const Opening& options) {
+  if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
+    if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  }
+  const auto evidence = opened.look();
+  if (!evidence) return evidence.error();
+  const FileState state = judge(*evidence);
+  if (!evidence->live_word.is_own(opened.identity().file_id)) return opened.refuse(state, *evidence);
+  if (state == FileState::kClean) return true;
+  Error refused;
+  switch (state) {
+    case FileState::kInUse:
+      refused = check_beside_writers(opened, options);
+      break;
+    case FileState::kSuperseded:
+      if (!opened.file().has_its_path()) return false;
+      if (evidence->live_word.has(format::LiveWord::kReplaced)) return opened.refuse(state, *evidence);
+      if (evidence->changing) return opened.refuse(state, *evidence);
+      refused = let_it_go_on(opened, options);
+      if (refused.ok()) return false;
+      break;
+    case FileState::kAdoptable:
+    case FileState::kUnclean:
+      if (evidence->changing)
+        return busy(opened.file(), {kStateLock},
+                    "another process is making, opening or closing it; try again in a moment");
+      if (state == FileState::kAdoptable && !options.strict) return adopt_for_reading(opened, options);
+      refused = opened.refuse(state, *evidence);
+      break;
+    default:
+      refused = opened.refuse(state, *evidence);
+  }
+  if (!refused.ok()) return refused;
+  return true;
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,233 @@
+#include "store/sealed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "base/fail.hpp"
+#include "format/seal.hpp"
+#include "layout/layout.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kChunkBytes;
+using region::File;
+
+constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
+
+// Walks over the chunks of a file's body; of the file's copy in private memory, where there is one.
+class Chunks {
+ public:
+  explicit Chunks(const OpenFile& opened)
+      : file_(opened.file()),
+        identity_(opened.identity()),
+        copy_(opened.mapping().is_copy() ? opened.mapping().data() : nullptr),
+        piece_(kChunkBytes) {}
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
+  [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
+    return format::chunk_of(identity_, number);
+  }
+  // Until the next one is read.
+  Result<std::span<const std::byte>> read(std::uint64_t number) {
+    const format::Section chunk = place(number);
+    if (copy_ != nullptr) return std::span(copy_ + chunk.offset, chunk.bytes);
+    const std::span<std::byte> into = std::span(piece_).first(chunk.bytes);
+    const auto got = file_.read_at(into, chunk.offset);
+    if (!got) return got.error();
+    if (*got != into.size()) return fail(Code::kLost, file_.path() + ": was truncated while it was read");
+    return std::span<const std::byte>(into);
+  }
+
+ private:
+  const File& file_;
+  const format::Identity& identity_;
+  const std::byte* copy_;
+  std::vector<std::byte> piece_;
+};
+
+// Adds a range that begins behind the others, or goes on with the last one.
+void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
+  if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == part.offset) {
+    ranges.back().bytes += part.bytes;
+  } else {
+    ranges.push_back({part.offset, part.bytes});
+  }
+}
+
+// The checksums of a sealed file, read piece by piece; what can not be read matches nothing.
+class Checksums {
+ public:
+  explicit Checksums(const OpenFile& opened)
+      : file_(opened.file()), seal_(*opened.identity().seal), piece_(kChunkBytes) {}
+
+  [[nodiscard]] bool match(std::uint64_t number, std::uint64_t checksum) {
+    const std::uint64_t at = format::checksums_bytes_of(number);
+    if (at % piece_.size() == 0) {
+      const std::uint64_t left = format::checksums_bytes_of(seal_.num_chunks) - at;
+      const auto got = file_.read_at(std::span(piece_).first(std::min<std::uint64_t>(piece_.size(), left)),
+                                     seal_.checksums_offset + at);
+      readable_ = got ? *got : 0;
+    }
+    const std::uint64_t in_piece = at % piece_.size();
+    return in_piece + 8 <= readable_ && base::load<std::uint64_t>(piece_.data() + in_piece) == checksum;
+  }
+
+ private:
+  const File& file_;
+  const ReportedSeal& seal_;
+  std::vector<std::byte> piece_;
+  std::size_t readable_ = 0;
+};
+
+// Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
+template <class Damaged>
+std::uint64_t each_damaged_chunk(const OpenFile& opened, Damaged damaged) {
+  Chunks chunks(opened);
+  Checksums checksums(opened);
+  std::uint64_t found = 0;
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const auto chunk = chunks.read(number);
+    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, opened.identity()) : 0;
+    if (checksums.match(number, checksum) && chunk.ok()) continue;
+    damaged(chunks.place(number));
+    ++found;
+  }
+  return found;
+}
+
+// Of adds, since the file was made.
+Result<std::uint64_t> keys_added_to(const OpenFile& opened) {
+  const auto header = read_header(opened.file());
+  if (!header) return header.error();
+  return format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+}
+
+bool counters_as_sealed(const OpenFile& opened) {
+  const auto keys = keys_added_to(opened);
+  return keys && *keys == opened.identity().seal->keys_added;
+}
+
+bool checksums_as_sealed(const OpenFile& opened) {
+  const format::Identity& identity = opened.identity();
+  std::vector<std::byte> all(format::checksums_bytes_of(identity.seal->num_chunks));
+  const auto got = opened.file().read_at(all, identity.seal->checksums_offset);
+  return got && *got == all.size() && format::checksum_of_checksums(all, identity) == identity.seal->checksum;
+}
+
+std::string in_words(const std::vector<DamagedRange>& ranges) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(ranges.size(), kMostNamed); ++i) {
+    words += (words.empty() ? "bytes " : ", ") + std::to_string(ranges[i].offset) + " to " +
+             std::to_string(ranges[i].offset + ranges[i].bytes - 1);
+  }
+  return ranges.size() > kMostNamed ? words + " and others" : words;
+}
+
+Error damaged(const OpenFile& opened, const Verification& found) {
+  return fail(Code::kDamaged, opened.file().path() + ": is damaged (" + in_words(found.damaged) +
+                                  "); use a copy, build it again, or open it tolerating the damage");
+}
+
+Error check_whole(const OpenFile& opened) {
+  const Verification found = verify_sealed(opened);
+  return found.damaged.empty() ? Error{} : damaged(opened, found);
+}
+
+// The body, chunk by chunk, and the checksums behind it. What rotted in a source that is sealed itself is not sealed
+// again.
+Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile& made, const format::Identity& sealed) {
+  Chunks chunks(source);
+  std::optional<Checksums> known;
+  if (source.identity().seal) known.emplace(source);
+  std::vector<std::byte> checksums(format::checksums_bytes_of(chunks.count()));
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const auto chunk = chunks.read(number);
+    if (!chunk) return chunk.error();
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity())))
+      return damaged(source, verify_sealed(source));
+    const std::uint64_t offset = format::chunk_of(sealed, number).offset;
+    if (Error error = made.file().write_at(*chunk, offset); !error.ok()) return error;
+    base::store(checksums.data() + format::checksums_bytes_of(number), format::chunk_checksum(*chunk, number, sealed));
+  }
+  const bool all_as_sealed = !known || (counters_as_sealed(source) && checksums_as_sealed(source));
+  if (!all_as_sealed) return damaged(source, verify_sealed(source));
+  return checksums;
+}
+
+// Nobody else can have a file without a name.
+Error write_marks(const OpenFile& made, const format::Slot& marks) {
+  const auto evidence = made.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  format::Slot slot = dirty_now(*evidence);
+  slot.lanes = marks.lanes;
+  return made.write_slot(evidence->slots, slot);
+}
+
+}  // namespace
+
+Verification verify_sealed(const OpenFile& opened) {
+  Verification found;
+  found.num_chunks = opened.identity().seal->num_chunks;
+  if (!counters_as_sealed(opened)) {
+    append(found.damaged, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
+  }
+  found.num_damaged_chunks =
+      each_damaged_chunk(opened, [&](const format::Section& chunk) { append(found.damaged, chunk); });
+  if (!checksums_as_sealed(opened)) {
+    append(found.damaged, format::sections_of(opened.identity()).checksums);
+  }
+  return found;
+}
+
+Error not_sealed(const std::string& path) {
+  return fail(Code::kNotSealed,
+              path + ": is not sealed, so that nothing tells what its bits were; seal a copy of it (bf seal)");
+}
+
+Error check_seal(const OpenFile& opened, const Opening& options) {
+  if (!options.verify && !options.tolerate_damage) return {};
+  if (!opened.identity().seal) return not_sealed(opened.file().path());
+  if (!options.tolerate_damage) return check_whole(opened);
+  std::vector<DamagedRange> damaged;
+  each_damaged_chunk(opened, [&](const format::Section& chunk) { append(damaged, chunk); });
+  const LayoutInfo& layout = layout::row_of(static_cast<Layout>(opened.identity().layout)).info;
+  if (!damaged.empty() && !layout.can.ones_are_maybe) {
+    return fail(Code::kUnsupported, opened.file().path() + ": is damaged, and no part of a " + layout.name +
+                                        " filter can be made to answer maybe; use a copy, or build it again");
+  }
+  for (const DamagedRange& range : damaged) {
+    if (Error error = opened.mapping().cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
+  }
+  return {};
+}
+
+Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
+  format::Identity sealed = made.identity();
+  sealed.seal = ReportedSeal{};
+  sealed.ro_compat = format::kRoSealed;
+  const format::Sections sections = format::sections_of(sealed);
+  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
+  if (Error error = made.file().allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
+  const auto checksums = copy_body(source, made, sealed);
+  if (!checksums) return checksums.error();
+  // They lie where the end word was as long as the file was not sealed.
+  if (Error error = made.file().write_at(*checksums, sections.checksums.offset); !error.ok()) return error;
+  if (Error error = made.write_end_word(sealed); !error.ok()) return error;
+  const auto keys = keys_added_to(source);
+  if (!keys) return keys.error();
+  std::array<std::byte, 8> keys_added{};
+  base::store(keys_added.data(), *keys);
+  constexpr std::uint64_t kFirstStripe = format::kLivePageOffset + format::kStripesField.offset;
+  if (Error error = made.file().write_at(keys_added, kFirstStripe); !error.ok()) return error;
+  const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
+  sealed.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums.offset,
+                             format::checksum_of_checksums(*checksums, sealed), *keys};
+  if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
+  return write_marks(made, marks);
+}
+
+}  // namespace bfstore::store

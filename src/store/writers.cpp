@@ -1,0 +1,131 @@
+#include "store/writers.hpp"
+
+#include "base/fail.hpp"
+#include "store/adoption.hpp"
+#include "store/recovery.hpp"
+#include "store/refusals.hpp"
+#include "store/sync.hpp"
+#include "store/writeback.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kStateLock;
+using format::kSyncLock;
+using region::MappedLock;
+using region::Patience;
+using region::ScopedLock;
+
+// Let in, unless something went wrong.
+Result<Role> as(Role role, Error error) { return error.ok() ? Result<Role>(role) : std::move(error); }
+
+// Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
+// it alone knew whether the sync worked. And the system may have failed to write pages since the last sync. Either way
+// the processes that have the file open are told. Next to a sync that is under way a writer that joins asks later, when
+// it adds, syncs or closes: the answer is asked for under the sync lock.
+Error check_beside_live_writers(const OpenFile& opened) {
+  for (Patience patience(opened.lock_timeout_ms());;) {
+    const auto sync_lock = ScopedLock::try_take(opened.file(), kSyncLock);
+    if (!sync_lock) return sync_lock.error();
+    if (*sync_lock) {
+      const Error failed = ask_the_kernel(opened);
+      return failed.ok() ? failed : opened.poison(failed);
+    }
+    const auto syncer = locked_by_other(opened.file(), {kSyncLock});
+    if (!syncer) return syncer.error();
+    if (*syncer) return {};  // it lives; and if not, a stranger is in the way
+    if (!patience.wait())
+      return busy(opened.file(), {kSyncLock}, "a program that is no writer of filters locks the file");
+  }
+}
+
+Result<Role> enter(const OpenFile& opened, const Evidence& evidence, const Opening& options) {
+  const FileState state = judge(evidence);
+  if (!evidence.live_word.is_own(opened.identity().file_id)) return opened.refuse(state, evidence);
+  if (Error error = opened.file().may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
+  switch (state) {
+    case FileState::kClean:
+      if (Error error = opened.own_blocks(); !error.ok()) return error;
+      return as(Role::kWriter, opened.begin_dirty(evidence));
+    case FileState::kInUse:
+      return as(Role::kWriter, check_beside_live_writers(opened));
+    case FileState::kAdoptable:
+      if (!options.strict) return as(Role::kWriter, adopt(opened, evidence));
+      break;
+    case FileState::kRecovering:
+      if (!options.recover || !recovering_here(evidence)) break;
+      if (!evidence.writer_alive) break;
+      return as(Role::kRecoverer, check_beside_live_writers(opened));
+    default:
+      break;
+  }
+  const bool lost = state == FileState::kUnknown || state == FileState::kSuperseded;
+  if (lost || !(options.recover || options.accept_loss)) return opened.refuse(state, evidence);
+  return as(Role::kRecoverer, recover(opened, evidence, options.accept_loss));
+}
+
+// It may be the last one that the system would tell of a failure: a reader that may not write it down may have been
+// told, and no description that was opened after that is. The last writer is told by its sync.
+Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock) {
+  const auto others = writers_lock.others(opened.file());
+  const bool known = opened.live_word().load().has(format::LiveWord::kPoisoned);
+  if (!others || !*others || known) return {};
+  const auto sync_lock = opened.take(kSyncLock);
+  const Error failed = sync_lock ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
+  if (failed.ok()) return {};
+  const auto state_lock = opened.take(kStateLock);
+  return state_lock ? opened.poison(failed) : failed;
+}
+
+// Where two close at once, the state lock is let go after the writers' lock: otherwise each would take the other for
+// one that continues, and none would say clean.
+Error leave_last(const OpenFile& opened, const MappedLock& writers_lock) {
+  const auto others = writers_lock.others(opened.file());
+  if (!others) return others.error();
+  if (*others) return {};
+  const auto sync_lock = opened.take(kSyncLock);  // no other writer can want it now
+  return sync_lock ? sync_and_mark_clean(opened) : sync_lock.error();
+}
+
+}  // namespace
+
+Result<MappedLock> hold_writers_lock(const OpenFile& opened, Writers kind) {
+  return kind == Writers::kAlone ? MappedLock::take_all(opened.file(), kWriterLocks, opened.lock_timeout_ms())
+                                 : MappedLock::take_one(opened.file(), kWriterLocks, opened.lock_timeout_ms());
+}
+
+// The writers' lock comes last: it proves that its owner was let in.
+Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const Opening& options) {
+  const auto state_lock = opened.take(kStateLock);
+  if (!state_lock) return state_lock.error();
+  if (!opened.file().has_its_path()) return std::optional<Joined>();
+  const auto writer_alive = locked_by_other(opened.file(), kWriterLocks);
+  if (!writer_alive) return writer_alive.error();
+  if (*writer_alive && kind == Writers::kAlone)
+    return busy(opened.file(), kWriterLocks, "another writer has it open; close that one, or open it shared");
+  auto evidence = opened.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  evidence->writer_alive = *writer_alive;
+  go_on(opened, *evidence);
+  const auto role = enter(opened, *evidence, options);
+  if (!role) return role.error();
+  auto held = hold_writers_lock(opened, kind);
+  if (!held) return held.error();
+  return std::optional<Joined>({*role, std::move(*held)});
+}
+
+// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone,
+// and if it is not replaced after all, it is as if this process had been killed.
+Error leave(const OpenFile& opened, MappedLock& writers_lock) {
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  if (opened.live_word().load().has(format::LiveWord::kGone)) return {};
+  if (Error error = ask_before_leaving(opened, writers_lock); !error.ok()) return error;
+  const auto state_lock = opened.take(kStateLock);
+  if (!state_lock) return state_lock.error();
+  Error outcome = leave_last(opened, writers_lock);
+  writers_lock = {};
+  return outcome;
+}
+
+}  // namespace bfstore::store
