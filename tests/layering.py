@@ -7,6 +7,7 @@ hash, layout and region never include each other; tools and bindings see public 
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv[1])
@@ -70,7 +71,32 @@ def broken_rules(path: str, text: str) -> list:
     return broken
 
 
+# Declarations in a header: of functions, and of a class's members.
+FUNCTION = re.compile(r"^(?!using|template|extern|constexpr|inline|[#/}])[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: noexcept)?;", re.MULTILINE)
+CLASS = re.compile(r"^(?:class|struct) (?:\w+::)?(\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
+MEMBER = re.compile(r"^  (?!using|friend|return|explicit|//)[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: const)?(?: noexcept)?;", re.MULTILINE)
+
+
+def implemented_elsewhere(header: pathlib.Path) -> list:
+    """What a header declares, and neither it nor the source of its name implements."""
+    text, source = header.read_text("utf-8"), header.with_suffix(".cpp")
+    own = text + (source.read_text("utf-8") if source.exists() else "")
+    outside = CLASS.sub("", text)
+    found = [name for name in FUNCTION.findall(outside) if not re.search(rf"^[^\s/][^;]*?\b{name}\([^;]*?\{{", own, re.MULTILINE)]
+    for of, members in CLASS.findall(text):
+        found += [f"{of}::{name}" for name in MEMBER.findall(members) if name != of and f"{of}::{name}(" not in own]
+    return found
+
+
 class Layering(unittest.TestCase):
+    maxDiff = None
+
+    def test_no_header_declares_what_another_file_implements(self) -> None:
+        headers = sorted((ROOT / "src").rglob("*.hpp"))
+        self.assertGreater(len(headers), 20)
+        elsewhere = {str(header.relative_to(ROOT)): found for header in headers if (found := implemented_elsewhere(header))}
+        self.assertEqual(elsewhere, {})
+
     def test_no_include_breaks_the_rules(self) -> None:
         files = sources(ROOT)
         self.assertGreater(len(files), 20)
@@ -78,6 +104,15 @@ class Layering(unittest.TestCase):
         for file in files:
             broken += broken_rules(str(file.relative_to(ROOT)), file.read_text("utf-8"))
         self.assertEqual(broken, [])
+
+    def test_an_implementation_elsewhere_is_found(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            header = pathlib.Path(folder) / "a.hpp"
+            header.write_text("int here(int a);\nint elsewhere(int a) noexcept;\ninline int inlined() { return 1; }\n"
+                              "class Kind {\n  int one() const;\n  [[nodiscard]] int two(\n      int a) const noexcept;\n"
+                              "  int three() { return 3; }\n};\n", "utf-8")
+            header.with_suffix(".cpp").write_text("int here(int a) {\n}\nint Kind::one() const {\n}\n", "utf-8")
+            self.assertEqual(implemented_elsewhere(header), ["elsewhere", "Kind::two"])
 
     def test_a_broken_rule_is_found(self) -> None:
         for path, include in [("src/layout/x.cpp", '"hash/hash.hpp"'), ("src/hash/x.cpp", '"layout/layout.hpp"'),

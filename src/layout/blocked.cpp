@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "layout/occupancy.hpp"
-#include "layout/tables.hpp"
+#include "layout/table.hpp"
 
 namespace bfstore::layout {
 namespace {

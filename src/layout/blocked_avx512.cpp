@@ -2,7 +2,7 @@
 // file may come to define is for every CPU.
 #include <bfstore/layout/blocked_avx512.hpp>
 
-#include "layout/tables.hpp"
+#include "layout/table.hpp"
 
 #if defined(__x86_64__)
 namespace bfstore::layout {

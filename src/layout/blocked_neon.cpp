@@ -1,7 +1,7 @@
 // The blocked layout with NEON.
 #include <bfstore/layout/blocked_neon.hpp>
 
-#include "layout/tables.hpp"
+#include "layout/table.hpp"
 
 #if defined(__aarch64__) && !defined(__AARCH64EB__)
 namespace bfstore::layout {

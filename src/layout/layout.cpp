@@ -6,6 +6,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "layout/table.hpp"
 
 namespace bfstore::layout {
 namespace {

@@ -89,9 +89,6 @@ struct Row {
   Kernels kernels;
 };
 
-// The rows, in the order of their numbers.
-std::span<const Row* const> rows() noexcept;
-
 // nullptr if there is no such layout.
 const Row* find(std::uint16_t number) noexcept;
 

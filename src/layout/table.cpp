@@ -1,5 +1,5 @@
-// THE table of layouts. Alone in its file, so that a program that tests the table can have another one.
-#include "layout/tables.hpp"
+// Alone in its file, so that a program that tests the table can have another one.
+#include "layout/table.hpp"
 
 namespace bfstore::layout {
 

@@ -40,8 +40,6 @@ struct Filter::Core {
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
     return session != nullptr ? &session->file().mapping() : range != nullptr ? &range->mapping() : nullptr;
   }
-  template <class Outcome, class Use>
-  Outcome with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept;
   // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
   // moment: what was added before that is there for who fills its successor, and what was added after is refused.
   [[nodiscard]] Code may_add() const noexcept {

@@ -14,6 +14,14 @@ Error not_a_file() {
   return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file: saving it is up to its owner");
 }
 
+// What `use` makes of the key's digest; `otherwise` where the owner brings digests.
+template <class Outcome, class Use>
+Outcome with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Outcome otherwise,
+                    Use use) noexcept {
+  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
+                     [&](const auto& hasher) { return use(hasher(key)); });
+}
+
 }  // namespace
 
 Filter::Filter(std::unique_ptr<Core> core) noexcept : core_(std::move(core)) {}
@@ -75,28 +83,23 @@ Error Filter::close() {
 
 // --- One key ---------------------------------------------------------------------------------------------------------
 
-// What `use` makes of the key's digest; `otherwise` where the owner brings digests.
-template <class Outcome, class Use>
-Outcome Filter::Core::with_digest(std::string_view key, Outcome otherwise, Use use) const noexcept {
-  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
-                     [&](const auto& hasher) { return use(hasher(key)); });
-}
-
 Count Filter::add(std::string_view key) noexcept {
-  return core_->with_digest(key, Count(Code::kDigestOnly), [this](std::uint64_t digest) { return core_->add(digest); });
+  return with_digest(core_->shape, core_->secret, key, Count(Code::kDigestOnly),
+                     [this](std::uint64_t digest) { return core_->add(digest); });
 }
 
 Count Filter::add_digest(std::uint64_t digest) noexcept { return core_->add(digest); }
 
 bool Filter::contains(std::string_view key) const noexcept {
-  return core_->with_digest(key, true, [this](std::uint64_t digest) { return core_->contains(digest); });
+  return with_digest(core_->shape, core_->secret, key, true,
+                     [this](std::uint64_t digest) { return core_->contains(digest); });
 }
 
 bool Filter::contains_digest(std::uint64_t digest) const noexcept { return core_->contains(digest); }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
-  return core_->with_digest(key, std::optional<std::uint64_t>(),
-                            [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
+  return with_digest(core_->shape, core_->secret, key, std::optional<std::uint64_t>(),
+                     [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
 }
 
 // --- Durability and facts --------------------------------------------------------------------------------------------

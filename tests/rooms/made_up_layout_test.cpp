@@ -9,7 +9,7 @@
 #include "format/identity.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
-#include "layout/tables.hpp"
+#include "layout/table.hpp"
 #include "support.hpp"
 
 using namespace rooms;

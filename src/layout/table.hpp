@@ -1,9 +1,14 @@
-// What the layouts and their kernels hand to the table.
+// THE table of layouts, and what the layouts and their kernels hand to it.
 #pragma once
+
+#include <span>
 
 #include "layout/layout.hpp"
 
 namespace bfstore::layout {
+
+// In the order of their numbers.
+std::span<const Row* const> rows() noexcept;
 
 extern const Row kBlockedRow;
 extern const Row kClassicRow;
