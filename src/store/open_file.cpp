@@ -122,7 +122,7 @@ Error OpenFile::begin_dirty(const Evidence& evidence) const {
 Error OpenFile::own_blocks() const {
   const format::Sections sections = format::sections_of(identity_);
   return file_.own_blocks(
-      {{sections.header.offset, sections.header.bytes}, {sections.body.offset, sections.body.bytes}});
+      {{sections.header.offset, sections.header.bytes}, {sections.behind_header.offset, sections.behind_header.bytes}});
 }
 
 Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
