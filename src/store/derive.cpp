@@ -9,16 +9,17 @@ using base::fail;
 
 // Of a file that no writer has open, and that nobody is making or opening: who opens it to write from now on changes
 // its slots first.
-Result<Evidence> at_rest(const OpenFile& source, const Recipe& recipe) {
+Result<std::unique_ptr<const Evidence>> at_rest(const OpenFile& source, const Recipe& recipe) {
   auto evidence = source.look();
-  if (!evidence) return evidence;
+  if (!evidence) return evidence.error();
   const auto writer = region::locked_by_other(source.file(), kWriterLocks);
   if (!writer) return writer.error();
   const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
   if (!changing) return changing.error();
   const FileState state = judge(*evidence);
   const bool free = !*writer && !*changing;
-  if (free && (state == FileState::kClean || state == FileState::kAdoptable)) return evidence;
+  if (free && (state == FileState::kClean || state == FileState::kAdoptable))
+    return std::make_unique<const Evidence>(*evidence);
   return fail(Code::kBusy,
               source.file().path() + ": is open for writing; " + recipe.verb + " it when its writers have closed it");
 }
@@ -42,9 +43,9 @@ Error check_still_at_rest(const Source& source, const Recipe& recipe) {
   const auto after = opened.look();
   if (!after) return after.error();
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
-  const bool unchanged = after->slots == source.before.slots;
+  const bool unchanged = after->slots == source.before->slots;
   const bool same_file = opened.file().has_its_path();
-  const std::uint64_t differing = after->live_word.bits ^ source.before.live_word.bits;
+  const std::uint64_t differing = after->live_word.bits ^ source.before->live_word.bits;
   if (unchanged && same_file && (differing & ~format::LiveWord::kSuperseded) == 0) return {};
   return fail(Code::kBusy, opened.file().path() + ": was written to or replaced while it was " + recipe.participle +
                                "; " + recipe.verb + " it again");

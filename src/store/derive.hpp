@@ -16,10 +16,10 @@ namespace bfstore::store {
 // A file that no process writes to, as it was when it was looked at first.
 struct Source {
   std::unique_ptr<Session> session;
-  Evidence before;
+  std::unique_ptr<const Evidence> before;  // on the heap: threads and fibers with small stacks come here, too
 
   [[nodiscard]] const OpenFile& file() const noexcept { return session->file(); }
-  [[nodiscard]] const format::Slot& marks() const noexcept { return *before.slots.newest(); }
+  [[nodiscard]] const format::Slot& marks() const noexcept { return *before->slots.newest(); }
 };
 
 // What is made of the sources.
