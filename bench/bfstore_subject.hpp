@@ -22,18 +22,20 @@ class BfstoreSubject {
 
   bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
-    return count(filter_.contains_digests(digests, answers));
+    return count(filter_.contains_keys(bfstore::Keys::digests(digests), answers));
   }
   bool contains(std::string_view key) const noexcept { return filter_.contains(key); }
   std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
-    return count(filter_.contains_column(keys.bytes.data(), std::span(keys.offsets), answers));
+    return count(filter_.contains_keys(bfstore::Keys::column(keys.bytes.data(), keys.offsets), answers));
   }
 
   // Not checked one by one: an error is a negative number, with which no sum comes out right.
   std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest).keys(); }
-  std::uint64_t add_digests(std::span<const std::uint64_t> digests) { return count(filter_.add_digests(digests)); }
+  std::uint64_t add_digests(std::span<const std::uint64_t> digests) {
+    return count(filter_.add_keys(bfstore::Keys::digests(digests)));
+  }
   std::uint64_t add_column(const Column& keys) {
-    return count(filter_.add_column(keys.bytes.data(), std::span(keys.offsets)));
+    return count(filter_.add_keys(bfstore::Keys::column(keys.bytes.data(), keys.offsets)));
   }
 
   // Behind the library's back: it has no way to empty a filter, and making a new file for each pass would take minutes.

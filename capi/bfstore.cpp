@@ -29,6 +29,7 @@ using bfstore::Code;
 using bfstore::Count;
 using bfstore::Error;
 using bfstore::Filter;
+using bfstore::Keys;
 using bfstore::Options;
 using bfstore::Result;
 using bfstore::SecretKey;
@@ -368,46 +369,50 @@ std::int64_t all_maybe(std::uint32_t* indices, std::size_t count) noexcept {
   return BFS_EINVAL;
 }
 
-// `Out` is a byte for each answer, or an index for each maybe.
-template <class Out, class Ask>
-std::int64_t ask(bool usable, Out* out, std::size_t count, Ask ask) noexcept {
-  if (!usable || null_keys(out, count)) return all_maybe(out, count);
-  return ask(std::span<Out>(out, count)).raw();
+// --- Many keys: here the arrays are checked, and in Filter what is in them ---
+
+// Whether a caller can have an array of `count` items.
+template <class Item>
+bool possible(const Item* items, std::size_t count) noexcept {
+  return count == 0 || (items != nullptr && count <= PTRDIFF_MAX / sizeof(Item));
 }
 
-bool usable_pointers(const bfs_filter* filter, const void* keys, const void* key_bytes, std::size_t count) noexcept {
-  return filter != nullptr && !null_keys(keys, count) && !null_keys(key_bytes, count);
+// Nothing where the caller cannot have the arrays.
+using MaybeKeys = std::optional<Keys>;
+
+MaybeKeys pointer_keys(const void* const* keys, const std::size_t* key_bytes, std::size_t count) noexcept {
+  if (!possible(keys, count) || !possible(key_bytes, count)) return std::nullopt;
+  return Keys::pointers({keys, count}, {key_bytes, count});
 }
 
-// The keys one behind the other; nothing if there can not be so many.
-std::optional<std::span<const std::byte>> fixed_keys(const void* keys, std::size_t key_bytes,
-                                                     std::size_t count) noexcept {
-  std::size_t bytes = 0;
-  if (null_keys(keys, count) || __builtin_mul_overflow(key_bytes, count, &bytes)) return std::nullopt;
-  return std::span(static_cast<const std::byte*>(keys), bytes);
-}
-
+// For no keys the caller needs no offset.
 template <class Offset>
-bool usable_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count) noexcept {
-  if (filter == nullptr || null_keys(offsets, count)) return false;
-  return count == 0 || bytes != nullptr || offsets[count] == 0;
+MaybeKeys column_keys(const void* bytes, const Offset* offsets, std::size_t count) noexcept {
+  if (count == 0) return Keys();
+  if (!possible(offsets, count)) return std::nullopt;
+  return Keys::column(bytes, std::span(offsets, count + 1));
 }
 
-template <class Offset>
-std::int64_t add_column(bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count) noexcept {
-  if (!usable_column(filter, bytes, offsets, count)) return BFS_EINVAL;
-  if (count == 0) return 0;
-  return filter->filter.add_column(static_cast<const std::byte*>(bytes), {offsets, count + 1}).raw();
+MaybeKeys digest_keys(const std::uint64_t* digests, std::size_t count) noexcept {
+  if (!possible(digests, count)) return std::nullopt;
+  return Keys::digests({digests, count});
 }
 
-// `of_filter(bytes, offsets, out)` asks.
-template <class Offset, class Out, class Ask>
-std::int64_t ask_column(const bfs_filter* filter, const void* bytes, const Offset* offsets, std::size_t count, Out* out,
-                        Ask of_filter) noexcept {
-  return ask(usable_column(filter, bytes, offsets, count), out, count, [&](std::span<Out> room) -> Count {
-    if (count == 0) return std::uint64_t{0};
-    return of_filter(static_cast<const std::byte*>(bytes), std::span(offsets, count + 1), room);
-  });
+std::int64_t add(bfs_filter* filter, const MaybeKeys& keys) noexcept {
+  if (filter == nullptr || !keys) return BFS_EINVAL;
+  return filter->filter.add_keys(*keys).raw();
+}
+
+std::int64_t contains(const bfs_filter* filter, const MaybeKeys& keys, std::uint8_t* answers,
+                      std::size_t count) noexcept {
+  if (filter == nullptr || !keys || null_keys(answers, count)) return all_maybe(answers, count);
+  return filter->filter.contains_keys(*keys, {answers, count}).raw();
+}
+
+std::int64_t select(const bfs_filter* filter, const MaybeKeys& keys, std::uint32_t* indices,
+                    std::size_t count) noexcept {
+  if (filter == nullptr || !keys || null_keys(indices, count)) return all_maybe(indices, count);
+  return filter->filter.select_keys(*keys, {indices, count}).raw();
 }
 
 }  // namespace
@@ -576,27 +581,23 @@ int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, 
 }
 
 int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count) {
-  if (filter == nullptr || null_keys(keys, count) || null_keys(key_bytes, count)) return BFS_EINVAL;
-  return filter->filter.add_many({keys, count}, {key_bytes, count}).raw();
+  return add(filter, pointer_keys(keys, key_bytes, count));
 }
 
 int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count) {
-  const auto all = fixed_keys(keys, key_bytes, count);
-  if (filter == nullptr || !all) return BFS_EINVAL;
-  return filter->filter.add_fixed(*all, key_bytes).raw();
+  return add(filter, Keys::fixed(keys, key_bytes, count));
 }
 
 int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count) {
-  return add_column(filter, bytes, offsets, count);
+  return add(filter, column_keys(bytes, offsets, count));
 }
 
 int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count) {
-  return add_column(filter, bytes, offsets, count);
+  return add(filter, column_keys(bytes, offsets, count));
 }
 
 int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count) {
-  if (filter == nullptr || null_keys(digests, count)) return BFS_EINVAL;
-  return filter->filter.add_digests({digests, count}).raw();
+  return add(filter, digest_keys(digests, count));
 }
 
 int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads) {
@@ -606,66 +607,50 @@ int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads) {
 
 int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
                           uint8_t* answers) {
-  return ask(usable_pointers(filter, keys, key_bytes, count), answers, count, [&](auto out) {
-    return filter->filter.contains_many({keys, count}, {key_bytes, count}, out);
-  });
+  return contains(filter, pointer_keys(keys, key_bytes, count), answers, count);
 }
 
 int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
                            uint8_t* answers) {
-  const auto all = fixed_keys(keys, key_bytes, count);
-  return ask(filter != nullptr && all, answers, count,
-             [&](auto out) { return filter->filter.contains_fixed(*all, key_bytes, out); });
+  return contains(filter, Keys::fixed(keys, key_bytes, count), answers, count);
 }
 
 int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
                               uint8_t* answers) {
-  return ask_column(filter, bytes, offsets, count, answers,
-                    [&](auto... column) { return filter->filter.contains_column(column...); });
+  return contains(filter, column_keys(bytes, offsets, count), answers, count);
 }
 
 int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                               uint8_t* answers) {
-  return ask_column(filter, bytes, offsets, count, answers,
-                    [&](auto... column) { return filter->filter.contains_column(column...); });
+  return contains(filter, column_keys(bytes, offsets, count), answers, count);
 }
 
 int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers) {
-  return ask(filter != nullptr && !null_keys(digests, count), answers, count, [&](auto out) {
-    return filter->filter.contains_digests({digests, count}, out);
-  });
+  return contains(filter, digest_keys(digests, count), answers, count);
 }
 
 int64_t bfs_select_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
                         uint32_t* indices) {
-  return ask(usable_pointers(filter, keys, key_bytes, count), indices, count, [&](auto out) {
-    return filter->filter.select_many({keys, count}, {key_bytes, count}, out);
-  });
+  return select(filter, pointer_keys(keys, key_bytes, count), indices, count);
 }
 
 int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
                          uint32_t* indices) {
-  const auto all = fixed_keys(keys, key_bytes, count);
-  return ask(filter != nullptr && all, indices, count,
-             [&](auto out) { return filter->filter.select_fixed(*all, key_bytes, out); });
+  return select(filter, Keys::fixed(keys, key_bytes, count), indices, count);
 }
 
 int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
                             uint32_t* indices) {
-  return ask_column(filter, bytes, offsets, count, indices,
-                    [&](auto... column) { return filter->filter.select_column(column...); });
+  return select(filter, column_keys(bytes, offsets, count), indices, count);
 }
 
 int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
                             uint32_t* indices) {
-  return ask_column(filter, bytes, offsets, count, indices,
-                    [&](auto... column) { return filter->filter.select_column(column...); });
+  return select(filter, column_keys(bytes, offsets, count), indices, count);
 }
 
 int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices) {
-  return ask(filter != nullptr && !null_keys(digests, count), indices, count, [&](auto out) {
-    return filter->filter.select_digests({digests, count}, out);
-  });
+  return select(filter, digest_keys(digests, count), indices, count);
 }
 
 int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {

@@ -52,13 +52,13 @@ inline std::vector<std::uint64_t> digests_of(std::uint64_t seed, std::uint64_t c
 }
 
 inline void add_all(bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
-  if (!filter.add_digests(digests).ok()) fail("adding was refused");
+  if (!filter.add_keys(bfstore::Keys::digests(digests)).ok()) fail("adding was refused");
 }
 
 // How many of them may be present.
 inline std::uint64_t count_present(const bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
   std::vector<std::uint8_t> answers(digests.size());
-  const bfstore::Count present = filter.contains_digests(digests, answers);
+  const bfstore::Count present = filter.contains_keys(bfstore::Keys::digests(digests), answers);
   if (!present.ok()) fail("asking was refused");
   return present.keys();
 }

@@ -5,6 +5,7 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/hashes.hpp>
 #include <bfstore/inspect.hpp>
+#include <bfstore/keys.hpp>
 #include <bfstore/layouts.hpp>
 #include <bfstore/options.hpp>
 #include <bfstore/seal.hpp>

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <bfstore/keys.hpp>
 #include <bfstore/options.hpp>
 
 #include <cstddef>
@@ -98,18 +99,11 @@ class Filter {
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
-  // The keys are given as pointers and lengths, as views, as an array of equally long keys (count = keys.size() /
-  // key_bytes), as one buffer with n+1 ascending offsets (Arrow's columns of strings), or as digests.
-  // However they are given, many at once cost a fraction of as many single calls once a filter is larger than the
-  // caches: the cache misses of 128 keys are under way together.
+  // In whatever form the caller has them (keys.hpp). Many at once cost a fraction of as many single calls once a filter
+  // is larger than the caches: the cache misses of 128 keys are under way together.
 
   // keys() is how many were certainly new. On a code found in the arguments nothing was added.
-  Count add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept;
-  Count add_many(std::span<const std::string_view> keys) noexcept;
-  Count add_fixed(std::span<const std::byte> keys, std::size_t key_bytes) noexcept;
-  Count add_column(const std::byte* bytes, std::span<const std::int32_t> offsets) noexcept;
-  Count add_column(const std::byte* bytes, std::span<const std::int64_t> offsets) noexcept;
-  Count add_digests(std::span<const std::uint64_t> digests) noexcept;
+  Count add_keys(const Keys& keys) noexcept;
 
   // Into how many threads of its own (1 to 64) a call that adds many keys divides its work from now on, where this
   // handle is the only writer and the layout is blocked; calls of fewer than 16,384 keys a thread are not divided.
@@ -118,30 +112,12 @@ class Filter {
 
   // answers[i] is 0 if key i is certainly absent, else 1; keys() is how many may be present. On a code every answer is
   // 1 (maybe). `answers` is at least as long as the keys.
-  Count contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                      std::span<std::uint8_t> answers) const noexcept;
-  Count contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> answers) const noexcept;
-  Count contains_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
-                       std::span<std::uint8_t> answers) const noexcept;
-  Count contains_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
-                        std::span<std::uint8_t> answers) const noexcept;
-  Count contains_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
-                        std::span<std::uint8_t> answers) const noexcept;
-  Count contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const noexcept;
+  Count contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept;
 
   // A selection vector: the first keys() of `indices` are, ascending, the numbers of the keys that may be present. On a
   // code they are the numbers of all keys. `indices` is at least as long as the keys, of which there are at most 2^32;
   // what is behind the last index is left undefined.
-  Count select_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                    std::span<std::uint32_t> indices) const noexcept;
-  Count select_many(std::span<const std::string_view> keys, std::span<std::uint32_t> indices) const noexcept;
-  Count select_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
-                     std::span<std::uint32_t> indices) const noexcept;
-  Count select_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
-                      std::span<std::uint32_t> indices) const noexcept;
-  Count select_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
-                      std::span<std::uint32_t> indices) const noexcept;
-  Count select_digests(std::span<const std::uint64_t> digests, std::span<std::uint32_t> indices) const noexcept;
+  Count select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept;
 
   // --- Durability ---------------------------------------------------------------------------------------------
 
@@ -184,19 +160,8 @@ class Filter {
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
-  template <class KeyAt>
-  Count add_keys(std::size_t count, KeyAt key_at) noexcept;
-  template <class Keys, class Answer>
-  Count ask(const Keys& keys, std::span<Answer> out) const noexcept;
-  template <class KeyAt, class Answer>
-  Count ask_keys(std::size_t count, KeyAt key_at, std::span<Answer> out) const noexcept;
   template <class Answer>
-  Count ask_pointers(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                     std::span<Answer> out) const noexcept;
-  template <class Answer>
-  Count ask_fixed(std::span<const std::byte> keys, std::size_t key_bytes, std::span<Answer> out) const noexcept;
-  template <class Offset, class Answer>
-  Count ask_column(const std::byte* bytes, std::span<const Offset> offsets, std::span<Answer> out) const noexcept;
+  Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   std::unique_ptr<Core> core_;
 };
 

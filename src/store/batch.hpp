@@ -51,19 +51,19 @@ class Indices {
 
 }  // namespace store
 
-template <class Keys, class Visit>
-void roll_over(const Keys& keys, Visit visit) noexcept {
-  if constexpr (std::is_same_v<Keys, store::Given>) {
-    layout::roll(keys.digests.data(), keys.size(), visit);
+template <class Source, class Visit>
+void roll_over(const Source& source, Visit visit) noexcept {
+  if constexpr (std::is_same_v<Source, store::Given>) {
+    layout::roll(source.digests.data(), source.size(), visit);
   } else {
-    layout::roll_hashed([&keys](std::size_t i) { return keys.digest(i); }, keys.size(), visit);
+    layout::roll_hashed([&source](std::size_t i) { return source.digest(i); }, source.size(), visit);
   }
 }
 
-template <class Keys, class Out>
-Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
+template <class Source, class Out>
+Count Filter::Core::contains_all(const Source& source, Out out) const noexcept {
   std::uint64_t maybes = 0;
-  roll_over(keys, [&](const layout::Step& step, std::size_t first) {
+  roll_over(source, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
       const std::size_t found = functions.contains.step(words, target.geometry, step, answers);
       if (!layout::in_doubt(target.sentinel)) [[likely]]
@@ -76,11 +76,11 @@ Count Filter::Core::contains_all(const Keys& keys, Out out) const noexcept {
   return maybes;
 }
 
-template <class Keys>
-Count Filter::Core::add_rolling(const Keys& keys) noexcept {
+template <class Source>
+Count Filter::Core::add_rolling(const Source& source) noexcept {
   std::uint64_t added = 0;
   Code refused = Code::kOk;
-  roll_over(keys, [&](const layout::Step& step, std::size_t) {
+  roll_over(source, [&](const layout::Step& step, std::size_t) {
     refused = may_add();
     if (refused != Code::kOk) return false;
     const std::size_t changed = adds.step(words, target.geometry, step);
@@ -93,20 +93,20 @@ Count Filter::Core::add_rolling(const Keys& keys) noexcept {
   return added;
 }
 
-template <class Keys>
-Count Filter::Core::add_all(const Keys& keys) noexcept {
-  if (!alone) return add_rolling(keys);
+template <class Source>
+Count Filter::Core::add_all(const Source& source) noexcept {
+  if (!alone) return add_rolling(source);
   if (!born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   const layout::Geometry& geometry = target.geometry;
-  const bool worth_it = threads > 1 && keys.size() >= threads * store::kShare && geometry.range >= 2 * threads;
-  if (!worth_it || !row.in_lines) return add_rolling(keys);
+  const bool worth_it = threads > 1 && source.size() >= threads * store::kShare && geometry.range >= 2 * threads;
+  if (!worth_it || !row.in_lines) return add_rolling(source);
   try {
-    return store::add_divided(geometry, threads, keys, [this](std::span<const std::uint64_t> digests) {
+    return store::add_divided(geometry, threads, source, [this](std::span<const std::uint64_t> digests) {
       return add_rolling(store::Given{digests});
     });
   } catch (const std::exception&) {
-    return add_rolling(keys);  // without more memory or threads: alone
+    return add_rolling(source);  // without more memory or threads: alone
   }
 }
 

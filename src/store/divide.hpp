@@ -66,11 +66,11 @@ class Share {
 // system has no more threads.
 bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work);
 
-// `add(digests)` adds digests of lines that the calling thread owns. Throws where the means for threads or shares are
-// lacking, before anything was added.
-template <class Keys, class Add>
-Count add_divided(const layout::Geometry& geometry, unsigned threads, const Keys& keys, Add add) {
-  const std::size_t count = keys.size();
+// `source` has digests, or computes them. `add(digests)` adds digests of lines that the calling thread owns. Throws
+// where the means for threads or shares are lacking, before anything was added.
+template <class Source, class Add>
+Count add_divided(const layout::Geometry& geometry, unsigned threads, const Source& source, Add add) {
+  const std::size_t count = source.size();
   const Owners owners(geometry, threads);
   std::vector<Share> shares(std::size_t{2} * threads, Share(threads));
   std::barrier meeting(static_cast<std::ptrdiff_t>(threads));
@@ -83,7 +83,7 @@ Count add_divided(const layout::Geometry& geometry, unsigned threads, const Keys
       const std::size_t begin = std::min(count, round + self * kShare);
       const std::size_t size = std::min(count - begin, kShare);
       std::uint64_t* digests = now[self].digests();
-      for (std::size_t i = 0; i < size; ++i) digests[i] = keys.digest(begin + i);
+      for (std::size_t i = 0; i < size; ++i) digests[i] = source.digest(begin + i);
       now[self].sort(size, owners);
       meeting.arrive_and_wait();
       for (unsigned from = 0; from < threads; ++from) {

@@ -1,77 +1,34 @@
-// The public Filter's calls with many keys: every form of keys, and of answers, is brought to the one path of
-// batch.hpp.
+// The public Filter's verbs for many keys. The form of the keys and the filter's hash are looked at once for all of
+// them; then each verb has one path, in batch.hpp.
 #include "hash/hasher.hpp"
 #include "store/batch.hpp"
 
 namespace bfstore {
 namespace {
 
-// Offsets ascend from 0 or more. Looked at before anything is done, so that an error leaves nothing half-done.
-template <class Offset>
-bool offsets_ascend(std::span<const Offset> offsets) noexcept {
-  if (offsets.empty() || offsets.front() < 0) return false;
-  return std::is_sorted(offsets.begin(), offsets.end());
-}
-
-// Only the empty key may be at a null pointer.
-bool pointers_lead_somewhere(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
-  if (keys.size() != key_bytes.size()) return false;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == nullptr && key_bytes[i] != 0) return false;
-  }
-  return true;
-}
-
-bool whole_keys(std::span<const std::byte> keys, std::size_t key_bytes) noexcept {
-  return key_bytes != 0 && keys.size() % key_bytes == 0;
-}
-
-// The forms of keys: what the i-th key's bytes are.
-struct Pointers {
-  const void* const* keys;
-  const std::size_t* lengths;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {static_cast<const char*>(keys[i]), lengths[i]};
-  }
-};
-
-struct Views {
-  const std::string_view* keys;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept { return keys[i]; }
-};
-
-struct Fixed {
-  const std::byte* keys;
-  std::size_t key_bytes;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {reinterpret_cast<const char*>(keys) + i * key_bytes, key_bytes};
-  }
-};
-
-template <class Offset>
-struct Column {
-  const std::byte* bytes;
-  const Offset* offsets;
-  [[nodiscard]] std::string_view operator()(std::size_t i) const noexcept {
-    return {reinterpret_cast<const char*>(bytes) + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
-  }
-};
-
-// Keys that are turned into digests when it is their turn.
-template <class KeyAt, class Hasher>
+// Keys of one form that are turned into digests when it is their turn.
+template <class Form, class Hasher>
 struct Hashed {
-  KeyAt key_at;
-  std::size_t count;
+  Form keys;
   Hasher hasher;
-  [[nodiscard]] std::size_t size() const noexcept { return count; }
-  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return hasher(key_at(i)); }
+  [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return hasher(keys[i]); }
 };
 
-// What `use` makes of the keys; chosen once for all of them. kDigestOnly where keys are not taken.
-template <class KeyAt, class Use>
-Count with_digests(const Shape& shape, const store::Secret& secret, std::size_t count, KeyAt key_at, Use use) {
-  return hash::visit(shape.hash, shape.seed, secret.key(), Count(Code::kDigestOnly), [&](const auto& hasher) {
-    return use(Hashed<KeyAt, std::remove_cvref_t<decltype(hasher)>>{key_at, count, hasher});
+// What `use` makes of the keys' digests, be they given or yet to be computed; or an error of the keys, before anything
+// was done. kDigestOnly where the filter takes no keys.
+template <class Use>
+Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
+  if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
+  return keys.visit([&]<class Form>(const Form& form) -> Count {
+    if constexpr (std::is_same_v<Form, Keys::Digests>) {
+      return use(store::Given{form.digests});
+    } else {
+      return hash::visit(shape.hash, shape.seed, secret.key(), Count(Code::kDigestOnly),
+                         [&]<class Hasher>(const Hasher& hasher) {
+                           return use(Hashed<Form, Hasher>{form, hasher});
+                         });
+    }
   });
 }
 
@@ -98,132 +55,30 @@ bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
 
 }  // namespace
 
-// --- Adding ----------------------------------------------------------------------------------------------------------
-
-template <class KeyAt>
-Count Filter::add_keys(std::size_t count, KeyAt key_at) noexcept {
-  return with_digests(core_->shape, core_->secret, count, key_at,
-                      [this](const auto& keys) { return core_->add_all(keys); });
-}
-
-Count Filter::add_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes) noexcept {
-  if (!pointers_lead_somewhere(keys, key_bytes)) return Code::kInvalid;
-  return add_keys(keys.size(), Pointers{keys.data(), key_bytes.data()});
-}
-
-Count Filter::add_many(std::span<const std::string_view> keys) noexcept {
-  return add_keys(keys.size(), Views{keys.data()});
-}
-
-Count Filter::add_fixed(std::span<const std::byte> keys, std::size_t key_bytes) noexcept {
-  if (!whole_keys(keys, key_bytes)) return Code::kInvalid;
-  return add_keys(keys.size() / key_bytes, Fixed{keys.data(), key_bytes});
-}
-
-Count Filter::add_column(const std::byte* bytes, std::span<const std::int32_t> offsets) noexcept {
-  if (!offsets_ascend(offsets)) return Code::kInvalid;
-  return add_keys(offsets.size() - 1, Column<std::int32_t>{bytes, offsets.data()});
-}
-
-Count Filter::add_column(const std::byte* bytes, std::span<const std::int64_t> offsets) noexcept {
-  if (!offsets_ascend(offsets)) return Code::kInvalid;
-  return add_keys(offsets.size() - 1, Column<std::int64_t>{bytes, offsets.data()});
-}
-
-Count Filter::add_digests(std::span<const std::uint64_t> digests) noexcept {
-  return core_->add_all(store::Given{digests});
-}
-
-// --- Asking ----------------------------------------------------------------------------------------------------------
-
-template <class Keys, class Answer>
-Count Filter::ask(const Keys& keys, std::span<Answer> out) const noexcept {
-  if (!has_room(out, keys.size())) return all_maybe(out, Code::kInvalid);
-  return core_->contains_all(keys, taker_of(out));
-}
-
-template <class KeyAt, class Answer>
-Count Filter::ask_keys(std::size_t count, KeyAt key_at, std::span<Answer> out) const noexcept {
-  const Count maybes =
-      with_digests(core_->shape, core_->secret, count, key_at, [&](const auto& keys) { return ask(keys, out); });
-  if (maybes.code() != Code::kDigestOnly) return maybes;
-  return all_maybe(out.first(std::min(count, out.size())), Code::kDigestOnly);
-}
-
+// In bytes or in indices.
 template <class Answer>
-Count Filter::ask_pointers(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                           std::span<Answer> out) const noexcept {
-  if (!pointers_lead_somewhere(keys, key_bytes)) return all_maybe(out, Code::kInvalid);
-  return ask_keys(keys.size(), Pointers{keys.data(), key_bytes.data()}, out);
+Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
+  const Count maybes = with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
+    if (!has_room(out, digests.size())) return Code::kInvalid;
+    return core_->contains_all(digests, taker_of(out));
+  });
+  if (maybes.ok()) return maybes;
+  // How many keys there are is not known where something is wrong with them.
+  const bool counted = maybes.code() == Code::kDigestOnly;
+  return all_maybe(counted ? out.first(std::min(keys.size(), out.size())) : out, maybes.code());
 }
 
-template <class Answer>
-Count Filter::ask_fixed(std::span<const std::byte> keys, std::size_t key_bytes, std::span<Answer> out) const noexcept {
-  if (!whole_keys(keys, key_bytes)) return all_maybe(out, Code::kInvalid);
-  return ask_keys(keys.size() / key_bytes, Fixed{keys.data(), key_bytes}, out);
+Count Filter::add_keys(const Keys& keys) noexcept {
+  return with_digests(keys, core_->shape, core_->secret,
+                      [this](const auto& digests) { return core_->add_all(digests); });
 }
 
-template <class Offset, class Answer>
-Count Filter::ask_column(const std::byte* bytes, std::span<const Offset> offsets,
-                         std::span<Answer> out) const noexcept {
-  if (!offsets_ascend(offsets)) return all_maybe(out, Code::kInvalid);
-  return ask_keys(offsets.size() - 1, Column<Offset>{bytes, offsets.data()}, out);
+Count Filter::contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept {
+  return answer(keys, answers);
 }
 
-Count Filter::contains_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                            std::span<std::uint8_t> answers) const noexcept {
-  return ask_pointers(keys, key_bytes, answers);
-}
-
-Count Filter::contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> answers) const noexcept {
-  return ask_keys(keys.size(), Views{keys.data()}, answers);
-}
-
-Count Filter::contains_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
-                             std::span<std::uint8_t> answers) const noexcept {
-  return ask_fixed(keys, key_bytes, answers);
-}
-
-Count Filter::contains_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
-                              std::span<std::uint8_t> answers) const noexcept {
-  return ask_column(bytes, offsets, answers);
-}
-
-Count Filter::contains_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
-                              std::span<std::uint8_t> answers) const noexcept {
-  return ask_column(bytes, offsets, answers);
-}
-
-Count Filter::contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const noexcept {
-  return ask(store::Given{digests}, answers);
-}
-
-Count Filter::select_many(std::span<const void* const> keys, std::span<const std::size_t> key_bytes,
-                          std::span<std::uint32_t> indices) const noexcept {
-  return ask_pointers(keys, key_bytes, indices);
-}
-
-Count Filter::select_many(std::span<const std::string_view> keys, std::span<std::uint32_t> indices) const noexcept {
-  return ask_keys(keys.size(), Views{keys.data()}, indices);
-}
-
-Count Filter::select_fixed(std::span<const std::byte> keys, std::size_t key_bytes,
-                           std::span<std::uint32_t> indices) const noexcept {
-  return ask_fixed(keys, key_bytes, indices);
-}
-
-Count Filter::select_column(const std::byte* bytes, std::span<const std::int32_t> offsets,
-                            std::span<std::uint32_t> indices) const noexcept {
-  return ask_column(bytes, offsets, indices);
-}
-
-Count Filter::select_column(const std::byte* bytes, std::span<const std::int64_t> offsets,
-                            std::span<std::uint32_t> indices) const noexcept {
-  return ask_column(bytes, offsets, indices);
-}
-
-Count Filter::select_digests(std::span<const std::uint64_t> digests, std::span<std::uint32_t> indices) const noexcept {
-  return ask(store::Given{digests}, indices);
+Count Filter::select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept {
+  return answer(keys, indices);
 }
 
 }  // namespace bfstore

@@ -10,6 +10,10 @@ from ctypes import byref
 import support
 from support import COUNT, EINVAL, LIBRARY, answers_for, bfs, column, pointers
 
+# The forms, with what stands for their arrays where there are no keys.
+FORMS_OF_NOTHING = {"many": (None, None), "fixed": (None, 8), "column32": (None, None), "column64": (None, None),
+                    "digests": (None,)}
+
 
 class Batches(support.Case):
     """Each form of a batch gives the answers of the single calls."""
@@ -91,9 +95,13 @@ class Batches(support.Case):
             answers = answers_for(count + 1)
             self.assertEqual(LIBRARY.bfs_contains_many(self.single, keys, lengths, count, answers), count)
             self.assertEqual(list(answers), [1] * count + [7], "exactly count answers are written")
-        self.assertEqual(LIBRARY.bfs_add_many(self.batch, None, None, 0), 0)
-        self.assertEqual(LIBRARY.bfs_contains_many(self.batch, None, None, 0, None), 0)
-        self.assertEqual(LIBRARY.bfs_add_digests(self.batch, None, 0), 0)
+
+    def test_no_keys_need_no_memory(self):
+        for form, nothing in FORMS_OF_NOTHING.items():
+            with self.subTest(form=form):
+                self.assertEqual(getattr(LIBRARY, "bfs_add_" + form)(self.batch, *nothing, 0), 0)
+                self.assertEqual(getattr(LIBRARY, "bfs_contains_" + form)(self.batch, *nothing, 0, None), 0)
+                self.assertEqual(getattr(LIBRARY, "bfs_select_" + form)(self.batch, *nothing, 0, None), 0)
         self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, 0)
 
     def test_an_empty_key_may_have_no_address(self):
@@ -130,6 +138,17 @@ class Batches(support.Case):
                 self.assertEqual(list(indices), list(range(COUNT)))
                 self.assertEqual(select(self.batch, *arguments, COUNT, None), EINVAL)
         self.assertEqual(bfs.statistics(LIBRARY, self.batch, bfs.STATS_FILL).set_bits, 0)
+
+    def test_a_count_that_no_array_can_have(self):
+        """Before any item is read: the arrays here have four."""
+        text, keys, lengths = b"x" * 64, (ctypes.c_char_p * 4)(), (ctypes.c_size_t * 4)()
+        arrays = {"many": (keys, lengths), "fixed": (text, 1), "column32": (text, (ctypes.c_int32 * 5)()),
+                  "column64": (text, (ctypes.c_int64 * 5)()), "digests": ((ctypes.c_uint64 * 4)(),)}
+        for form, arguments in arrays.items():
+            for count in (2**64 - 1, 2**64 - 2, 2**63, 2**62 if form != "fixed" else 2**63):
+                with self.subTest(form=form, count=count):
+                    self.assertEqual(getattr(LIBRARY, "bfs_add_" + form)(self.batch, *arguments, count), EINVAL)
+        self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, 0)
 
     def test_a_width_of_0_and_a_width_times_a_count_that_overflows(self):
         answers = answers_for(5, 0)

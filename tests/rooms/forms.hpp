@@ -1,9 +1,8 @@
-// The forms in which many keys are given, so that a test can try each: the same keys as pointers, views, one array, one
-// column or digests.
+// The forms in which many keys are given, so that a test can try each: the same keys as pointers, views, pairs,
+// one array, records, one column or digests.
 #pragma once
 
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,60 +11,92 @@
 
 namespace rooms {
 
-enum class Form { kOneByOne, kPointers, kViews, kFixed, kColumn32, kColumn64, kDigests, kDigestsOneByOne };
-inline constexpr std::array kKeyForms{Form::kOneByOne, Form::kPointers, Form::kViews,   Form::kFixed,
-                                      Form::kColumn32, Form::kColumn64, Form::kDigests, Form::kDigestsOneByOne};
+enum class Form {
+  kOneByOne,
+  kPointers,
+  kViews,
+  kPairs,
+  kFixed,
+  kStrided,
+  kColumn32,
+  kColumn64,
+  kDigests,
+  kDigestsOneByOne
+};
+// What Keys has, of bytes and in all.
+inline constexpr std::array kManyKeysForms{Form::kPointers, Form::kViews,    Form::kPairs,   Form::kFixed,
+                                           Form::kStrided,  Form::kColumn32, Form::kColumn64};
+inline constexpr std::array kManyForms{Form::kPointers, Form::kViews,    Form::kPairs,    Form::kFixed,
+                                       Form::kStrided,  Form::kColumn32, Form::kColumn64, Form::kDigests};
+inline constexpr std::array kKeyForms{Form::kOneByOne, Form::kPointers,       Form::kViews,    Form::kPairs,
+                                      Form::kFixed,    Form::kStrided,        Form::kColumn32, Form::kColumn64,
+                                      Form::kDigests,  Form::kDigestsOneByOne};
 inline constexpr std::array kDigestForms{Form::kDigests, Form::kDigestsOneByOne};
 
-// Keys of one batch and what each form needs. For kFixed they are equally long, and not empty.
+constexpr bool equally_long(Form form) noexcept { return form == Form::kFixed || form == Form::kStrided; }
+
+// Keys of one batch and what each form needs. For kFixed and kStrided they are equally long, and not empty.
 class Batch {
  public:
   // Keys, and their digests in the filter that they are for.
-  Batch(std::vector<std::string> keys, const Filter& filter) : keys_(std::move(keys)), offsets_(1) {
+  Batch(std::vector<std::string> keys, const Filter& filter) : keys_(std::move(keys)) {
     for (const std::string& key : keys_) {
       views_.push_back(key);
       pointers_.push_back(key.empty() ? nullptr : key.data());
       lengths_.push_back(key.size());
+      pairs_.push_back({const_cast<void*>(pointers_.back()), key.size()});
       bytes_ += key;
-      offsets_.push_back(bytes_.size());
+      records_.append(key).append(kRestOfRecord);
+      offsets32_.push_back(static_cast<std::int32_t>(bytes_.size()));
+      offsets64_.push_back(static_cast<std::int64_t>(bytes_.size()));
       digests_.push_back(*filter.digest(key));
     }
   }
 
-  explicit Batch(std::vector<std::uint64_t> digests) : offsets_(1), digests_(std::move(digests)) {}
+  explicit Batch(std::vector<std::uint64_t> digests) : digests_(std::move(digests)) {}
 
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::vector<std::uint64_t>& digests() const noexcept { return digests_; }
 
-  Count add_to(Filter& filter, Form form) const {
+  // In one of kManyForms.
+  [[nodiscard]] Keys many(Form form) const {
     switch (form) {
       case Form::kPointers:
-        return filter.add_many(pointers_, lengths_);
+        return Keys::pointers(pointers_, lengths_);
       case Form::kViews:
-        return filter.add_many(views_);
+        return Keys::views(views_);
+      case Form::kPairs:
+        return Keys::pairs(pairs_);
       case Form::kFixed:
-        return filter.add_fixed(fixed(), key_bytes());
+        return Keys::fixed(bytes_.data(), key_bytes(), keys_.size());
+      case Form::kStrided:
+        return Keys::fixed(records_.data(), key_bytes(), keys_.size(), key_bytes() + kRestOfRecord.size());
       case Form::kColumn32:
-        return filter.add_column(column(), offsets<std::int32_t>());
+        return Keys::column(bytes_.data(), offsets32_);
       case Form::kColumn64:
-        return filter.add_column(column(), offsets<std::int64_t>());
-      case Form::kDigests:
-        return filter.add_digests(digests_);
-      case Form::kOneByOne:
-        return one_by_one(keys_, [&](const std::string& key) { return filter.add(key).keys(); });
-      case Form::kDigestsOneByOne:
-        break;
+        return Keys::column(bytes_.data(), offsets64_);
+      default:
+        return Keys::digests(digests_);
     }
-    return one_by_one(digests_, [&](std::uint64_t digest) { return filter.add_digest(digest).keys(); });
+  }
+
+  Count add_to(Filter& filter, Form form) const {
+    if (form == Form::kOneByOne)
+      return one_by_one(keys_, [&](const std::string& key) { return filter.add(key).keys(); });
+    if (form == Form::kDigestsOneByOne)
+      return one_by_one(digests_, [&](std::uint64_t digest) { return filter.add_digest(digest).keys(); });
+    return filter.add_keys(many(form));
   }
 
   // The answers as bytes; where there is a selection vector of this form, it must say the same.
   Count ask(const Filter& filter, Form form, std::span<std::uint8_t> answers) const {
-    const Count count = answer(filter, form, answers);
+    if (form == Form::kOneByOne)
+      return answer_one_by_one(keys_, answers, [&](const auto& key) { return filter.contains(key); });
+    if (form == Form::kDigestsOneByOne)
+      return answer_one_by_one(digests_, answers, [&](std::uint64_t digest) { return filter.contains_digest(digest); });
+    const Count count = filter.contains_keys(many(form), answers);
     std::vector<std::uint32_t> indices(answers.size(), 0xdeadbeef);
-    const std::optional<Count> selected = select(filter, form, indices);
-    if (!selected) return count;
-    REQUIRE(selected->raw() == count.raw());
+    REQUIRE(filter.select_keys(many(form), indices).raw() == count.raw());
     std::vector<std::uint32_t> expected;
     for (std::uint32_t i = 0; i < answers.size(); ++i) {
       if (answers[i] == 1) expected.push_back(i);
@@ -75,52 +106,7 @@ class Batch {
   }
 
  private:
-  Count answer(const Filter& filter, Form form, std::span<std::uint8_t> answers) const {
-    switch (form) {
-      case Form::kPointers:
-        return filter.contains_many(pointers_, lengths_, answers);
-      case Form::kViews:
-        return filter.contains_many(views_, answers);
-      case Form::kFixed:
-        return filter.contains_fixed(fixed(), key_bytes(), answers);
-      case Form::kColumn32:
-        return filter.contains_column(column(), offsets<std::int32_t>(), answers);
-      case Form::kColumn64:
-        return filter.contains_column(column(), offsets<std::int64_t>(), answers);
-      case Form::kDigests:
-        return filter.contains_digests(digests_, answers);
-      case Form::kOneByOne:
-        return one_by_one(keys_, [&, i = std::size_t{0}](const std::string& key) mutable {
-          return std::uint64_t{answers[i++] = filter.contains(key) ? 1 : 0};
-        });
-      case Form::kDigestsOneByOne:
-        break;
-    }
-    return one_by_one(digests_, [&, i = std::size_t{0}](std::uint64_t digest) mutable {
-      return std::uint64_t{answers[i++] = filter.contains_digest(digest) ? 1 : 0};
-    });
-  }
-
-  std::optional<Count> select(const Filter& filter, Form form, std::span<std::uint32_t> indices) const {
-    switch (form) {
-      case Form::kPointers:
-        return filter.select_many(pointers_, lengths_, indices);
-      case Form::kViews:
-        return filter.select_many(views_, indices);
-      case Form::kFixed:
-        return filter.select_fixed(fixed(), key_bytes(), indices);
-      case Form::kColumn32:
-        return filter.select_column(column(), offsets<std::int32_t>(), indices);
-      case Form::kColumn64:
-        return filter.select_column(column(), offsets<std::int64_t>(), indices);
-      case Form::kDigests:
-        return filter.select_digests(digests_, indices);
-      case Form::kOneByOne:
-      case Form::kDigestsOneByOne:
-        break;
-    }
-    return std::nullopt;
-  }
+  static constexpr std::string_view kRestOfRecord = "#rest";
 
   template <class Items, class Call>
   static Count one_by_one(const Items& items, Call call) {
@@ -129,23 +115,24 @@ class Batch {
     return sum;
   }
 
-  [[nodiscard]] const std::byte* column() const { return reinterpret_cast<const std::byte*>(bytes_.data()); }
-  [[nodiscard]] std::span<const std::byte> fixed() const { return {column(), bytes_.size()}; }
-  [[nodiscard]] std::size_t key_bytes() const { return keys_.empty() ? 8 : keys_.front().size(); }
-
-  template <class Offset>
-  [[nodiscard]] std::vector<Offset> offsets() const {
-    std::vector<Offset> narrow;
-    for (const std::size_t offset : offsets_) narrow.push_back(static_cast<Offset>(offset));
-    return narrow;
+  template <class Items, class Contains>
+  static Count answer_one_by_one(const Items& items, std::span<std::uint8_t> answers, Contains contains) {
+    return one_by_one(items, [&, i = std::size_t{0}](const auto& item) mutable {
+      return std::uint64_t{answers[i++] = contains(item) ? 1 : 0};
+    });
   }
+
+  [[nodiscard]] std::size_t key_bytes() const { return keys_.empty() ? 8 : keys_.front().size(); }
 
   std::vector<std::string> keys_;
   std::vector<std::string_view> views_;
   std::vector<const void*> pointers_;
   std::vector<std::size_t> lengths_;
-  std::string bytes_;
-  std::vector<std::size_t> offsets_;
+  std::vector<iovec> pairs_;
+  std::string bytes_;    // one key after the other
+  std::string records_;  // the same with something behind each key
+  std::vector<std::int32_t> offsets32_{0};
+  std::vector<std::int64_t> offsets64_{0};
   std::vector<std::uint64_t> digests_;
 };
 

@@ -2,7 +2,8 @@
 // not be right, on which nothing is added and every answer is "maybe".
 #include "forms.hpp"
 
-#include <numeric>
+#include <string_view>
+#include <type_traits>
 
 using namespace rooms;
 
@@ -26,6 +27,21 @@ std::vector<std::string> keys_of(std::uint64_t first, std::uint64_t count) {
 void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8_t>& answers) {
   CHECK(count.code() == code);
   CHECK(std::all_of(answers.begin(), answers.end(), [](std::uint8_t answer) { return answer == 1; }));
+}
+
+constexpr const char* kText = "100000100001100002100003";
+
+// Keys that can not be right: nothing is added, and every answer is maybe.
+void check_refused(const Keys& wrong) {
+  InMemory made = InMemory::make(small());
+  CHECK(wrong.check() == Code::kInvalid);
+  CHECK(made.filter.add_keys(wrong).code() == Code::kInvalid);
+  CHECK(made.filter.stats(true).fill->set_bits == 0);
+  std::vector<std::uint8_t> answers(4, 0);
+  check_all_maybe(made.filter.contains_keys(wrong, answers), Code::kInvalid, answers);
+  std::vector<std::uint32_t> indices(4, 9);
+  CHECK(made.filter.select_keys(wrong, indices).code() == Code::kInvalid);
+  CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
 }  // namespace
@@ -74,19 +90,97 @@ TEST_CASE("answers and selections tell present keys from absent ones, in every f
   }
 }
 
+TEST_CASE("keys of unequal length, the empty one among them, are the same in every form that can have them") {
+  std::vector<std::string> keys;
+  for (std::size_t bytes = 0; bytes < 300; ++bytes) keys.push_back(std::string(bytes, 'k'));
+  Options options = small();
+  options.seed = 1;
+  InMemory single = InMemory::make(options);
+  for (const std::string& key : keys) CHECK(single.filter.add(key).ok());
+  const Batch batch(keys, single.filter);
+  for (const Form form : kManyForms) {
+    if (equally_long(form)) continue;
+    InMemory made = InMemory::make(options);
+    CHECK(batch.add_to(made.filter, form).ok());
+    CHECK(std::ranges::equal(body_of(made), body_of(single)));
+    std::vector<std::uint8_t> answers(keys.size(), 9);
+    CHECK(batch.ask(single.filter, form, answers).keys() == keys.size());
+  }
+}
+
 TEST_CASE("a column's first offset need not be 0, and keys in it may be empty") {
   InMemory made = InMemory::make(small());
   const std::string bytes = "skipped.alpha.betagamma";
-  const auto* column = reinterpret_cast<const std::byte*>(bytes.data());
   const std::vector<std::int32_t> narrow{8, 13, 13, 14, 18, 23};
   const std::vector<std::int64_t> wide(narrow.begin(), narrow.end());
-  CHECK(made.filter.add_column(column, narrow).keys() == 5);
+  CHECK(made.filter.add_keys(Keys::column(bytes.data(), narrow)).keys() == 5);
   for (const char* key : {"alpha", "", ".", "beta", "gamma"}) CHECK(made.filter.contains(key));
   CHECK_FALSE(made.filter.contains("skipped."));
-  CHECK(made.filter.add_column(column, wide).keys() == 0);
+  CHECK(made.filter.add_keys(Keys::column(bytes.data(), wide)).keys() == 0);
   std::vector<std::uint8_t> answers(5);
-  CHECK(made.filter.contains_column(column, wide, answers).keys() == 5);
-  CHECK(made.filter.contains_column(column, std::span(narrow).first(1), answers).keys() == 0);
+  CHECK(made.filter.contains_keys(Keys::column(bytes.data(), wide), answers).keys() == 5);
+  CHECK(made.filter.contains_keys(Keys::column(bytes.data(), std::span(narrow).first(1)), answers).keys() == 0);
+}
+
+TEST_CASE("keys of fixed length may be fields of records: what is between them is no key") {
+  InMemory made = InMemory::make(small());
+  const std::string records = "[alpha][omega][gamma]";
+  const Keys fields = Keys::fixed(records.data() + 1, 5, 3, 7);
+  CHECK(fields.size() == 3);
+  CHECK(made.filter.add_keys(fields).keys() == 3);
+  for (const char* key : {"alpha", "omega", "gamma"}) CHECK(made.filter.contains(key));
+  for (const char* key : {"][ome", "a][om", "[alph", "]"}) CHECK_FALSE(made.filter.contains(key));
+  // The last record ends with its key: there is nothing behind it.
+  std::vector<std::uint8_t> answers(3, 9);
+  const std::vector<char> cut(records.begin(), records.end() - 1);
+  CHECK(made.filter.contains_keys(Keys::fixed(cut.data() + 1, 5, 3, 7), answers).keys() == 3);
+  CHECK(made.filter.contains_keys(Keys::fixed(records.data() + 1, 6, 3, 7), answers).keys() == 0);
+}
+
+TEST_CASE("no keys need no memory, whatever their form") {
+  InMemory made = InMemory::make(small());
+  constexpr std::size_t kMost = SIZE_MAX;
+  const std::int32_t narrow = 0;
+  const std::int64_t wide = 0;
+  for (const Keys& none :
+       {Keys(), Keys::pointers({}, {}), Keys::views({}), Keys::pairs({}), Keys::digests({}), Keys::fixed(nullptr, 8, 0),
+        Keys::fixed(nullptr, kMost, 0), Keys::fixed(nullptr, 1, 0, kMost), Keys::column(nullptr, {&narrow, 1}),
+        Keys::column(nullptr, {&wide, 1})}) {
+    CHECK(none.check() == Code::kOk);
+    CHECK(none.size() == 0);
+    CHECK(made.filter.add_keys(none).raw() == 0);
+    CHECK(made.filter.contains_keys(none, {}).raw() == 0);
+    CHECK(made.filter.select_keys(none, {}).raw() == 0);
+    std::vector<std::uint8_t> answers(2, 9);
+    CHECK(made.filter.contains_keys(none, answers).raw() == 0);
+    CHECK(answers == std::vector<std::uint8_t>{9, 9});
+  }
+}
+
+TEST_CASE("one key is never taken for many, nor many for one") {
+  static_assert(!std::is_constructible_v<Keys, std::string_view>);
+  static_assert(!std::is_constructible_v<Keys, const char*>);
+  static_assert(!std::is_constructible_v<Keys, std::string>);
+  static_assert(!std::is_constructible_v<Keys, std::span<const std::string_view>>);
+  static_assert(!std::is_constructible_v<Keys, std::span<const std::uint64_t>>);
+  static_assert(!std::is_convertible_v<Keys, std::string_view>);
+  constexpr auto adds = [](auto& filter, const auto& key) {
+    return requires { filter.add(key); };
+  };
+  constexpr auto adds_many = [](auto& filter, const auto& key) {
+    return requires { filter.add_keys(key); };
+  };
+  InMemory made = InMemory::make(small());
+  const std::string_view key = "a key";
+  CHECK(adds(made.filter, key));
+  CHECK(adds(made.filter, "a key"));
+  CHECK_FALSE(adds(made.filter, Keys()));
+  CHECK(adds_many(made.filter, Keys()));
+  CHECK_FALSE(adds_many(made.filter, key));
+  CHECK_FALSE(adds_many(made.filter, "a key"));
+  CHECK(made.filter.add(key).keys() == 1);
+  CHECK(made.filter.contains(key));
+  CHECK(made.filter.add_keys(Keys::views({&key, 1})).keys() == 0);
 }
 
 TEST_CASE("keys are bytes: NUL, high bytes, a trailing blank and the empty key are keys of their own") {
@@ -99,48 +193,92 @@ TEST_CASE("keys are bytes: NUL, high bytes, a trailing blank and the empty key a
   }
 }
 
-TEST_CASE("arguments that can not be right add nothing and answer maybe") {
-  InMemory made = InMemory::make(small());
-  Filter& filter = made.filter;
-  const std::vector<std::string> keys = keys_of(0, 4);
-  const std::string joined = std::accumulate(keys.begin(), keys.end(), std::string());
-  const auto bytes = std::as_bytes(std::span(joined));
-  const std::vector<const void*> pointers(4, joined.data());
-  const std::vector<std::size_t> lengths(3, 6);
+TEST_CASE("arrays of unequal length are no keys: nothing is added, and asked for they are maybe") {
+  const std::vector<const void*> four(4, kText);
+  const std::vector<std::size_t> three(3, 6);
+  check_refused(Keys::pointers(four, three));
+  check_refused(Keys::pointers(std::span(four).first(2), three));
+  check_refused(Keys::pointers({}, three));
+}
 
-  const auto fresh = [] { return std::vector<std::uint8_t>(4, 0); };
-  std::vector<std::uint8_t> answers = fresh();
-  CHECK(filter.add_many(pointers, lengths).code() == Code::kInvalid);
-  check_all_maybe(filter.contains_many(pointers, lengths, answers), Code::kInvalid, answers);
-  const std::vector<const void*> nowhere{joined.data(), nullptr, joined.data()};
-  answers = fresh();
-  CHECK(filter.add_many(nowhere, lengths).code() == Code::kInvalid);
-  check_all_maybe(filter.contains_many(nowhere, lengths, answers), Code::kInvalid, answers);
-  for (const std::size_t key_bytes : {std::size_t{0}, std::size_t{5}, std::size_t{25}}) {
-    answers = fresh();
-    CHECK(filter.add_fixed(bytes, key_bytes).code() == Code::kInvalid);
-    check_all_maybe(filter.contains_fixed(bytes, key_bytes, answers), Code::kInvalid, answers);
-  }
+TEST_CASE("only the empty key may be at a null pointer") {
+  const std::vector<const void*> pointers{kText, nullptr, kText};
+  const std::vector<std::size_t> lengths{6, 0, 6};
+  const std::vector<iovec> pairs{{nullptr, 0}, {const_cast<char*>(kText), 6}, {nullptr, 1}};
+  const std::vector<std::int32_t> narrow{0, 0, 6};
+  const std::vector<std::int64_t> wide{0, 0, 6};
+  CHECK(Keys::pointers(pointers, lengths).check() == Code::kOk);
+  CHECK(Keys::pairs(std::span(pairs).first(2)).check() == Code::kOk);
+  CHECK(Keys::column(nullptr, std::span(narrow).first(2)).check() == Code::kOk);
+  CHECK(Keys::column(nullptr, std::span(wide).first(2)).check() == Code::kOk);
+  check_refused(Keys::pointers(pointers, std::vector<std::size_t>(3, 6)));
+  check_refused(Keys::pairs(pairs));
+  check_refused(Keys::fixed(nullptr, 6, 4));
+  check_refused(Keys::column(nullptr, narrow));
+  check_refused(Keys::column(nullptr, wide));
+}
+
+TEST_CASE("keys of no width are refused, even where there are none") {
+  check_refused(Keys::fixed(kText, 0, 4));
+  check_refused(Keys::fixed(kText, 0, 4, 6));
+  check_refused(Keys::fixed(nullptr, 0, 0));
+}
+
+TEST_CASE("keys that overlap are refused, as where width and stride are swapped") {
+  for (const std::size_t stride : {0U, 1U, 5U}) check_refused(Keys::fixed(kText, 6, 4, stride));
+  check_refused(Keys::fixed(kText, 6, 1, 5));
+  check_refused(Keys::fixed(nullptr, 6, 0, 5));
+}
+
+TEST_CASE("keys that no memory can hold are refused, and the most that one can hold are not") {
+  constexpr std::size_t kMost = PTRDIFF_MAX;
+  check_refused(Keys::fixed(kText, 1, SIZE_MAX));
+  check_refused(Keys::fixed(kText, SIZE_MAX, 1));
+  check_refused(Keys::fixed(kText, SIZE_MAX, SIZE_MAX));
+  check_refused(Keys::fixed(kText, kMost + 1, 1));
+  check_refused(Keys::fixed(kText, 1, kMost + 1));
+  check_refused(Keys::fixed(kText, 2, 2, kMost - 1));                // one byte too many
+  check_refused(Keys::fixed(kText, 2, 2, SIZE_MAX));                 // width and stride make 1
+  check_refused(Keys::fixed(kText, 6, 3, std::size_t{1} << 63));     // twice the stride makes 0
+  check_refused(Keys::fixed(kText, 8, (std::size_t{1} << 61) + 1));  // the last begins at 0
+  CHECK(Keys::fixed(kText, kMost, 1).check() == Code::kOk);
+  CHECK(Keys::fixed(kText, 1, kMost).check() == Code::kOk);
+  CHECK(Keys::fixed(kText, 1, 2, kMost - 1).check() == Code::kOk);
+  CHECK(Keys::fixed(kText, 1, 1, SIZE_MAX).check() == Code::kOk);
+}
+
+TEST_CASE("offsets that descend, are below 0 or are not there are refused") {
   const std::vector<std::vector<std::int32_t>> bad{{}, {-1, 0, 6}, {0, 6, 5, 12}, {6, 0}, {0, 6, 12, -1}};
   for (const std::vector<std::int32_t>& narrow : bad) {
-    const std::vector<std::int64_t> wide(narrow.begin(), narrow.end());
-    answers = fresh();
-    CHECK(filter.add_column(bytes.data(), narrow).code() == Code::kInvalid);
-    check_all_maybe(filter.contains_column(bytes.data(), narrow, answers), Code::kInvalid, answers);
-    answers = fresh();
-    CHECK(filter.add_column(bytes.data(), wide).code() == Code::kInvalid);
-    check_all_maybe(filter.contains_column(bytes.data(), wide, answers), Code::kInvalid, answers);
+    check_refused(Keys::column(kText, narrow));
+    check_refused(Keys::column(kText, std::vector<std::int64_t>(narrow.begin(), narrow.end())));
   }
-  CHECK(filter.stats(true).fill->set_bits == 0);
 }
 
 TEST_CASE("answers that are too few are all maybe, in every form") {
   InMemory made = InMemory::make(small());
   const Batch batch(keys_of(0, 5), made.filter);
-  for (const Form form :
-       {Form::kPointers, Form::kViews, Form::kFixed, Form::kColumn32, Form::kColumn64, Form::kDigests}) {
+  for (const Form form : kManyForms) {
     std::vector<std::uint8_t> answers(4, 0);
     check_all_maybe(batch.ask(made.filter, form, answers), Code::kInvalid, answers);
+  }
+}
+
+TEST_CASE("of more answers than keys only those of the keys are written, be they answers or maybe for want of a hash") {
+  InMemory made = InMemory::make(small());
+  InMemory external = InMemory::make(small(Hash::kExternal));
+  const Batch batch(keys_of(0, 5), made.filter);
+  for (const Form form : kManyKeysForms) {
+    std::vector<std::uint8_t> answers(7, 9);
+    CHECK(made.filter.contains_keys(batch.many(form), answers).keys() == 0);
+    CHECK(answers == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 9, 9});
+    CHECK(external.filter.contains_keys(batch.many(form), answers).code() == Code::kDigestOnly);
+    CHECK(answers == std::vector<std::uint8_t>{1, 1, 1, 1, 1, 9, 9});
+    std::vector<std::uint32_t> indices(7, 9);
+    CHECK(external.filter.select_keys(batch.many(form), indices).code() == Code::kDigestOnly);
+    CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 9, 9});
+    std::vector<std::uint8_t> few(3, 9);
+    check_all_maybe(external.filter.contains_keys(batch.many(form), few), Code::kDigestOnly, few);
   }
 }
 
@@ -151,7 +289,7 @@ TEST_CASE("external digests alone: keys are refused, and asked for they are mayb
   CHECK(made.filter.add("key").code() == Code::kDigestOnly);
   CHECK(made.filter.contains("key"));
   CHECK(made.filter.digest("key") == std::nullopt);
-  for (const Form form : {Form::kPointers, Form::kViews, Form::kFixed, Form::kColumn32, Form::kColumn64}) {
+  for (const Form form : kManyKeysForms) {
     std::vector<std::uint8_t> answers(5, 0);
     CHECK(batch.add_to(made.filter, form).code() == Code::kDigestOnly);
     check_all_maybe(batch.ask(made.filter, form, answers), Code::kDigestOnly, answers);
@@ -167,8 +305,7 @@ TEST_CASE("a handle that only reads refuses every form of adding, and changes no
   const Buffer& unwritten = made.buffer;
   Filter reader = must(Filter::wrap(unwritten.bytes()));
   const Batch nothing({}, made.filter);
-  for (const Form form :
-       {Form::kPointers, Form::kViews, Form::kFixed, Form::kColumn32, Form::kColumn64, Form::kDigests}) {
+  for (const Form form : kManyForms) {
     CHECK(batch.add_to(reader, form).code() == Code::kReadOnly);
     CHECK(nothing.add_to(reader, form).keys() == 0);
   }

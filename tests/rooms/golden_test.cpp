@@ -67,7 +67,7 @@ TEST_CASE("a filter in a file has the same golden bits") {
     Filter filter = must(Filter::create(path, options_of(golden)));
     std::vector<std::string> keys;
     for (std::uint64_t i = 0; i < golden.keys; ++i) keys.push_back("key-" + std::to_string(i));
-    REQUIRE(filter.add_many(std::vector<std::string_view>(keys.begin(), keys.end())).ok());
+    REQUIRE(filter.add_keys(Keys::views(std::vector<std::string_view>(keys.begin(), keys.end()))).ok());
     must(filter.close());
 
     const ReportedIdentity identity = *must(inspect(path)).identity;

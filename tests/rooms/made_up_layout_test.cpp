@@ -187,7 +187,7 @@ TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says
   CHECK_FALSE(filter.lookup().contains_digest(kAbsent));
   const std::vector<std::uint64_t> digests{kAbsent, kPresent, kAbsent + 1};
   std::vector<std::uint8_t> answers(3, 9);
-  CHECK(filter.contains_digests(digests, answers).keys() == 1);
+  CHECK(filter.contains_keys(Keys::digests(digests), answers).keys() == 1);
   CHECK(answers == std::vector<std::uint8_t>{0, 1, 0});
   const Fill fill = *filter.stats(true).fill;
   CHECK(fill.set_bits == 1);
@@ -206,7 +206,7 @@ TEST_CASE("a made-up layout's filter that is damaged while it is open answers ma
     CHECK(filter.lookup().contains_digest(kAbsent));
     const std::vector<std::uint64_t> digests{kAbsent, kPresent};
     std::vector<std::uint8_t> answers(2, 9);
-    CHECK(filter.contains_digests(digests, answers).keys() == 2);
+    CHECK(filter.contains_keys(Keys::digests(digests), answers).keys() == 2);
     CHECK(answers == std::vector<std::uint8_t>{1, 1});
   }
 }

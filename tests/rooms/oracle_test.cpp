@@ -105,7 +105,7 @@ Batch random_batch(Random& random, const Filter& filter, Form form) {
   const std::size_t equal = 1 + random.below(20);
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; i < count; ++i) {
-    keys.push_back(random_key(random, form == Form::kFixed ? equal : random.below(30)));
+    keys.push_back(random_key(random, equally_long(form) ? equal : random.below(30)));
   }
   return Batch(std::move(keys), filter);
 }

@@ -30,7 +30,7 @@ std::uint64_t count_wrong_noes(const Filter& filter) {
   for (std::uint64_t first = 0; first < kKeys; first += kPiece) {
     const auto keys = keys_from(room, first);
     std::fill(answers.begin(), answers.end(), std::uint8_t{0});
-    const Count maybes = filter.contains_fixed(keys, 8, answers);
+    const Count maybes = filter.contains_keys(Keys::fixed(keys.data(), 8, kPiece), answers);
     REQUIRE(maybes.ok());
     wrong += kPiece - maybes.keys();
     for (std::uint64_t i = 0; i < kPiece; ++i) {
@@ -52,7 +52,7 @@ void check_present(Layout layout) {
   std::vector<std::uint64_t> room;
   std::uint64_t changed = 0;
   for (std::uint64_t first = 0; first < kKeys; first += kPiece) {
-    const Count count = writer.add_fixed(keys_from(room, first), 8);
+    const Count count = writer.add_keys(Keys::fixed(keys_from(room, first).data(), 8, kPiece));
     REQUIRE(count.ok());
     changed += count.keys();
   }

@@ -128,14 +128,14 @@ TEST_CASE("keys: the measured rate of keys that are hashed is the theory's, as t
     std::vector<std::uint8_t> answers(kPiece);
     const auto piece_from = [&](std::uint64_t first) {
       for (std::uint64_t i = 0; i < kPiece; ++i) keys[i] = first + i;
-      return std::as_bytes(std::span(keys));
+      return Keys::fixed(keys.data(), 8, kPiece);
     };
-    for (std::uint64_t i = 0; i < kKeys; i += kPiece) REQUIRE(made.filter.add_fixed(piece_from(i), 8).ok());
+    for (std::uint64_t i = 0; i < kKeys; i += kPiece) REQUIRE(made.filter.add_keys(piece_from(i)).ok());
     const double theory = theory_of(made.filter.shape());
     std::uint64_t positives = 0;
     std::uint64_t absent = 0;
     for (; static_cast<double>(absent) * theory < static_cast<double>(kPositives); absent += kPiece) {
-      positives += made.filter.contains_fixed(piece_from(kKeys + absent), 8, answers).keys();
+      positives += made.filter.contains_keys(piece_from(kKeys + absent), answers).keys();
     }
     check_positives(positives, static_cast<double>(absent) * theory);
   }

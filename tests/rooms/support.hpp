@@ -152,7 +152,7 @@ auto body_of(auto& made) {
 inline void add_mixed(Filter& filter, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kPiece = 1 << 14;
   for (std::uint64_t done = 0; done < count; done += kPiece) {
-    REQUIRE(filter.add_digests(mixed(first + done, std::min(kPiece, count - done))).ok());
+    REQUIRE(filter.add_keys(Keys::digests(mixed(first + done, std::min(kPiece, count - done)))).ok());
   }
 }
 
@@ -165,7 +165,7 @@ inline std::uint64_t count_maybes(const Filter& filter, std::uint64_t first, std
   for (std::uint64_t done = 0; done < count; done += kPiece) {
     const std::uint64_t size = std::min(kPiece, count - done);
     for (std::uint64_t i = 0; i < size; ++i) digests[i] = mix(first + done + i);
-    const Count count_of_piece = filter.contains_digests(std::span(digests).first(size), answers);
+    const Count count_of_piece = filter.contains_keys(Keys::digests(std::span(digests).first(size)), answers);
     REQUIRE(count_of_piece.ok());
     maybes += count_of_piece.keys();
   }

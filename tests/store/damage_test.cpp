@@ -194,10 +194,10 @@ class Askers {
     const Lookup lookup = filter_.lookup();
     for (std::size_t i = 0; form < 2 && i < digests.size(); ++i)
       answers[i] = (form == 0 ? filter_.contains_digest(digests[i]) : lookup.contains_digest(digests[i])) ? 1 : 0;
-    if (form == 2) static_cast<void>(filter_.contains_digests(digests, answers));
+    if (form == 2) static_cast<void>(filter_.contains_keys(Keys::digests(digests), answers));
     if (form == 3) {
       std::vector<std::uint32_t> indices(digests.size());
-      const Count maybes = filter_.select_digests(digests, indices);
+      const Count maybes = filter_.select_keys(Keys::digests(digests), indices);
       for (std::uint64_t i = 0; maybes.ok() && i < maybes.keys(); ++i) answers[indices[i]] = 1;
     }
     return answers;

@@ -237,13 +237,13 @@ TEST_CASE("a child's add through an exclusive handle is refused though a thread 
   for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = i * 0x9e3779b97f4a7c15;
   std::atomic<bool> stop{false};
   std::thread adds([&] {
-    while (!stop) static_cast<void>(filter.add_digests(digests));
+    while (!stop) static_cast<void>(filter.add_keys(Keys::digests(digests)));
   });
   for (int i = 0; i < 10; ++i) {
     CHECK(in_child([&] {
             alarm(20);
             if (filter.add("key").code() != Code::kForked) return 1;
-            return filter.add_digests(digests).code() == Code::kForked ? 0 : 2;
+            return filter.add_keys(Keys::digests(digests)).code() == Code::kForked ? 0 : 2;
           }) == 0);
   }
   stop = true;

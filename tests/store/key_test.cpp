@@ -212,7 +212,7 @@ TEST_CASE("who makes a file like a keyed one has its key, and the new one has it
 
 TEST_CASE("a digest is SipHash of the key under the secret, in every way to ask and to add") {
   const TempDir dir;
-  constexpr std::size_t kCount = 40000;  // enough for add_many to be divided among threads
+  constexpr std::size_t kCount = 40000;  // enough for add_keys to be divided among threads
   std::vector<std::string> keys;
   std::vector<std::string_view> views;
   for (std::size_t i = 0; i < kCount; ++i) keys.push_back(key_of(1, i));
@@ -230,7 +230,7 @@ TEST_CASE("a digest is SipHash of the key under the secret, in every way to ask 
     REQUIRE(one.add(key).ok());
     REQUIRE(digests.add_digest(digest).ok());
   }
-  CHECK(many.add_many(views).ok());
+  CHECK(many.add_keys(Keys::views(views)).ok());
   const auto body_of = [&](const std::string& name) {
     return read_bytes(dir.file(name)).substr(16384, one.stats().body_bytes);
   };
@@ -241,7 +241,7 @@ TEST_CASE("a digest is SipHash of the key under the secret, in every way to ask 
   std::vector<std::string> asked = keys;
   for (std::size_t i = 0; i < kCount; ++i) asked.push_back(key_of(kNobody, i));
   views.assign(asked.begin(), asked.end());
-  const Count found = one.contains_many(views, answers);
+  const Count found = one.contains_keys(Keys::views(views), answers);
   CHECK(found.keys() < 2 * kCount);
   const Lookup lookup = one.lookup();
   for (std::size_t i = 0; i < asked.size(); ++i) {

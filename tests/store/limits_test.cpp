@@ -69,15 +69,15 @@ TEST_CASE("a load that is divided among threads is refused as any other, at its 
   CHECK(created(dir.file(), tiny()).close().ok());
   Filter limited = opened(Filter::open(dir.file(), OpenMode::kExclusive, {.hard_limit = true}));
   CHECK(limited.use_threads(kThreads).ok());
-  CHECK(limited.add_digests(digests).code() == Code::kFull);
+  CHECK(limited.add_keys(Keys::digests(digests)).code() == Code::kFull);
   CHECK(limited.stats().keys_added >= kCapacity);
   CHECK(limited.stats().keys_added <= kCapacity + kThreads * kTurn);
   CHECK(limited.close().ok());
   Filter poisoned = opened(Filter::open(dir.file(), OpenMode::kExclusive));
   CHECK(poisoned.use_threads(kThreads).ok());
-  CHECK(poisoned.add_digests(digests).ok());
+  CHECK(poisoned.add_keys(Keys::digests(digests)).ok());
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
-  CHECK(poisoned.add_digests(digests).code() == Code::kPoisoned);
+  CHECK(poisoned.add_keys(Keys::digests(digests)).code() == Code::kPoisoned);
 }
 
 TEST_CASE("a limit is for handles that add") {

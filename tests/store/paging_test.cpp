@@ -186,7 +186,7 @@ TEST_CASE("adding a key again writes nothing to the disk, and 100 new keys with 
       again.push_back(digest(i));
       CHECK(filter.add_digest(digest(i)).keys() == 0);
     }
-    CHECK(filter.add_digests(again).keys() == 0);
+    CHECK(filter.add_keys(Keys::digests(again)).keys() == 0);
     CHECK(bytes_to_write() == before);
     CHECK(filter.close().ok());
   }

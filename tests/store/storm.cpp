@@ -139,7 +139,7 @@ bool Process::add_next(Filter& filter) {
   Digests digests;
   for (std::uint64_t key = from; key < from + batch; ++key) digests.push_back(digest_of(number_, key));
   log.written.store(from + batch);
-  const Count added = batch == 1 ? filter.add_digest(digests[0]) : filter.add_digests(digests);
+  const Count added = batch == 1 ? filter.add_digest(digests[0]) : filter.add_keys(Keys::digests(digests));
   if (!content(added.code())) return false;
   for (std::uint64_t key = from; key < from + batch; ++key) log.acknowledged[key].store(1);
   count(Event::kAcknowledged, batch);
@@ -183,7 +183,7 @@ void Process::recover() {
 
 // What came after the owner's mark.
 bool Process::replay(Filter& filter, unsigned owner) {
-  return content(filter.add_digests(digests_of(owner, filter.mark(owner))).code());
+  return content(filter.add_keys(Keys::digests(digests_of(owner, filter.mark(owner)))).code());
 }
 
 // Of all keys in the owner's log, from that one on.
@@ -215,7 +215,7 @@ void Process::rebuild() {
 // All of the logs, anew: a key that was added before changes nothing.
 bool Process::catch_up(Filter& fresh) {
   for (unsigned owner = 0; owner < kProcesses; ++owner) {
-    if (!content(fresh.add_digests(digests_of(owner, 0)).code())) return false;
+    if (!content(fresh.add_keys(Keys::digests(digests_of(owner, 0))).code())) return false;
   }
   return true;
 }
@@ -269,7 +269,7 @@ Process::Digests Process::some_acknowledged() {
 void Process::ask(const Filter& filter, const Digests& acknowledged, const char* name) {
   std::vector<std::uint8_t> answers(acknowledged.size());
   if (one_in(2)) {
-    static_cast<void>(filter.contains_digests(acknowledged, answers));
+    static_cast<void>(filter.contains_keys(Keys::digests(acknowledged), answers));
   } else {
     for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = filter.contains_digest(acknowledged[i]) ? 1 : 0;
   }

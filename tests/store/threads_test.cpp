@@ -64,11 +64,11 @@ void add_batches(Filter& filter, unsigned writer, Faults& faults) {
   for (std::uint64_t from = 0; from < kKeysOfAThread; from += kBatch) {
     std::vector<std::uint64_t> digests;
     for (std::uint64_t i = from; i < from + kBatch; ++i) digests.push_back(*filter.digest(key_of(writer, i)));
-    const Count added = filter.add_digests(digests);
+    const Count added = filter.add_keys(Keys::digests(digests));
     if (added.ok()) faults.fresh += added.keys();
     if (!added.ok()) ++faults.errors;
     std::vector<std::uint8_t> answers(kBatch);
-    const Count found = filter.contains_digests(digests, answers);
+    const Count found = filter.contains_keys(Keys::digests(digests), answers);
     if (!found.ok() || found.keys() != kBatch) ++faults.wrong_noes;
   }
 }
@@ -124,14 +124,14 @@ TEST_CASE("a load that is divided among threads loses no key beside readers, and
   at_once(3, [&](unsigned number) {
     if (number < 2) {
       const auto half = std::span(digests).subspan(number * digests.size() / 2, digests.size() / 2);
-      if (!filter.add_digests(half).ok()) ++faults.errors;
+      if (!filter.add_keys(Keys::digests(half)).ok()) ++faults.errors;
     } else {
       for (const std::uint64_t digest : digests) static_cast<void>(reader.contains_digest(digest));
     }
   });
   faults.check();
   std::vector<std::uint8_t> answers(digests.size());
-  CHECK(reader.contains_digests(digests, answers).keys() == digests.size());
+  CHECK(reader.contains_keys(Keys::digests(digests), answers).keys() == digests.size());
 }
 
 TEST_CASE("threads with a handle each lose no key and no count") {

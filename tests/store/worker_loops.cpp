@@ -27,7 +27,7 @@ std::int64_t add_next(Filter& filter, unsigned writer, std::uint64_t from, std::
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; i < batch; ++i) keys.push_back(key_of(writer, from + i));
   const std::vector<std::string_view> views(keys.begin(), keys.end());
-  return filter.add_many(views).raw();
+  return filter.add_keys(Keys::views(views)).raw();
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void Asker::ask(std::span<const std::string_view> keys) {
 }
 
 void Asker::ask_batch(std::span<const std::string_view> keys) {
-  const bfstore::Count count = filter_.contains_many(keys, std::span(answers_).first(keys.size()));
+  const bfstore::Count count = filter_.contains_keys(bfstore::Keys::views(keys), answers_);
   check_health(count.ok() ? filter_.health() : count.code());
   maybe_ += count.keys();
   absent_ += keys.size() - count.keys();

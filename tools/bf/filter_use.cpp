@@ -58,7 +58,9 @@ void warn_of_cr(const std::string& source_name) {
 Loader::Loader(bfstore::Filter& filter, std::string file)
     : filter_(filter), file_(std::move(file)), keys_before_(filter.stats().keys_added) {}
 
-void Loader::add(std::span<const std::string_view> keys) { take(filter_.add_many(keys), keys.size()); }
+void Loader::add(std::span<const std::string_view> keys) {
+  take(filter_.add_keys(bfstore::Keys::views(keys)), keys.size());
+}
 
 void Loader::take(bfstore::Count count, std::size_t keys) {
   if (!count.ok()) {
@@ -87,7 +89,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   std::vector<std::string_view> keys;
   std::vector<std::uint64_t> digests;
   const auto add_digests = [&] {
-    take(filter_.add_digests(digests), digests.size());
+    take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
     digests.clear();
   };
   bool first = progress != nullptr;

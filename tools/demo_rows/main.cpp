@@ -57,7 +57,7 @@ void build_filter(const std::string& path, const std::vector<std::string>& words
   auto filter = bfstore::Filter::create(path, options);
   if (!filter.ok()) fail(filter.error().message);
   const std::vector<std::string_view> keys(words.begin(), words.end());
-  const bfstore::Count added = filter->add_many(keys);
+  const bfstore::Count added = filter->add_keys(bfstore::Keys::views(keys));
   if (!added.ok()) fail(std::string("adding the words: ") + bfstore::code_text(added.code()));
   if (const bfstore::Error error = filter->publish(); !error.ok()) fail(error.message);
 }

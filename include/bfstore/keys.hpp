@@ -1,0 +1,137 @@
+// Many keys in the form in which the caller has them: what Filter::add_keys, contains_keys and select_keys take.
+//
+// A Keys is a view and cheap to copy. It owns nothing: the caller's memory outlives it, and no thread changes that
+// memory during a call.
+// One key is a std::string_view, and many keys are a Keys. No conversion leads from one to the other: each form has a
+// function with a name that makes it.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace bfstore {
+
+class Keys {
+ public:
+  // No keys at all, which every filter takes.
+  Keys() noexcept = default;
+
+  // Key i has key_bytes[i] bytes at keys[i]. Only an empty key may have a null pointer.
+  [[nodiscard]] static Keys pointers(std::span<const void* const> keys,
+                                     std::span<const std::size_t> key_bytes) noexcept {
+    return Keys(Pointers{keys, key_bytes});
+  }
+
+  [[nodiscard]] static Keys views(std::span<const std::string_view> keys) noexcept { return Keys(Views{keys}); }
+
+  // Pointer and length in one struct, as C programs and many languages have them. Not the same as views: where a
+  // string_view keeps its pointer is up to the standard library (libstdc++ puts the length first).
+  // Only an empty key may have a null pointer.
+  [[nodiscard]] static Keys pairs(std::span<const iovec> keys) noexcept { return Keys(Pairs{keys}); }
+
+  // `count` keys of `key_bytes` each, which is not 0. Each begins `stride` bytes after the one before: a field of
+  // records in an array, for example. Without a stride they are one directly after the other.
+  // Keys that overlap (a stride below key_bytes) are an error: two arguments may be swapped, and a filter of the wrong
+  // keys answers "no" to the right ones. Windows that slide over a text are views or pairs.
+  [[nodiscard]] static Keys fixed(const void* bytes, std::size_t key_bytes, std::size_t count,
+                                  std::size_t stride) noexcept {
+    return Keys(Fixed{static_cast<const char*>(bytes), key_bytes, count, stride});
+  }
+  [[nodiscard]] static Keys fixed(const void* bytes, std::size_t key_bytes, std::size_t count) noexcept {
+    return fixed(bytes, key_bytes, count, key_bytes);
+  }
+
+  // Key i is bytes[offsets[i]] .. bytes[offsets[i + 1]]: one more offset than keys, ascending from 0 or more, as in
+  // Apache Arrow's columns of strings. `bytes` may be null where every key is empty.
+  [[nodiscard]] static Keys column(const void* bytes, std::span<const std::int32_t> offsets) noexcept {
+    return Keys(Column<std::int32_t>{static_cast<const char*>(bytes), offsets});
+  }
+  [[nodiscard]] static Keys column(const void* bytes, std::span<const std::int64_t> offsets) noexcept {
+    return Keys(Column<std::int64_t>{static_cast<const char*>(bytes), offsets});
+  }
+
+  // Digests of the filter's hash: see Filter::digest().
+  [[nodiscard]] static Keys digests(std::span<const std::uint64_t> digests) noexcept { return Keys(Digests{digests}); }
+
+  // How many; without a meaning where check() finds a mistake.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return std::visit([](const auto& keys) { return keys.size(); }, form_);
+  }
+
+  // kOk, or kInvalid where the arguments cannot be right: arrays of unequal length, a null pointer to a key that is not
+  // empty, offsets that descend, a width of 0, keys that overlap or that no memory can hold. Reads the pointers and the
+  // offsets, and no key. Each call of Filter that takes keys does this before anything else.
+  [[nodiscard]] Code check() const noexcept;
+
+  // The forms. All but Digests have key i at [i].
+  struct Pointers {
+    std::span<const void* const> keys;
+    std::span<const std::size_t> key_bytes;
+    [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+      return {static_cast<const char*>(keys.data()[i]), key_bytes.data()[i]};
+    }
+  };
+
+  struct Views {
+    std::span<const std::string_view> keys;
+    [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept { return keys.data()[i]; }
+  };
+
+  struct Pairs {
+    std::span<const iovec> keys;
+    [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+      return {static_cast<const char*>(keys.data()[i].iov_base), keys.data()[i].iov_len};
+    }
+  };
+
+  struct Fixed {
+    const char* bytes;
+    std::size_t key_bytes;
+    std::size_t count;
+    std::size_t stride;
+    [[nodiscard]] std::size_t size() const noexcept { return count; }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept { return {bytes + i * stride, key_bytes}; }
+  };
+
+  template <class Offset>
+  struct Column {
+    const char* bytes;
+    std::span<const Offset> offsets;
+    [[nodiscard]] std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+      return {bytes + offsets.data()[i], static_cast<std::size_t>(offsets.data()[i + 1] - offsets.data()[i])};
+    }
+  };
+
+  struct Digests {
+    std::span<const std::uint64_t> digests;
+    [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
+  };
+
+  // What `use` makes of the form: the way to a loop that is compiled for each form and does not ask for it at each key.
+  template <class Use>
+  decltype(auto) visit(Use use) const {
+    return std::visit(use, form_);
+  }
+
+ private:
+  using Form = std::variant<Digests, Pointers, Views, Pairs, Fixed, Column<std::int32_t>, Column<std::int64_t>>;
+  explicit Keys(const Form& form) noexcept : form_(form) {}
+
+  Form form_;
+};
+
+static_assert(std::is_trivially_copyable_v<Keys>);
+
+}  // namespace bfstore
