@@ -414,7 +414,7 @@ BFS_API int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* dig
 
 /* Makes everything that was added before the call durable, then stores `mark` for `owner`: a position in the owner's
  * own log, of which the caller promises that every key up to it has returned from an add.  After a crash, adding again
- * what came after bfs_mark() restores the filter.  Marks never go back (the higher one stays); mark 0 stores none; 16
+ * what came after bfs_mark() restores the filter.  Marks never go back (the higher one stays); mark 0 stores none; 64
  * owners at most.  A failure poisons the file, for every process: a sync that failed can not be retried. In a buffer:
  * BFS_EINVAL, there is nothing to sync. */
 BFS_API int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark);

@@ -51,6 +51,8 @@ class Indices {
 
 }  // namespace store
 
+// What follows is of Filter::Core, which only Filter may name.
+
 template <class Source, class Visit>
 void roll_over(const Source& source, Visit visit) noexcept {
   if constexpr (std::is_same_v<Source, store::Given>) {
@@ -60,13 +62,14 @@ void roll_over(const Source& source, Visit visit) noexcept {
   }
 }
 
-template <class Source, class Out>
-Count Filter::Core::contains_all(const Source& source, Out out) const noexcept {
+// `source` has digests, or computes them (many.cpp); `out` takes the answers. No allocation, no lock.
+template <class Core, class Source, class Out>
+Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   std::uint64_t maybes = 0;
   roll_over(source, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
-      const std::size_t found = functions.contains.step(words, target.geometry, step, answers);
-      if (!layout::in_doubt(target.sentinel)) [[likely]]
+      const std::size_t found = core.functions.contains.step(core.words, core.target.geometry, step, answers);
+      if (!layout::in_doubt(core.target.sentinel)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
       return step.num_now;
@@ -76,37 +79,40 @@ Count Filter::Core::contains_all(const Source& source, Out out) const noexcept {
   return maybes;
 }
 
-template <class Source>
-Count Filter::Core::add_rolling(const Source& source) noexcept {
+// By the calling thread.
+template <class Core, class Source>
+Count add_rolling(Core& core, const Source& source) noexcept {
   std::uint64_t added = 0;
   Code refused = Code::kOk;
   roll_over(source, [&](const layout::Step& step, std::size_t) {
-    refused = may_add();
+    refused = core.may_add();
     if (refused != Code::kOk) return false;
-    const std::size_t changed = adds.step(words, target.geometry, step);
-    count_keys(changed);
+    const std::size_t changed = core.adds.step(core.words, core.target.geometry, step);
+    core.count_keys(changed);
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && layout::in_doubt(add_sentinel)) refused = health();
+  if (refused == Code::kOk && layout::in_doubt(core.add_sentinel)) refused = core.health();
   if (refused != Code::kOk) return refused;
   return added;
 }
 
-template <class Source>
-Count Filter::Core::add_all(const Source& source) noexcept {
-  if (!alone) return add_rolling(source);
-  if (!born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
-  const std::lock_guard<std::mutex> lock(one_at_a_time);
-  const layout::Geometry& geometry = target.geometry;
-  const bool worth_it = threads > 1 && source.size() >= threads * store::kShare && geometry.range >= 2 * threads;
-  if (!worth_it || !row.in_lines) return add_rolling(source);
+// By the calling thread, or, where it adds alone, by as many as were asked for.
+template <class Core, class Source>
+Count add_all(Core& core, const Source& source) noexcept {
+  if (!core.alone) return add_rolling(core, source);
+  if (!core.born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
+  const std::lock_guard<std::mutex> lock(core.one_at_a_time);
+  const layout::Geometry& geometry = core.target.geometry;
+  const bool worth_it =
+      core.threads > 1 && source.size() >= core.threads * store::kShare && geometry.range >= 2 * core.threads;
+  if (!worth_it || !core.row.in_lines) return add_rolling(core, source);
   try {
-    return store::add_divided(geometry, threads, source, [this](std::span<const std::uint64_t> digests) {
-      return add_rolling(store::Given{digests});
+    return store::add_divided(geometry, core.threads, source, [&core](std::span<const std::uint64_t> digests) {
+      return add_rolling(core, store::Given{digests});
     });
   } catch (const std::exception&) {
-    return add_rolling(source);  // without more memory or threads: alone
+    return add_rolling(core, source);  // without more memory or threads: alone
   }
 }
 

@@ -56,15 +56,6 @@ struct Filter::Core {
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
 
-  // `source` has digests, or computes them (many.cpp); `out` takes the answers. No allocation, no lock.
-  template <class Source, class Out>
-  Count contains_all(const Source& source, Out out) const noexcept;
-  // By the calling thread, or, where it adds alone, by as many as were asked for.
-  template <class Source>
-  Count add_all(const Source& source) noexcept;
-  template <class Source>
-  Count add_rolling(const Source& source) noexcept;
-
   const layout::Row& row;
   layout::Functions functions;
   std::uint64_t* words;

@@ -60,7 +60,7 @@ template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
   const Count maybes = with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
     if (!has_room(out, digests.size())) return Code::kInvalid;
-    return core_->contains_all(digests, taker_of(out));
+    return contains_all(*core_, digests, taker_of(out));
   });
   if (maybes.ok()) return maybes;
   // How many keys there are is not known where something is wrong with them.
@@ -70,7 +70,7 @@ Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
 
 Count Filter::add_keys(const Keys& keys) noexcept {
   return with_digests(keys, core_->shape, core_->secret,
-                      [this](const auto& digests) { return core_->add_all(digests); });
+                      [this](const auto& digests) { return add_all(*core_, digests); });
 }
 
 Count Filter::contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept {
