@@ -10,9 +10,10 @@ import pathlib
 import sys
 import unittest
 
-from written import doctest_cases
-
 ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from written import doctest_cases  # found only now
+
 FOLDERS = [ROOT / name for name in ("tests", "tools", "bench", "capi")]
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -10,7 +10,7 @@ returns; a whole program that cannot run prints "SKIP: reason" and exits with 77
 
 --all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
 is not in the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names
-are seen in the lines of tests/passed.cpp and of `unittest -v`.
+are seen in the lines of tests/support/passed.cpp and of `unittest -v`.
 
 Exit code 0 if all is well; 1 if anything failed or did not run, if nothing ran at all, or, with --no-skips, if something
 was skipped for a reason that is not in ALLOWED_SKIPS.
@@ -23,7 +23,7 @@ import re
 import sys
 from collections import namedtuple
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 from written import all_cases  # found only now
 
 ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks")]

@@ -3,12 +3,12 @@ import os
 import subprocess
 import unittest
 
-from inspector import BF, DIRTY, PAGE, Bytes, InspectorCase, sees_everybody
+from inspector import BF, DIRTY, LAYOUTS, PAGE, Bytes, InspectorCase, sees_everybody
 
 
 class GoodFiles(InspectorCase):
     def test_a_fresh_filter_of_each_layout_is_clean_and_healthy_and_empty(self):
-        for layout in ("blocked", "classic"):
+        for layout in LAYOUTS:
             found = self.json(self.make("--capacity", "1000", "--layout", layout, name=layout))
             self.assertEqual((found["layout"], found["hash"], found["state"]), (layout, "xxh3", "clean"))
             self.assertEqual((found["set_bits"], found["fill_ratio"], found["estimated_keys"], found["estimated_fpr"]),
@@ -57,7 +57,7 @@ class GoodFiles(InspectorCase):
         self.assertIn("2 checksums from byte", page)
 
     def test_the_fill_is_counted_from_the_bits(self):
-        for layout in ("blocked", "classic"):
+        for layout in LAYOUTS:
             path = self.make("--capacity", "5000", "--layout", layout, name=layout, keys=range(3000))
             found, raw = self.json(path), Bytes(path)
             body = raw.data[found["body_offset"]:found["body_offset"] + found["body_bytes"]]
@@ -90,7 +90,7 @@ class GoodFiles(InspectorCase):
         self.assertRegex(page, r"keys now +about (8|9)\d\d of 1,000")
 
     def test_a_filter_filled_exactly_to_its_capacity_is_healthy(self):
-        for layout in ("blocked", "classic"):
+        for layout in LAYOUTS:
             for capacity in (1, 10, 1000, 100000):
                 for fpr in ("0.5", "0.01", "0.0001"):
                     path = self.make("--capacity", str(capacity), "--fpr", fpr, "--layout", layout,
@@ -98,7 +98,7 @@ class GoodFiles(InspectorCase):
                     self.assertIs(self.json(path)["overfull"], False, path)
 
     def test_an_overfull_filter_needs_attention(self):
-        for layout in ("blocked", "classic"):
+        for layout in LAYOUTS:
             path = self.make("--capacity", "1000", "--layout", layout, name=layout, keys=range(1200))
             found = self.json(path, code=1)
             self.assertEqual((found["overfull"], found["state"], found["remaining_keys"]), (True, "clean", 0))
@@ -108,7 +108,7 @@ class GoodFiles(InspectorCase):
             self.assertIn("bf build", page)
 
     def test_a_filter_of_nothing_but_ones_is_overfull_and_has_only_finite_numbers(self):
-        for layout in ("blocked", "classic"):
+        for layout in LAYOUTS:
             raw = Bytes(self.make("--capacity", "1000", "--layout", layout, name=layout))
             offset, bits = raw.get(72, "Q"), raw.get(40, "Q")
             raw.data[offset:offset + bits // 8] = b"\xff" * (bits // 8)

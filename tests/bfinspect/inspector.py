@@ -8,11 +8,15 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 import xxhash
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from bfstore_ctypes import LAYOUTS  # found only now; the tests take it from here
 
 BF = os.environ["BF"]
 BFINSPECT = os.environ["BFINSPECT"]

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_header
 
 HEADER, CLIENTS = sys.argv[1], list(zip(sys.argv[2::2], sys.argv[3::2]))

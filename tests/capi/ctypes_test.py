@@ -286,8 +286,8 @@ class Files(Case):
                   "lib = bfs.load(sys.argv[2]); f = bfs.call(lib.bfs_open, sys.argv[3].encode(), bfs.WRITE)\n"
                   "assert lib.bfs_contains(f, b'from here', 9) == 1 and lib.bfs_contains(f, b'from there', 10) == 0\n"
                   "assert lib.bfs_add(f, b'from there', 10) == 1 and lib.bfs_close(f) == 0\n")
-        tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-        subprocess.run([sys.executable, "-B", "-c", script, tests, LIBRARY_PATH, self.path], check=True, timeout=60)
+        support = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")
+        subprocess.run([sys.executable, "-B", "-c", script, support, LIBRARY_PATH, self.path], check=True, timeout=60)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"from there", 10), 1)
         self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, 2)
 

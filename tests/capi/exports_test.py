@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_header
 
 HEADER, LIBRARY = sys.argv.pop(2), sys.argv.pop(1)

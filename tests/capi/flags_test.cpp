@@ -310,8 +310,8 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
   options.capacity = 1000;
   options.bits_per_key = 40'000;  // 5 MB, so that a huge page fits in
   options.seed = 12345;
-  for (const bfstore::Layout layout : {bfstore::Layout::kBlocked, bfstore::Layout::kClassic}) {
-    options.layout = layout;
+  for (const bfstore::LayoutInfo& row : bfstore::layouts()) {
+    options.layout = row.layout;
     options.replace = true;
     {
       bfstore::Filter maker = created(dir.file(), options);

@@ -16,7 +16,6 @@ import unittest
 
 from support import CODES, LIBRARY, Case, bfs
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "format"))
 from breakage import end_word, put, seal_identity
 
 KEYS = [b"key %d" % i for i in range(100)]

@@ -6,7 +6,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path[:0] = [os.path.join(TESTS, "support"), os.path.join(TESTS, "format")]
 import bfstore_ctypes as bfs
 import bfstore_header
 

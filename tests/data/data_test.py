@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER), str(FOLDER.parent), str(FOLDER.parent / "format")]
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader

@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parent / "format")]
+sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
 from breakage import IDENTITY, KEYED, KEYED_IDENTITY, STATE, seal_identity
 

@@ -1,5 +1,5 @@
 """Each field of the format broken in turn, with its checksum made right again so that its own rule is what fails: the
-independent reader (tests/reader.py) and the library refuse with the same code, the one that FORMAT.md gives.
+independent reader (reader.py) and the library refuse with the same code, the one that FORMAT.md gives.
 
 Arguments: the shared library, capi/bfstore.h.
 """
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader

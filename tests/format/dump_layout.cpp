@@ -1,6 +1,8 @@
 // Prints what src/format's headers say of the bytes, for format_doc_test.py to compare with FORMAT.md:
 //   field TABLE NAME OFFSET BYTES     (BYTES 0: of any length; OFFSET -8: counted from the end)
 //   number KIND NAME VALUE
+#include <bfstore/layouts.hpp>
+
 #include <cstdio>
 
 #include "format/bare.hpp"
@@ -42,8 +44,7 @@ void print_tables() {
 void print_enums() {
   print_enum("form", "file", format::Form::kFile);
   print_enum("form", "embedded", format::Form::kEmbedded);
-  print_enum("layout", "blocked", Layout::kBlocked);
-  print_enum("layout", "classic", Layout::kClassic);
+  for (const LayoutInfo& row : layouts()) print_enum("layout", row.name, row.layout);
   print_enum("hash", "XXH3-64", Hash::kXxh3);
   print_enum("hash", "external", Hash::kExternal);
   print_enum("hash", "SipHash-2-4", Hash::kSipHash);

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 HEADER, TESTS = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "support"))
 from written import all_cases  # found only now
 
 TEXT = pathlib.Path(sys.argv[1]).read_text()

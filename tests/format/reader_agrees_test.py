@@ -1,4 +1,4 @@
-"""The independent reader (tests/reader.py, written from FORMAT.md alone) and the library give the same answers about
+"""The independent reader (reader.py, written from FORMAT.md alone) and the library give the same answers about
 the same files: both layouts, many k, seeds, hashes, sizes and notes; file, embedded and bare form.
 
 Arguments: the shared library.
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import reader
 

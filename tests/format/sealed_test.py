@@ -1,4 +1,4 @@
-"""Sealed files against FORMAT.md: what the library writes is what the independent reader (tests/reader.py) expects, both
+"""Sealed files against FORMAT.md: what the library writes is what the independent reader (reader.py) expects, both
 find the same damage, and both refuse a broken seal with the same code.
 
 Arguments: the shared library, capi/bfstore.h.
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.dirname(os.path.abspath(__file__))]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"), os.path.dirname(os.path.abspath(__file__))]
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader

@@ -1,4 +1,4 @@
-"""The independent writer (tests/writer.py, written from FORMAT.md) makes files that the library and its tools use as their own, goes on with theirs,
+"""The independent writer (writer.py, written from FORMAT.md) makes files that the library and its tools use as their own, goes on with theirs,
 and what it leaves behind when it is killed is judged as FORMAT.md says.
 
 Arguments: the shared library, capi/bfstore.h, bf, bfinspect.
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader

@@ -1,5 +1,5 @@
 """The first inputs of the fuzzers: the files of tests/data in the short form of image.hpp, and the states that a file
-can be in. tools/fuzz starts with them and with what was kept (corpus/).
+can be in. tools/fuzz starts with them and with what was kept (kept/).
 
 Arguments: the folder for the seeds, which gets a folder for each fuzzer.
 """

@@ -28,8 +28,8 @@ import time
 import tables
 
 # The programs that know the protocol.
-PROGRAM = re.compile(r"store_\w+_test|rooms_(evidence|lock|state)_test")
-# Those that take longest; before them come the others, those of the rooms first.
+PROGRAM = re.compile(r"store_\w+_test|region_lock_test|format_state_test")
+# Those that take longest; before them come the others, those of a room below the store first.
 LONG = ["store_races_test", "store_waits_test", "store_guard_test", "store_live_word_test", "store_header_bits_test",
         "store_damage_test", "store_kill_test", "store_kill_recovery_test", "store_cut_race_test", "store_power_cut_test",
         "store_real_power_cut_test", "store_every_call_test", "store_storm_test"]
@@ -103,7 +103,7 @@ def compile_programs(build: pathlib.Path, programs: list) -> None:
 
 def order(test: Test) -> tuple:
     length = test.seconds if test.seconds is not None else 0.0
-    return LONG.index(test.name) if test.name in LONG else -1, not test.name.startswith("rooms_"), length, test.name
+    return LONG.index(test.name) if test.name in LONG else -1, test.name.startswith("store_"), length, test.name
 
 
 def tests_of(build: pathlib.Path) -> list:

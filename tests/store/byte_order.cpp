@@ -1,5 +1,5 @@
 // One process that uses a file, for byte_order_test.py, which runs it on machines of either byte order:
-//   byte_order make|add|ask|replace PATH FIRST END [classic]
+//   byte_order make|add|ask|replace PATH FIRST END [LAYOUT]
 // makes a file with the keys FIRST to END - 1, adds them, asks for them, or puts a new file with them in the place of
 // PATH. A line of standard input later, if there is one, it asks for all keys up to that number. What it sees is
 // printed.
@@ -29,14 +29,14 @@ void print(const Filter& filter, std::uint64_t first, std::uint64_t end) {
   std::fflush(stdout);
 }
 
-Result<Filter> filter_for(const std::string& what, const std::string& path, bool classic) {
+Result<Filter> filter_for(const std::string& what, const std::string& path, const char* layout) {
   if (what == "add") return Filter::open(path, OpenMode::kWrite);
   if (what == "ask") return Filter::open(path, OpenMode::kRead);
   Options options;
   options.capacity = 10'000;
   options.fpr = 1e-4;
   options.seed = 7;
-  options.layout = classic ? Layout::kClassic : Layout::kBlocked;
+  options.layout = layout_named(layout).value().layout;
   options.replace = what == "replace";
   return Filter::create(path, options);
 }
@@ -48,7 +48,7 @@ int main(int count, char** values) {
   const std::string what = values[1];
   const std::uint64_t first = std::strtoull(values[3], nullptr, 10);
   const std::uint64_t end = std::strtoull(values[4], nullptr, 10);
-  auto filter = filter_for(what, values[2], count > 5);
+  auto filter = filter_for(what, values[2], count > 5 ? values[5] : "blocked");
   if (!filter) return std::puts(filter.error().message.c_str()) < 0 ? 3 : 1;
   for (std::uint64_t i = first; what != "ask" && i < end; ++i) {
     if (!filter->add("key " + std::to_string(i)).ok()) return 4;

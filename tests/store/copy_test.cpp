@@ -10,7 +10,7 @@
 
 #include "faults.hpp"
 #include "format/sections.hpp"
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

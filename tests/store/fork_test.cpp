@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "faults.hpp"
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
 

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../skip.hpp"
+#include "support/skip.hpp"
 
 namespace store_test {
 

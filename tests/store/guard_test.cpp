@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "region/mapping.hpp"
 #include "support.hpp"
 #include "unreadable.hpp"

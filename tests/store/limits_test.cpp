@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "faults.hpp"
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

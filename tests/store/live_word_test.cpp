@@ -10,7 +10,7 @@
 
 #include "format/locks.hpp"
 #include "format/sections.hpp"
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "region/lock.hpp"
 #include "support.hpp"
 

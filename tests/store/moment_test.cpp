@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "../skip.hpp"
 #include "full_disk.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;

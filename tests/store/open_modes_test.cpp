@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

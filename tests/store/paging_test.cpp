@@ -13,8 +13,8 @@
 #include <fstream>
 #include <optional>
 
-#include "../skip.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;

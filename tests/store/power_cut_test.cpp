@@ -74,7 +74,8 @@ class Life {
  public:
   explicit Life(std::uint64_t seed) : random_(seed) {
     Options options = small_options();
-    options.layout = seed % 2 == 0 ? Layout::kBlocked : Layout::kClassic;
+    const std::vector<LayoutInfo> all = layouts();
+    options.layout = all[seed % all.size()].layout;
     faults::on_sync = [](int) { return 0; };
     CHECK(created(path_, options).close().ok());
     disk_.emplace(path_);

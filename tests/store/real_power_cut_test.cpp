@@ -20,10 +20,10 @@
 #include <random>
 #include <thread>
 
-#include "../skip.hpp"
 #include "loop_disk.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../skip.hpp"
-#include "forms.hpp"
+#include "key_calls.hpp"
 #include "loop_disk.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;

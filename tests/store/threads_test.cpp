@@ -84,10 +84,10 @@ void check_all(const Filter& filter, unsigned threads, const Faults& faults) {
 }  // namespace
 
 TEST_CASE("threads on one handle lose no key and no count") {
-  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+  for (const LayoutInfo& row : layouts()) {
     for (const unsigned threads : {2U, 5U, 8U}) {
       TempDir dir;
-      Filter filter = created(dir.file(), roomy(layout));
+      Filter filter = created(dir.file(), roomy(row.layout));
       Faults faults;
       at_once(threads, [&](unsigned number) {
         number % 2 == 0 ? add_and_ask(filter, number, faults) : add_batches(filter, number, faults);
@@ -98,9 +98,9 @@ TEST_CASE("threads on one handle lose no key and no count") {
 }
 
 TEST_CASE("threads on one handle that is the only writer take turns and lose no key and no count") {
-  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+  for (const LayoutInfo& row : layouts()) {
     TempDir dir;
-    CHECK(created(dir.file(), roomy(layout)).close().ok());
+    CHECK(created(dir.file(), roomy(row.layout)).close().ok());
     Filter filter = opened(Filter::open(dir.file(), OpenMode::kExclusive));
     Faults faults;
     at_once(4, [&](unsigned number) {
@@ -135,9 +135,9 @@ TEST_CASE("a load that is divided among threads loses no key beside readers, and
 }
 
 TEST_CASE("threads with a handle each lose no key and no count") {
-  for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+  for (const LayoutInfo& row : layouts()) {
     TempDir dir;
-    CHECK(created(dir.file(), roomy(layout)).close().ok());
+    CHECK(created(dir.file(), roomy(row.layout)).close().ok());
     Faults faults;
     std::vector<Filter> handles;
     for (int i = 0; i < 4; ++i) handles.push_back(opened(Filter::open(dir.file(), OpenMode::kWrite)));

@@ -1,0 +1,57 @@
+#include "base/fail.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace bfstore::base {
+namespace {
+
+Code code_of_errno(int os_errno) noexcept {
+  switch (os_errno) {
+    case ENOENT:
+    case ENOTDIR:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kAccess;
+    case EEXIST:
+      return Code::kExists;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return Code::kNoSpace;
+    case ENOMEM:
+      return Code::kNoMemory;
+    default:
+      return Code::kSystem;
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes, std::size_t most) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\') {
+      out += c;
+    } else {
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  if (bytes.size() > most) out += "...";
+  return out;
+}
+
+Error fail_errno(int os_errno, const std::string& path, std::string_view what) {
+  std::array<char, 128> buffer{};
+  std::string message = path.empty() ? std::string() : path + ": ";
+  message += what;
+  message += ": ";
+  message += strerror_r(os_errno, buffer.data(), buffer.size());  // GNU's: never fails, no locale but the caller's
+  return Error{code_of_errno(os_errno), os_errno, std::move(message)};
+}
+
+}  // namespace bfstore::base

@@ -1,0 +1,188 @@
+// Keys that an attacker chooses. He knows everything but the secret: the format, the shape, the seed, every bit.
+//
+// - He adds keys of his choice, so that a filter says "maybe" to everything long before it is full: pollution (Gerbet,
+//   Kumar & Lauradoux, "The Power of Evil Choices in Bloom Filters", DSN 2015).
+// - He finds, alone, absent keys that a filter says "maybe" to, and sends them (Naor & Yogev, "Bloom Filters in
+//   Adversarial Environments", CRYPTO 2015; Clayton, Patton & Shrimpton, "Probabilistic Data Structures in Adversarial
+//   Environments", CCS 2019).
+//
+// Against XXH3 with the seed in the file both work; under a secret key neither does: digests are random numbers to him.
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "hash/hash.hpp"
+#include "hash/siphash.hpp"
+#include "support/model.hpp"
+#include "support/support.hpp"
+
+using namespace rooms;
+
+namespace {
+
+constexpr std::uint64_t kCapacity = 20000;
+constexpr double kPromised = 0.01;
+constexpr std::uint64_t kPublicSeed = 0x5eed;
+constexpr SecretKey kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37,
+                            0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
+constexpr SecretKey kGuess{};
+
+using DigestOf = std::function<std::uint64_t(const std::string& key)>;
+
+std::uint64_t public_digest(const std::string& key) { return hash::xxh3(key.data(), key.size(), kPublicSeed); }
+std::uint64_t guessed_digest(const std::string& key) { return hash::siphash(key.data(), key.size(), kGuess); }
+
+Options options_of(Layout layout, Hash hash) {
+  Options options;
+  options.layout = layout;
+  options.hash = hash;
+  options.capacity = kCapacity;
+  options.fpr = kPromised;
+  if (hash == Hash::kSipHash) options.key = kSecret;
+  if (hash == Hash::kXxh3) options.seed = kPublicSeed;
+  return options;
+}
+
+std::string name(const char* whose, std::uint64_t number) { return std::string(whose) + std::to_string(number); }
+
+// How many of `count` keys that nobody added the filter says "maybe" to: those of its honest users.
+double honest_rate(const Filter& filter) {
+  constexpr std::uint64_t kAsked = 200000;
+  std::uint64_t maybes = 0;
+  for (std::uint64_t i = 0; i < kAsked; ++i) maybes += filter.contains(name("honest ", i)) ? 1U : 0U;
+  return static_cast<double>(maybes) / static_cast<double>(kAsked);
+}
+
+// So many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of the number of
+// them, and a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390 blocks).
+double most_by_chance(std::size_t asked) {
+  const double mean = kPromised * static_cast<double>(asked);
+  return 1.25 * mean + 5 * std::sqrt(mean);
+}
+
+// --- Pollution -------------------------------------------------------------------------------------------------------
+
+// What the attacker thinks a filter's bits are. In the blocked layout he goes for some of the lines, and fills them:
+// the rate of a line is its fill to the power of k, so full lines among empty ones are worse than the same bits
+// everywhere.
+class Polluter {
+ public:
+  Polluter(const Shape& shape, DigestOf digest_of)
+      : shape_(shape), digest_of_(std::move(digest_of)), bits_(shape.num_bits) {
+    const bool blocked = shape.layout == Layout::kBlocked;
+    end_ = blocked ? shape.capacity * shape.num_probes * 4 / 5 / kLineBits * kLineBits : shape.num_bits;
+  }
+
+  // The next key to add: of some, the one that sets the most bits where he wants them.
+  std::string next() {
+    constexpr int kChoice = 64;
+    std::string best;
+    std::size_t most = 0;
+    for (int i = 0; i < kChoice || most == 0; ++i) {
+      const std::string key = name("evil ", made_++);
+      const std::size_t sets = new_bits(probes(key));
+      if (sets > most) {
+        most = sets;
+        best = key;
+      }
+    }
+    for (const std::uint64_t bit : probes(best)) bits_[bit] = true;
+    return best;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::uint64_t> probes(const std::string& key) const {
+    return model_probes(shape_.layout, shape_.num_bits, shape_.num_probes, digest_of_(key));
+  }
+
+  [[nodiscard]] std::size_t new_bits(std::vector<std::uint64_t> probes) const {
+    if (probes.front() >= end_) return 0;
+    std::sort(probes.begin(), probes.end());
+    probes.erase(std::unique(probes.begin(), probes.end()), probes.end());
+    return static_cast<std::size_t>(
+        std::count_if(probes.begin(), probes.end(), [&](std::uint64_t bit) { return !bits_[bit]; }));
+  }
+
+  Shape shape_;
+  DigestOf digest_of_;
+  std::vector<bool> bits_;
+  std::uint64_t end_;  // he wants bits before this one
+  std::uint64_t made_ = 0;
+};
+
+// As many keys as the filter has room for, chosen for a filter of this shape whose digests are these.
+std::vector<std::string> polluting_keys(const Shape& shape, const DigestOf& digest_of) {
+  Polluter polluter(shape, digest_of);
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < shape.capacity; ++i) keys.push_back(polluter.next());
+  return keys;
+}
+
+double rate_with(const Options& options, const std::vector<std::string>& keys) {
+  InMemory made = InMemory::make(options);
+  for (const std::string& key : keys) REQUIRE(made.filter.add(key).ok());
+  for (const std::string& key : keys) REQUIRE(made.filter.contains(key));
+  return honest_rate(made.filter);
+}
+
+// --- False positives -------------------------------------------------------------------------------------------------
+
+void add_members(Filter& filter) {
+  for (std::uint64_t i = 0; i < kCapacity; ++i) REQUIRE(filter.add(name("member ", i)).ok());
+}
+
+// Absent keys that the filter whose bits he has says "maybe" to, if its digests are these. Nobody is asked.
+std::vector<std::string> keys_that_hit(const Filter& bits, const DigestOf& digest_of) {
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; keys.size() < 2000; ++i) {
+    std::string key = name("evil ", i);
+    if (bits.contains_digest(digest_of(key))) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::size_t maybes(const Filter& filter, const std::vector<std::string>& keys) {
+  return static_cast<std::size_t>(
+      std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return filter.contains(key); }));
+}
+
+}  // namespace
+
+TEST_CASE("keys chosen against a public seed make a filter useless before it is full, and do nothing to a keyed one") {
+  for (const Layout layout : every_layout()) {
+    CAPTURE(layout);
+    const Options open = options_of(layout, Hash::kXxh3);
+    const Options keyed = options_of(layout, Hash::kSipHash);
+    const Shape shape = InMemory::make(open).filter.shape();
+    const Shape keyed_shape = InMemory::make(keyed).filter.shape();
+    REQUIRE(keyed_shape.num_bits == shape.num_bits);
+    REQUIRE(keyed_shape.num_probes == shape.num_probes);
+
+    const std::vector<std::string> keys = polluting_keys(shape, public_digest);
+    const double polluted = rate_with(open, keys);
+    const double under_a_key = rate_with(keyed, keys);
+    const double guessed = rate_with(keyed, polluting_keys(shape, guessed_digest));
+    MESSAGE("promised " << kPromised << ", polluted " << polluted << ", the same keys under a secret " << under_a_key
+                        << ", keys chosen under a guessed secret " << guessed);
+    CHECK(polluted > (layout == Layout::kBlocked ? 25 : 5) * kPromised);
+    CHECK(under_a_key * 200000 < most_by_chance(200000));
+    CHECK(guessed * 200000 < most_by_chance(200000));
+  }
+}
+
+TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
+  for (const Layout layout : every_layout()) {
+    CAPTURE(layout);
+    InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
+    InMemory keyed = InMemory::make(options_of(layout, Hash::kSipHash));
+    add_members(open.filter);
+    add_members(keyed.filter);
+
+    const std::vector<std::string> found = keys_that_hit(open.filter, public_digest);
+    CHECK(maybes(open.filter, found) == found.size());
+    CHECK(static_cast<double>(maybes(keyed.filter, found)) < most_by_chance(found.size()));
+    // With the bits of the keyed filter before him, too.
+    const std::vector<std::string> guessed = keys_that_hit(keyed.filter, guessed_digest);
+    CHECK(static_cast<double>(maybes(keyed.filter, guessed)) < most_by_chance(guessed.size()));
+  }
+}

@@ -1,0 +1,84 @@
+"""Computes every number of golden.hpp and golden_digests.hpp again, with tests/format/reader.py and python3-xxhash: they
+share no code with the library, so a golden number that is wrong in the library is wrong here."""
+import re
+import sys
+import unittest
+from pathlib import Path
+
+from xxhash import xxh3_64_intdigest as xxh3
+
+TESTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "format"), str(TESTS / "support")]
+import bfstore_ctypes  # noqa: E402
+import reader  # noqa: E402
+
+LAYOUTS = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
+
+
+def rows(file, struct):
+    """Each `struct{...}` of the header as a list of its words, braces inside dropped."""
+    text = (TESTS / "support" / file).read_text()
+    found = re.findall(struct + r"\{((?:[^{};]|\{[^{}]*\})*)\}", text)
+    return [[word if word in LAYOUTS else int(word, 0) for word in re.findall(r"\bk[A-Z]\w+|\b\d\w*", row)]
+            for row in found]
+
+
+SEED = int(re.search(r"kGoldenSeed = (\w+);", (TESTS / "support" / "golden.hpp").read_text())[1], 0)
+
+
+class GoldenFilter:
+    """A filter in the making: reader.py's placement of bits over a body that can be written."""
+
+    def __init__(self, layout, m, k):
+        self.filter = reader.Filter()
+        self.filter.layout, self.filter.hash, self.filter.m, self.filter.k, self.filter.seed = layout, 1, m, k, SEED
+        self.filter.body = bytearray(m // 8 if layout == 1 else 8 * -(-m // 64))
+
+    def add(self, key):
+        for bit in self.filter.probes(self.filter.digest(key)):
+            self.filter.body[bit // 8] |= 1 << bit % 8
+
+
+class GoldenNumbers(unittest.TestCase):
+    def test_every_digest_is_that_of_python_xxhash(self):
+        digests = rows("golden_digests.hpp", "GoldenDigest")
+        self.assertEqual([row[0] for row in digests[:261]], list(range(261)))
+        for length, with_zero, with_seed in digests:
+            key = bytes((131 * j + 17) % 256 for j in range(length))
+            self.assertEqual((with_zero, with_seed), (xxh3(key, 0), xxh3(key, SEED)), f"{length} bytes")
+
+    def test_every_canary_is_that_of_the_reader(self):
+        canaries = rows("golden.hpp", "GoldenCanary")
+        self.assertEqual(len(canaries), 3)
+        for seed, canary in canaries:
+            self.assertEqual(canary, reader.canary(1, seed), f"seed {seed}")
+
+    def test_every_vector_of_siphash_is_that_of_the_reader(self):
+        table = re.search(r"kVectors\{(.*?)\}", (TESTS / "hash" / "siphash_test.cpp").read_text(), flags=re.S)[1]
+        vectors = [int(word, 0) for word in re.findall(r"0x\w+", table)]
+        self.assertEqual(vectors, [reader.siphash(bytes(range(n)), bytes(range(16))) for n in range(64)])
+
+    def test_every_probe_is_that_of_the_reader(self):
+        probes = rows("golden.hpp", "GoldenProbes")
+        self.assertEqual(len(probes), 24)
+        for layout, m, digest, *bits in probes:
+            f = reader.Filter()
+            f.layout, f.m, f.k = LAYOUTS[layout], m, len(bits)
+            self.assertEqual((len(bits), bits), (8, list(f.probes(digest))), f"{layout} {m} {digest:x}")
+
+    def test_every_body_and_false_positive_is_that_of_the_reader(self):
+        filters = rows("golden.hpp", "GoldenFilter")
+        self.assertEqual({row[0] for row in filters}, set(LAYOUTS))
+        for layout, m, k, keys, body, set_bits, *false_positives in filters:
+            with self.subTest(layout=layout, m=m, k=k):
+                golden = GoldenFilter(LAYOUTS[layout], m, k)
+                for i in range(keys):
+                    golden.add(b"key-%d" % i)
+                self.assertEqual(xxh3(bytes(golden.filter.body), 0), body)
+                self.assertEqual(int.from_bytes(golden.filter.body, "little").bit_count(), set_bits)
+                found = [i for i in range(false_positives[-1] + 1) if golden.filter.contains(b"absent-%d" % i)]
+                self.assertEqual((len(found), found), (10, false_positives))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,49 @@
+"""The NEON kernel, built by a cross compiler and run by an emulator: it answers as the scalar code does, and its loop
+prefetches.
+
+Arguments: the project's root, how many digests.
+"""
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT, DIGESTS = sys.argv[1], sys.argv[2]
+CROSS, EMULATOR = "aarch64-linux-gnu-", "qemu-aarch64"
+SOURCES = ["tests/layout/kernels_test.cpp", "src/base/error.cpp",
+           *sorted(str(path.relative_to(ROOT)) for path in pathlib.Path(ROOT, "src/layout").glob("*.cpp"))]
+
+
+class Neon(unittest.TestCase):
+    def setUp(self) -> None:
+        if platform.machine() == "aarch64":
+            self.skipTest("this CPU has NEON, and the kernel is tested without an emulator")
+        for program in (CROSS + "g++", CROSS + "objdump", EMULATOR):
+            if shutil.which(program) is None:
+                self.skipTest(program + " is not installed")
+
+    def test_it_answers_as_scalar_and_prefetches(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="bfstore-neon-") as folder:
+            program = os.path.join(folder, "kernels_test")
+            subprocess.run([CROSS + "g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-D_GNU_SOURCE",
+                            '-DBFSTORE_VERSION="0"', "-Iinclude", "-Isrc", *SOURCES, "-o", program], cwd=ROOT, check=True)
+            code = subprocess.run([CROSS + "objdump", "-dC", program], check=True, capture_output=True, text=True).stdout
+            # The compiler may keep the loops for few and for many probes in one function.
+            loops = re.findall(r"^\w+ <[^\n]*\(anonymous namespace\)::(?:ask|load|contains_step|add_step)\b[^\n]*>:\n"
+                               r"(.*?)\n\n", code, re.M | re.S)
+            loops = [loop for loop in loops if "tbl" in loop]
+            self.assertGreaterEqual(len(loops), 3, "to ask, and to add alone and beside others")
+            for loop in loops:  # before the first digests are asked or added, and while they are
+                self.assertGreaterEqual(loop.count("prfm"), 2)
+            run = subprocess.run([EMULATOR, program, "neon", DIGESTS], capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("neon: " + DIGESTS, run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,210 @@
+// Locks of bytes of a file: whose they are, what is in their way, how long they are waited for, and what ends them.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "region/lock.hpp"
+#include "support/support.hpp"
+
+using namespace rooms;
+using region::ByteRange;
+using region::File;
+using region::MappedLock;
+using region::ScopedLock;
+
+namespace {
+
+constexpr ByteRange kRange{1000, 16};
+constexpr std::uint32_t kShort = 30;
+
+struct Locked {
+  Locked() { std::ofstream(directory.file("x")) << "a file"; }
+  [[nodiscard]] File opened(File::Access access = File::Access::kReadWrite) const {
+    return must(File::open(directory.file("x"), access));
+  }
+  TemporaryDirectory directory;
+};
+
+// A stranger's lock, by a descriptor of its own.
+class Stranger {
+ public:
+  Stranger(const Locked& file, short type, const ByteRange& range)
+      : descriptor_(::open(file.directory.file("x").c_str(), type == F_RDLCK ? O_RDONLY : O_RDWR)) {
+    struct flock request {};
+    request.l_type = type;
+    request.l_whence = SEEK_SET;
+    request.l_start = static_cast<off_t>(range.first);
+    request.l_len = static_cast<off_t>(range.count);
+    CHECK(fcntl(descriptor_, F_OFD_SETLK, &request) == 0);
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  ~Stranger() { ::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+bool held(const File& asking) { return must(region::locked_by_other(asking, kRange)); }
+
+}  // namespace
+
+TEST_CASE("a lock of a byte excludes other descriptions, not other bytes, and a process that only reads may ask") {
+  const Locked file;
+  const File one = file.opened();
+  const File two = file.opened(File::Access::kRead);
+  {
+    const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
+    CHECK(must(region::locked_by_other(two, {5})));
+    CHECK_FALSE(must(region::locked_by_other(two, {4})));
+    CHECK_FALSE(must(region::locked_by_other(one, {5})));  // one's own is not another's
+    CHECK_FALSE(must(region::try_lock(file.opened(), 5)));
+  }
+  CHECK_FALSE(must(region::locked_by_other(two, {5})));
+  CHECK(must(region::try_lock(file.opened(), 5)));
+}
+
+TEST_CASE("a lock that another process keeps is waited for, then it is busy, and the words name that process") {
+  const Locked file;
+  const File one = file.opened();
+  const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
+  const File two = file.opened();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto waited = ScopedLock::take(two, 5, kShort);
+  CHECK(waited.error().code == Code::kBusy);
+  CHECK(waited.error().message.find("(process " + std::to_string(getpid())) != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(kShort));
+}
+
+TEST_CASE("a lock that is let go meanwhile is taken") {
+  const Locked file;
+  const File one = file.opened();
+  auto lock = std::make_unique<ScopedLock>(must(ScopedLock::take(one, 5, 0)));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kShort));
+    lock.reset();
+  });
+  CHECK(ScopedLock::take(file.opened(), 5, kWaitForEver).ok());
+  later.join();
+}
+
+TEST_CASE("what another part of this process holds for long is not waited for") {
+  const Locked file;
+  const File one = file.opened();
+  const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
+  one.hold_for_long();
+  CHECK(ScopedLock::take(file.opened(), 5, kWaitForEver).error().code == Code::kBusy);
+}
+
+TEST_CASE("locks of one byte live together, one of the whole range lives alone") {
+  const Locked file;
+  const File asking = file.opened(File::Access::kRead);
+  {
+    const File one = file.opened();
+    const File two = file.opened();
+    const MappedLock first = must(MappedLock::take_one(one, kRange, 0));
+    CHECK_FALSE(must(first.others(one)));
+    CHECK(held(asking));
+    {
+      const MappedLock second = must(MappedLock::take_one(two, kRange, 0));
+      CHECK(must(first.others(one)));
+      CHECK(must(second.others(two)));
+      CHECK(MappedLock::take_all(file.opened(), kRange, kWaitForEver).error().code == Code::kBusy);
+    }
+    CHECK_FALSE(must(first.others(one)));
+  }
+  CHECK_FALSE(held(asking));
+  const File alone = file.opened();
+  const MappedLock all = must(MappedLock::take_all(alone, kRange, 0));
+  CHECK_FALSE(must(all.others(alone)));
+  for (int i = 0; i < 50; ++i)  // whichever byte is tried
+    CHECK(MappedLock::take_one(file.opened(), kRange, kWaitForEver).error().code == Code::kBusy);
+}
+
+TEST_CASE("the lock of a large range is known at any byte of it, and not waited for") {
+  constexpr ByteRange kLarge{1000, 65536};
+  const Locked file;
+  const File alone = file.opened();
+  const MappedLock all = must(MappedLock::take_all(alone, kLarge, 0));
+  const auto refused = MappedLock::take_one(file.opened(), kLarge, kWaitForEver);
+  CHECK(refused.error().code == Code::kBusy);
+  CHECK(refused.error().message.find("an exclusive writer") != std::string::npos);
+}
+
+TEST_CASE("a range has as many locks as bytes") {
+  const Locked file;
+  std::vector<File> files;
+  std::vector<MappedLock> locks;
+  for (std::uint64_t i = 0; i < kRange.count; ++i) {
+    files.push_back(file.opened());
+    locks.push_back(must(MappedLock::take_one(files.back(), kRange, 0)));
+  }
+  CHECK(held(file.opened()));
+}
+
+// A backup program, or Samba.
+TEST_CASE("a shared lock of a stranger is no writer's, and is only in the way") {
+  const Locked file;
+  const File asking = file.opened();
+  const Stranger reading(file, F_RDLCK, {0, 0});
+  CHECK_FALSE(held(asking));
+  CHECK_FALSE(must(region::locked_by_other(asking, {5})));
+  CHECK(ScopedLock::take(asking, 5, kShort).error().code == Code::kBusy);
+  CHECK(MappedLock::take_one(asking, kRange, kShort).error().code == Code::kBusy);
+  CHECK(MappedLock::take_all(asking, kRange, kShort).error().code == Code::kBusy);
+}
+
+TEST_CASE("an exclusive lock of a stranger's whole file is no writer's") {
+  const Locked file;
+  const Stranger writing(file, F_WRLCK, {0, 0});
+  CHECK_FALSE(held(file.opened()));
+}
+
+TEST_CASE("a mapped lock stays when other code closes every descriptor, and goes when its owner does") {
+  const Locked file;
+  const File asking = file.opened(File::Access::kRead);
+  const pid_t child = fork();
+  if (child == 0) {
+    const File one = file.opened();
+    auto lock = std::make_unique<MappedLock>(must(MappedLock::take_one(one, kRange, 0)));
+    closefrom(3);
+    const bool stays = held(file.opened());
+    lock.reset();
+    _exit(stays && !held(file.opened()) ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK_FALSE(held(asking));
+}
+
+TEST_CASE("a child does not have its killed parent's mapped lock") {
+  const Locked file;
+  const File asking = file.opened(File::Access::kRead);
+  int alive[2];
+  REQUIRE(pipe(alive) == 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const File one = file.opened();
+    const MappedLock lock = must(MappedLock::take_all(one, kRange, 0));
+    if (fork() == 0) {
+      const pid_t self = getpid();
+      if (write(alive[1], &self, sizeof self) == sizeof self) pause();
+      _exit(1);
+    }
+    pause();
+  }
+  pid_t child = 0;
+  REQUIRE(read(alive[0], &child, sizeof child) == sizeof child);
+  CHECK(held(asking));
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  CHECK_FALSE(held(asking));
+  kill(child, SIGKILL);
+}

@@ -1,0 +1,157 @@
+// The answers, pinned: a change of any number here makes every filter in the world give wrong answers.
+//
+// The digests are in golden_digests.hpp. Digests, canaries and filters were printed by this library (version 0.1.0,
+// XXH3 of libxxhash 0.8.1); the probes come from tests/format/reader.py. golden_test.cpp, hash_test.cpp and
+// layout_test.cpp hold the library to them, and golden_test.py computes each of them again at every run, with reader.py
+// and python3-xxhash, which share no code with the library.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace rooms {
+
+using bfstore::Layout;
+
+inline constexpr std::uint64_t kGoldenSeed = 0x0123456789abcdef;
+
+struct GoldenCanary {
+  std::uint64_t seed;
+  std::uint64_t canary;
+};
+
+// The bits of a digest, in the order of the probes.
+struct GoldenProbes {
+  Layout layout;
+  std::uint64_t num_bits;
+  std::uint64_t digest;
+  std::array<std::uint64_t, 8> bits;
+};
+
+// A filter with kGoldenSeed and the keys "key-0", "key-1", ...: XXH3 (seed 0) of its body, how many bits are set, and
+// the ten smallest i for which it takes "absent-i" for a key.
+struct GoldenFilter {
+  Layout layout;
+  std::uint64_t num_bits;
+  std::uint32_t num_probes;
+  std::uint64_t keys;
+  std::uint64_t body;
+  std::uint64_t set_bits;
+  std::array<std::uint64_t, 10> false_positives;
+};
+
+inline constexpr std::array kGoldenFilters{
+    GoldenFilter{Layout::kBlocked, 512, 3, 100, 0x87180b33395f7002, 230, {3, 21, 46, 48, 64, 85, 88, 93, 114, 137}},
+    GoldenFilter{Layout::kBlocked,
+                 102400,
+                 7,
+                 10000,
+                 0xbb403f75ce6da7a3,
+                 50518,
+                 {132, 265, 273, 544, 667, 686, 904, 951, 1068, 1226}},
+    GoldenFilter{Layout::kBlocked,
+                 2098688,
+                 12,
+                 100000,
+                 0x88d94a779e38ee8b,
+                 906563,
+                 {5960, 17181, 17327, 18400, 18512, 24805, 58185, 60612, 67330, 73325}},
+    GoldenFilter{
+        Layout::kBlocked, 51200, 64, 2000, 0xff2417a8409c64bb, 46226, {30, 50, 81, 95, 96, 112, 145, 176, 183, 202}},
+    GoldenFilter{Layout::kClassic, 61, 1, 20, 0x5e9c91ecf1efae54, 19, {1, 7, 9, 10, 14, 20, 24, 36, 38, 39}},
+    GoldenFilter{Layout::kClassic,
+                 100003,
+                 7,
+                 10000,
+                 0xd061b348ff592ef7,
+                 50287,
+                 {254, 311, 376, 414, 515, 719, 1186, 1272, 1341, 1401}},
+    GoldenFilter{Layout::kClassic,
+                 2097169,
+                 13,
+                 100000,
+                 0xf52befb5c1833f90,
+                 969713,
+                 {14965, 27112, 38546, 39914, 76600, 84247, 91829, 101714, 125470, 164564}},
+    GoldenFilter{Layout::kClassic,
+                 50000,
+                 64,
+                 2000,
+                 0x5709aa4d1d956013,
+                 46155,
+                 {133, 192, 485, 574, 905, 1017, 1033, 1135, 1770, 1778}},
+};
+
+inline constexpr std::array kGoldenProbes{
+    GoldenProbes{Layout::kBlocked, 512, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kBlocked, 512, 0x0123456789abcdef, {227, 436, 48, 130, 237, 129, 108, 486}},
+    GoldenProbes{Layout::kBlocked, 512, 0xfedcba9876543210, {479, 132, 232, 273, 341, 373, 298, 195}},
+    GoldenProbes{Layout::kBlocked, 512, 0xffffffffffffffff, {195, 57, 281, 404, 66, 503, 407, 169}},
+    GoldenProbes{Layout::kBlocked, 512000, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kBlocked, 512000, 0x0123456789abcdef, {2275, 2484, 2096, 2178, 2285, 2177, 2156, 2534}},
+    GoldenProbes{
+        Layout::kBlocked, 512000, 0xfedcba9876543210, {509919, 509572, 509672, 509713, 509781, 509813, 509738, 509635}},
+    GoldenProbes{
+        Layout::kBlocked, 512000, 0xffffffffffffffff, {511683, 511545, 511769, 511892, 511554, 511991, 511895, 511657}},
+    GoldenProbes{Layout::kBlocked, 281474976710656, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kBlocked,
+                 281474976710656,
+                 0x0123456789abcdef,
+                 {1250999896291, 1250999896500, 1250999896112, 1250999896194, 1250999896301, 1250999896193,
+                  1250999896172, 1250999896550}},
+    GoldenProbes{Layout::kBlocked,
+                 281474976710656,
+                 0xfedcba9876543210,
+                 {280223976814559, 280223976814212, 280223976814312, 280223976814353, 280223976814421, 280223976814453,
+                  280223976814378, 280223976814275}},
+    GoldenProbes{Layout::kBlocked,
+                 281474976710656,
+                 0xffffffffffffffff,
+                 {281474976710339, 281474976710201, 281474976710425, 281474976710548, 281474976710210, 281474976710647,
+                  281474976710551, 281474976710313}},
+    GoldenProbes{Layout::kClassic, 1, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kClassic, 1, 0x0123456789abcdef, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kClassic, 1, 0xfedcba9876543210, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kClassic, 1, 0xffffffffffffffff, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{
+        Layout::kClassic, 1000003, 0x0000000000000000, {0, 942225, 78731, 341131, 957927, 227312, 472263, 898973}},
+    GoldenProbes{
+        Layout::kClassic, 1000003, 0x0123456789abcdef, {4444, 679666, 520116, 510168, 102845, 476525, 694157, 130436}},
+    GoldenProbes{Layout::kClassic,
+                 1000003,
+                 0xfedcba9876543210,
+                 {995558, 320336, 479886, 489834, 897157, 523477, 305845, 869566}},
+    GoldenProbes{
+        Layout::kClassic, 1000003, 0xffffffffffffffff, {1000002, 57777, 921271, 658871, 42075, 772690, 527739, 101029}},
+    GoldenProbes{Layout::kClassic,
+                 281474976710656,
+                 0x0000000000000000,
+                 {0, 265211997728354, 22160876582761, 96019758572837, 269631801321654, 63982496582342, 132929920776664,
+                  253037701064188}},
+    GoldenProbes{Layout::kClassic,
+                 281474976710656,
+                 0x0123456789abcdef,
+                 {1250999896491, 191308443100070, 146399224783127, 143599149315312, 28948355404390, 134129620225696,
+                  195387256909782, 36714481397119}},
+    GoldenProbes{Layout::kClassic,
+                 281474976710656,
+                 0xfedcba9876543210,
+                 {280223976814164, 90166533610585, 135075751927528, 137875827395343, 252526621306265, 147345356484959,
+                  86087719800873, 244760495313536}},
+    GoldenProbes{Layout::kClassic,
+                 281474976710656,
+                 0xffffffffffffffff,
+                 {281474976710655, 16262978982301, 259314100127894, 185455218137818, 11843175389001, 217492480128313,
+                  148545055933991, 28437275646467}},
+};
+
+inline constexpr std::array kGoldenCanaries{
+    GoldenCanary{0x0000000000000000, 0x77839cca96bb0b75},
+    GoldenCanary{0x0123456789abcdef, 0xf9a3cf364b8c4a8b},
+    GoldenCanary{0xffffffffffffffff, 0x592c0d64a18d9c15},
+};
+
+}  // namespace rooms
