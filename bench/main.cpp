@@ -3,8 +3,8 @@
 //
 // First every filter is filled and its answers and false-positive rate are asserted (exit code 1 if they are wrong);
 // only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
-// bench/table.py makes a table:
-//   bfbench --quick --json quick.json && bench/table.py quick.json
+// bench/report/table.py makes a table:
+//   bfbench --quick --json quick.json && bench/report/table.py quick.json
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 #include <bfstore/bfstore.hpp>
@@ -86,7 +86,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   Modes modes;
   CLI::App app(
       "Measures bfstore beside what the memory allows.\n\n"
-      "  bfbench --quick --json quick.json && bench/table.py quick.json\n\n"
+      "  bfbench --quick --json quick.json && bench/report/table.py quick.json\n\n"
       "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
   describe_arguments(app, settings, modes);
   if (!parse(app, argc, argv, settings.rest, code)) return std::nullopt;

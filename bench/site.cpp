@@ -8,7 +8,7 @@
 #include "inline_subject.hpp"
 #include "limit.hpp"
 #include "memory.hpp"
-#include "rival.hpp"
+#include "rivals/rival.hpp"
 #include "subject.hpp"
 
 namespace bench {

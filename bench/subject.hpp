@@ -1,5 +1,5 @@
 // What is measured beside the limit: anything that answers these calls. A rival is one more type that does, and one
-// more line in rivals.cpp; where it cannot do something, it leaves the function out and has no such rows.
+// more line in rivals/rivals.cpp; where it cannot do something, it leaves the function out and has no such rows.
 //
 // The loops are instantiated for each type, so nothing stands between them and its code but what its own header puts
 // there.

@@ -29,7 +29,7 @@ ROOMS = {
     "bench": PUBLIC | {"abi"},
 }
 # A library that one room alone may see.
-KEPT = {"xxhash.h": ("src/hash/hash.hpp",), "boost/": ("src/region/", "bench/rival_boost.cpp")}
+KEPT = {"xxhash.h": ("src/hash/hash.hpp",), "boost/": ("src/region/", "bench/rivals/rival_boost.cpp")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 

@@ -2,8 +2,8 @@
 // that share a file, opening, files that are not in memory, what a sync writes, and building from text.
 //
 // Every measurement checks its answers; one that is wrong ends the program with exit code 1. Google Benchmark repeats
-// them in random order and writes the JSON, from which bench/system_table.py makes tables:
-//   bfsystem --quick --json system.json && bench/system_table.py system.json
+// them in random order and writes the JSON, from which bench/report/system_table.py makes tables:
+//   bfsystem --quick --json system.json && bench/report/system_table.py system.json
 #include <benchmark/benchmark.h>
 #include <bfstore/bfstore.hpp>
 
@@ -57,7 +57,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   bool smoke = false;
   CLI::App app(
       "Measures what bfstore does with processes, disks and text.\n\n"
-      "  bfsystem --quick --json system.json && bench/system_table.py system.json\n\n"
+      "  bfsystem --quick --json system.json && bench/report/system_table.py system.json\n\n"
       "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
   app.set_version_flag("--version", bfstore::version());
   auto* quick_flag = app.add_flag("--quick", quick, "once, and smaller: at most half a minute, and rougher numbers");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes Markdown tables of bfsystem's JSON; each figure is the median of the repetitions.
 
-    bfsystem --quick --json system.json && bench/system_table.py system.json
+    bfsystem --quick --json system.json && bench/report/system_table.py system.json
 
 What could not be measured is a row that says why.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a Markdown table of bfbench's JSON: nanoseconds per key, and how that compares within the same run.
 
-    bfbench --quick --json quick.json && bench/table.py quick.json
+    bfbench --quick --json quick.json && bench/report/table.py quick.json
 
 The limit of single lookups is the plain loop that touches one random line per key; that of many at once is the fastest
 of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line
@@ -130,7 +130,7 @@ def not_measured_text(results: Results) -> str:
 
 
 def python_text(python: dict) -> str:
-    """What bench/python_rivals.py wrote: a line for each filter, a column for each thing done."""
+    """What bench/rivals/python_rivals.py wrote: a line for each filter, a column for each thing done."""
     lines, columns = {}, {}
     for row in python["rows"]:
         column = f"{row['way']}, {row['present']}" if row["way"] in WAYS.values() else row["way"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Filters as Python programs ask them: `key in filter` for one key at a time, and bfstore by way of ctypes beside them.
 
-    build-deps/venv/bin/python bench/python_rivals.py --library build/capi/libbfstore.so --json python.json
+    build-deps/venv/bin/python bench/rivals/python_rivals.py --library build/capi/libbfstore.so --json python.json
 
 Answers are asserted first (no wrong no), then time is measured: CPU time, medians of repetitions in random order. Keys
 are bytes objects of 16 to 32 bytes, and hashing them is part of it. table.py --python makes a table of the JSON.
@@ -86,7 +86,7 @@ class Bfstore(Subject):
 
 def bfstore_example(library: pathlib.Path):
     os.environ["BFSTORE_LIBRARY"] = str(library.resolve())
-    path = pathlib.Path(__file__).parent.parent / "capi/examples/quickstart.py"
+    path = pathlib.Path(__file__).parents[2] / "capi/examples/quickstart.py"
     spec = importlib.util.spec_from_file_location("quickstart", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

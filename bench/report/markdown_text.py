@@ -1,4 +1,4 @@
-"""What the tables of bench/ have in common."""
+"""What the tables have in common."""
 
 
 def table(header: list, rows: list) -> str:
