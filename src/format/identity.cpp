@@ -23,6 +23,30 @@ std::uint64_t checksum_of(Bytes record) noexcept {
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+// What the record says up to its parameter records. Of at least so many bytes.
+ReportedIdentity fields_of(Bytes bytes) noexcept {
+  ReportedIdentity reported;
+  reported.version_major = get<std::uint16_t>(bytes, kVersionMajorField);
+  reported.version_minor = get<std::uint16_t>(bytes, kVersionMinorField);
+  reported.header_bytes = get<std::uint32_t>(bytes, kHeaderBytesField);
+  reported.compat = get<std::uint32_t>(bytes, kCompatField);
+  reported.ro_compat = get<std::uint32_t>(bytes, kRoCompatField);
+  reported.incompat = get<std::uint32_t>(bytes, kIncompatField);
+  reported.layout = get<std::uint16_t>(bytes, kLayoutField);
+  reported.hash = get<std::uint16_t>(bytes, kHashField);
+  reported.num_probes = get<std::uint32_t>(bytes, kNumProbesField);
+  reported.num_bits = get<std::uint64_t>(bytes, kNumBitsField);
+  reported.capacity = get<std::uint64_t>(bytes, kCapacityField);
+  reported.fpr = std::bit_cast<double>(get<std::uint64_t>(bytes, kFprField));
+  reported.seed = get<std::uint64_t>(bytes, kSeedField);
+  reported.body_offset = get<std::uint64_t>(bytes, kBodyOffsetField);
+  reported.body_bytes = get<std::uint64_t>(bytes, kBodyBytesField);
+  std::memcpy(reported.file_id.data(), bytes.data() + kFileIdField.offset, reported.file_id.size());
+  reported.canary = get<std::uint64_t>(bytes, kCanaryField);
+  reported.embedded = get<std::uint16_t>(bytes, kFormField) == static_cast<std::uint16_t>(Form::kEmbedded);
+  return reported;
+}
+
 // Walks the checklist over one record. Every check adds its own problem and lets the others go on as far as there are
 // bytes to read.
 class Checker {
@@ -34,7 +58,8 @@ class Checker {
     check_length();
     if (!check_magic()) return {std::nullopt, std::move(problems_)};
     if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
-    read_fields();
+    id_ = fields_of(bytes_);
+    records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
     if (id_.version_major > kVersionMajor || id_.version_major == 0) {
       broken(Code::kVersion, "format version " + std::to_string(id_.version_major) + "." +
                                  std::to_string(id_.version_minor) + "; this bfstore reads version 1; use a later one");
@@ -82,28 +107,6 @@ class Checker {
     if (has_magic()) return true;
     broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "); create one with bf create");
     return false;
-  }
-
-  void read_fields() {
-    id_.version_major = get<std::uint16_t>(bytes_, kVersionMajorField);
-    id_.version_minor = get<std::uint16_t>(bytes_, kVersionMinorField);
-    id_.header_bytes = get<std::uint32_t>(bytes_, kHeaderBytesField);
-    id_.compat = get<std::uint32_t>(bytes_, kCompatField);
-    id_.ro_compat = get<std::uint32_t>(bytes_, kRoCompatField);
-    id_.incompat = get<std::uint32_t>(bytes_, kIncompatField);
-    id_.layout = get<std::uint16_t>(bytes_, kLayoutField);
-    id_.hash = get<std::uint16_t>(bytes_, kHashField);
-    id_.num_probes = get<std::uint32_t>(bytes_, kNumProbesField);
-    id_.num_bits = get<std::uint64_t>(bytes_, kNumBitsField);
-    id_.capacity = get<std::uint64_t>(bytes_, kCapacityField);
-    id_.fpr = std::bit_cast<double>(get<std::uint64_t>(bytes_, kFprField));
-    id_.seed = get<std::uint64_t>(bytes_, kSeedField);
-    id_.body_offset = get<std::uint64_t>(bytes_, kBodyOffsetField);
-    id_.body_bytes = get<std::uint64_t>(bytes_, kBodyBytesField);
-    std::memcpy(id_.file_id.data(), bytes_.data() + kFileIdField.offset, id_.file_id.size());
-    id_.canary = get<std::uint64_t>(bytes_, kCanaryField);
-    records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
-    id_.embedded = get<std::uint16_t>(bytes_, kFormField) == static_cast<std::uint16_t>(Form::kEmbedded);
   }
 
   void check_form() {
@@ -245,10 +248,9 @@ class Checker {
         broken(Code::kRecord, "a second seal, one of another length than 40 bytes, or one marked critical");
         return;
       }
-      id_.seal =
-          ReportedSeal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
-                       get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
-                       get<std::uint64_t>(value, kSealKeysAddedField)};
+      id_.seal = Seal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
+                      get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
+                      get<std::uint64_t>(value, kSealKeysAddedField)};
     } else if (type == kRecordKeyCheck) {
       if (value_bytes != kKeyCheckBytes || id_.key_check || (flags & kRecordCritical) == 0 || !keyed()) {
         broken(Code::kRecord,
@@ -269,7 +271,7 @@ class Checker {
       return;
     }
     if (!sealed) return;
-    const ReportedSeal& seal = *id_.seal;
+    const Seal& seal = *id_.seal;
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
         seal.checksums_offset != sections->checksums.offset) {
@@ -290,7 +292,7 @@ class Checker {
   Form form_;
   std::uint64_t available_bytes_;
   bool writing_;
-  Identity id_;
+  ReportedIdentity id_;
   std::uint32_t records_bytes_ = 0;
   bool whole_ = false;                // header_bytes is possible, and that many bytes are there
   const layout::Row* row_ = nullptr;  // of its layout
@@ -308,7 +310,7 @@ std::span<std::byte> put_record(std::span<std::byte> at, std::uint16_t type, std
   return at.subspan(base::round_up(kRecordValueOffset + value.size(), 8));
 }
 
-std::array<std::byte, kSealBytes> encode_seal(const ReportedSeal& seal) noexcept {
+std::array<std::byte, kSealBytes> encode_seal(const Seal& seal) noexcept {
   std::array<std::byte, kSealBytes> value{};
   put(value, kSealChunkBytesField, seal.chunk_bytes);
   put(value, kSealNumChunksField, seal.num_chunks);
@@ -324,13 +326,14 @@ std::size_t record_bytes(std::size_t value_bytes) noexcept {
 
 }  // namespace
 
-std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noexcept {
+std::uint32_t header_bytes_for(Form form, const Parameters& parameters) {
   if (form == Form::kFile) return kPageBytes;
-  const std::size_t records = record_bytes(note_bytes) + record_bytes(keyed ? kKeyCheckBytes : 0);
-  return base::round_up(kRecordsOffset + records + kChecksumBytes, 64);
+  const std::size_t records = record_bytes(parameters.note ? parameters.note->size() : 0) +
+                              record_bytes(parameters.key_check ? kKeyCheckBytes : 0);
+  return static_cast<std::uint32_t>(base::round_up(kRecordsOffset + records + kChecksumBytes, 64));
 }
 
-ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
+KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
   std::array<std::byte, 8> bytes{};
   base::store(bytes.data(), salt);
   return {salt, hash::siphash(bytes.data(), bytes.size(), key)};
@@ -346,18 +349,18 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kVersionMajorField, kVersionMajor);
   put(record, kVersionMinorField, kVersionMinor);
   put(record, kHeaderBytesField, identity.header_bytes);
-  put(record, kFormField, static_cast<std::uint16_t>(identity.embedded ? Form::kEmbedded : Form::kFile));
-  put(record, kLayoutField, identity.layout);
-  put(record, kHashField, identity.hash);
-  put(record, kNumProbesField, identity.num_probes);
-  put(record, kNumBitsField, identity.num_bits);
-  put(record, kCapacityField, identity.capacity);
-  put(record, kFprField, std::bit_cast<std::uint64_t>(identity.fpr));
-  put(record, kSeedField, identity.seed);
+  put(record, kFormField, static_cast<std::uint16_t>(identity.form));
+  put(record, kLayoutField, static_cast<std::uint16_t>(identity.shape.layout));
+  put(record, kHashField, static_cast<std::uint16_t>(identity.shape.hash));
+  put(record, kNumProbesField, identity.shape.num_probes);
+  put(record, kNumBitsField, identity.shape.num_bits);
+  put(record, kCapacityField, identity.shape.capacity);
+  put(record, kFprField, std::bit_cast<std::uint64_t>(identity.shape.fpr));
+  put(record, kSeedField, identity.shape.seed);
   put(record, kBodyOffsetField, identity.body_offset);
   put(record, kBodyBytesField, identity.body_bytes);
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
-  put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
+  put(record, kCanaryField, hash::canary(identity.shape.hash, identity.shape.seed));
   put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
   const std::span<std::byte> records = std::span(record).subspan(kRecordsOffset);
   std::span<std::byte> rest = records;
@@ -373,6 +376,24 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kRecordsBytesField, static_cast<std::uint32_t>(records.size() - rest.size()));
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
+}
+
+std::optional<Identity> CheckedIdentity::identity() const {
+  if (!problems.empty() || !reported) return std::nullopt;
+  Identity identity{Parameters(*reported)};
+  identity.form = reported->embedded ? Form::kEmbedded : Form::kFile;
+  identity.shape = {static_cast<Layout>(reported->layout),
+                    static_cast<Hash>(reported->hash),
+                    reported->num_probes,
+                    reported->num_bits,
+                    reported->capacity,
+                    reported->fpr,
+                    reported->seed};
+  identity.header_bytes = reported->header_bytes;
+  identity.body_offset = reported->body_offset;
+  identity.body_bytes = reported->body_bytes;
+  identity.file_id = reported->file_id;
+  return identity;
 }
 
 CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing) {

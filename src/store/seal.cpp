@@ -63,7 +63,7 @@ void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
 // The checksums of a sealed file, read piece by piece; what can not be read matches nothing.
 class Checksums {
  public:
-  Checksums(const File& file, const ReportedSeal& seal) : file_(file), seal_(seal), piece_(kChunkBytes) {}
+  Checksums(const File& file, const Seal& seal) : file_(file), seal_(seal), piece_(kChunkBytes) {}
 
   [[nodiscard]] bool match(std::uint64_t number, std::uint64_t checksum) {
     const std::uint64_t at = format::checksums_bytes_of(number);
@@ -79,7 +79,7 @@ class Checksums {
 
  private:
   const File& file_;
-  const ReportedSeal& seal_;
+  const Seal& seal_;
   std::vector<std::byte> piece_;
   std::size_t readable_ = 0;
 };
@@ -101,7 +101,7 @@ std::uint64_t each_damaged_chunk(const File& file, const format::Identity& ident
   return found;
 }
 
-bool counters_as_sealed(const File& file, const ReportedSeal& seal) {
+bool counters_as_sealed(const File& file, const Seal& seal) {
   const auto header = read_header(file);
   if (!header) return false;
   return format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset)) == seal.keys_added;
@@ -160,7 +160,7 @@ Error Session::check_seal(const Opening& options) const {
   if (!options.tolerate_damage) return check_whole(file_, identity_, copy);
   std::vector<DamagedRange> damaged;
   each_damaged_chunk(file_, identity_, copy, [&](const format::Section& chunk) { append(damaged, chunk); });
-  const LayoutInfo& layout = layout::row_of(static_cast<Layout>(identity_.layout)).info;
+  const LayoutInfo& layout = layout::row_of(identity_.shape.layout).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
     return fail(Code::kUnsupported, file_.path() + ": is damaged, and no part of a " + layout.name +
                                         " filter can be made to answer maybe; use a copy, or build it again");
@@ -173,7 +173,7 @@ Error Session::check_seal(const Opening& options) const {
 
 Error Session::seal(const Session& source, const format::Slot& marks) {
   const std::uint64_t num_chunks = format::num_chunks_of(identity_.body_bytes);
-  identity_.seal = ReportedSeal{};
+  identity_.seal = Seal{};
   const format::Sections sections = format::sections_of(identity_);
   std::vector<std::byte> checksums(format::checksums_bytes_of(num_chunks));
   const std::uint64_t behind_body = sections.end - sections.checksums.offset;
@@ -204,9 +204,8 @@ Error Session::seal(const Session& source, const format::Slot& marks) {
   base::store(keys_added.data(), keys);
   if (Error error = file_.write_at(keys_added, format::kLivePageOffset + format::kStripesField.offset); !error.ok())
     return error;
-  identity_.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums.offset,
-                                format::checksum_of_checksums(checksums, identity_), keys};
-  identity_.ro_compat = format::kRoSealed;
+  identity_.seal = Seal{kChunkBytes, num_chunks, sections.checksums.offset,
+                        format::checksum_of_checksums(checksums, identity_), keys};
   if (Error error = file_.write_at(format::encode_identity(identity_), 0); !error.ok()) return error;
   const auto evidence = evidence_under_lock();  // nobody else can have a file without a name
   if (!evidence) return evidence.error();
