@@ -70,7 +70,7 @@ struct Parameters {
   bool operator==(const Parameters&) const = default;
 };
 
-// The identity as the bytes say it, believed or not.
+// The identity as the bytes say it, believed or not. A parameter record that breaks a rule is among the problems alone.
 struct ReportedIdentity : Parameters {
   std::uint16_t version_major = 0;
   std::uint16_t version_minor = 0;

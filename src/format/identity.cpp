@@ -7,6 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "format/records.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"
@@ -23,7 +24,7 @@ std::uint64_t checksum_of(Bytes record) noexcept {
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// What the record says up to its parameter records. Of at least so many bytes.
+// What the record says before its parameter records, to which `bytes` reaches.
 ReportedIdentity fields_of(Bytes bytes) noexcept {
   ReportedIdentity reported;
   reported.version_major = get<std::uint16_t>(bytes, kVersionMajorField);
@@ -226,51 +227,58 @@ class Checker {
       check_record(rest.first(whole), value_bytes);
       rest = rest.subspan(whole);
     }
-    if (keyed() && !id_.key_check)
-      broken(Code::kRecord, "its hash is siphash, but what would tell its key is missing; build it again");
+    for (const RecordRow* const row : record_rows()) check_expected(*row);
   }
 
   void check_record(Bytes record, std::uint64_t value_bytes) {
     const auto type = get<std::uint16_t>(record, kRecordTypeField);
     const auto flags = get<std::uint16_t>(record, kRecordFlagsField);
-    const Bytes value = record.subspan(kRecordValueOffset, value_bytes);
+    const bool critical = (flags & kRecordCritical) != 0;
     const bool padded = all_zero(record.subspan(kRecordValueOffset + value_bytes));
+    const RecordRow* const row = find_record(type);
     if (minor_known() && ((flags & ~unsigned{kRecordCritical}) != 0 || !padded)) {
       broken(Code::kRecord,
              "a parameter record of type " + std::to_string(type) + " has flags or padding that must be zero");
-    } else if (type == kRecordNote) {
-      if (value_bytes > kMaxNoteBytes || id_.note || (flags & kRecordCritical) != 0) {
-        broken(Code::kRecord, "a second note, one of more than 1024 bytes, or one marked critical");
-      }
-      id_.note = std::string(as_text(value));
-    } else if (type == kRecordSeal) {
-      if (value_bytes != kSealBytes || id_.seal || flags != 0 || !all_zero(value.subspan(4, 4))) {
-        broken(Code::kRecord, "a second seal, one of another length than 40 bytes, or one marked critical");
-        return;
-      }
-      id_.seal = Seal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
-                      get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
-                      get<std::uint64_t>(value, kSealKeysAddedField)};
-    } else if (type == kRecordKeyCheck) {
-      if (value_bytes != kKeyCheckBytes || id_.key_check || (flags & kRecordCritical) == 0 || !keyed()) {
-        broken(Code::kRecord,
-               "a second key check, one that is not 16 bytes long or not marked critical, or one of another hash");
-      } else {
-        id_.key_check = {base::load<std::uint64_t>(value.data()), base::load<std::uint64_t>(value.data() + 8)};
-      }
-    } else if ((flags & kRecordCritical) != 0) {
+    } else if (row != nullptr) {
+      check_known_record(*row, critical, record.subspan(kRecordValueOffset, value_bytes));
+    } else if (critical) {
       broken(Code::kRecord,
              "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
     }
   }
 
-  void check_seal() {
-    const bool sealed = (id_.ro_compat & kRoSealed) != 0;
-    if (sealed != id_.seal.has_value() || (sealed && form_ != Form::kFile)) {
-      broken(Code::kRecord, "says that it is sealed and has no checksums, or has them and does not say so");
+  void check_known_record(const RecordRow& row, bool critical, Bytes value) {
+    if (!fits(row, critical, value)) {
+      broken(Code::kRecord, row.malformed);
       return;
     }
-    if (!sealed) return;
+    found_.push_back(&row);
+    if (may_have(row)) {
+      row.decode(value, id_);
+    } else {
+      broken(Code::kRecord, row.unexpected);
+    }
+  }
+
+  bool found(const RecordRow& row) const noexcept { return std::count(found_.begin(), found_.end(), &row) != 0; }
+
+  bool fits(const RecordRow& row, bool critical, Bytes value) const noexcept {
+    if (value.size() < row.least_bytes || value.size() > row.most_bytes) return false;
+    if (critical != row.critical || (found(row) && !row.repeats)) return false;
+    return !minor_known() || all_zero(value.subspan(row.reserved.offset, row.reserved.bytes));
+  }
+
+  bool may_have(const RecordRow& row) const noexcept {
+    const bool in_form = form_ == Form::kFile ? row.in_file : row.in_embedded;
+    return in_form && (row.expected == nullptr || row.expected(id_));
+  }
+
+  void check_expected(const RecordRow& row) {
+    if (row.expected != nullptr && row.expected(id_) && !found(row)) broken(Code::kRecord, row.missing);
+  }
+
+  void check_seal() {
+    if (!id_.seal) return;
     const Seal& seal = *id_.seal;
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
@@ -294,43 +302,20 @@ class Checker {
   bool writing_;
   ReportedIdentity id_;
   std::uint32_t records_bytes_ = 0;
-  bool whole_ = false;                // header_bytes is possible, and that many bytes are there
-  const layout::Row* row_ = nullptr;  // of its layout
+  std::vector<const RecordRow*> found_;  // of records that keep the rules of their rows
+  bool whole_ = false;                   // header_bytes is possible, and that many bytes are there
+  const layout::Row* row_ = nullptr;     // of its layout
   const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;
   std::vector<Problem> problems_;
 };
 
-// Writes one record and returns what is behind it.
-std::span<std::byte> put_record(std::span<std::byte> at, std::uint16_t type, std::uint16_t flags, Bytes value) {
-  put(at, kRecordTypeField, type);
-  put(at, kRecordFlagsField, flags);
-  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
-  std::memcpy(at.data() + kRecordValueOffset, value.data(), value.size());
-  return at.subspan(base::round_up(kRecordValueOffset + value.size(), 8));
-}
-
-std::array<std::byte, kSealBytes> encode_seal(const Seal& seal) noexcept {
-  std::array<std::byte, kSealBytes> value{};
-  put(value, kSealChunkBytesField, seal.chunk_bytes);
-  put(value, kSealNumChunksField, seal.num_chunks);
-  put(value, kSealOffsetField, seal.checksums_offset);
-  put(value, kSealChecksumField, seal.checksum);
-  put(value, kSealKeysAddedField, seal.keys_added);
-  return value;
-}
-
-std::size_t record_bytes(std::size_t value_bytes) noexcept {
-  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
-}
-
 }  // namespace
 
 std::uint32_t header_bytes_for(Form form, const Parameters& parameters) {
   if (form == Form::kFile) return kPageBytes;
-  const std::size_t records = record_bytes(parameters.note ? parameters.note->size() : 0) +
-                              record_bytes(parameters.key_check ? kKeyCheckBytes : 0);
-  return static_cast<std::uint32_t>(base::round_up(kRecordsOffset + records + kChecksumBytes, 64));
+  const std::size_t bytes = kRecordsOffset + records_bytes_of(parameters) + kChecksumBytes;
+  return static_cast<std::uint32_t>(base::round_up(bytes, 64));
 }
 
 KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
@@ -362,18 +347,8 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
   put(record, kCanaryField, hash::canary(identity.shape.hash, identity.shape.seed));
   put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
-  const std::span<std::byte> records = std::span(record).subspan(kRecordsOffset);
-  std::span<std::byte> rest = records;
-  if (identity.key_check) {
-    std::array<std::byte, kKeyCheckBytes> check{};
-    base::store(check.data(), identity.key_check->salt);
-    base::store(check.data() + 8, identity.key_check->tag);
-    rest = put_record(rest, kRecordKeyCheck, kRecordCritical, check);
-  }
-  if (identity.note && !identity.note->empty())
-    rest = put_record(rest, kRecordNote, 0, std::as_bytes(std::span(*identity.note)));
-  if (identity.seal) rest = put_record(rest, kRecordSeal, 0, encode_seal(*identity.seal));
-  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records.size() - rest.size()));
+  const std::size_t records_bytes = put_records(std::span(record).subspan(kRecordsOffset), identity);
+  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes));
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
 }

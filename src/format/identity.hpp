@@ -59,28 +59,6 @@ inline constexpr std::size_t kEndWordBytes = 8;   // the last bytes of a file, a
 inline constexpr std::size_t kLeastEmbeddedHeader = 192;
 inline constexpr std::size_t kMostEmbeddedHeader = 65536;
 
-// Parameter records; the numbers are persisted.
-inline constexpr Field kRecordTypeField{"type", 0, 2};
-inline constexpr Field kRecordFlagsField{"flags", 2, 2};
-inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
-inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
-inline constexpr std::size_t kRecordValueOffset = 8;
-inline constexpr std::uint16_t kRecordNote = 1;
-inline constexpr std::uint16_t kRecordKeyCheck = 2;
-inline constexpr std::size_t kKeyCheckBytes = 16;  // salt, tag
-inline constexpr std::uint16_t kRecordSeal = 3;
-inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
-
-// The value of a seal.
-inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
-inline constexpr Field kSealNumChunksField{"num_chunks", 8, 8};
-inline constexpr Field kSealOffsetField{"checksums_offset", 16, 8};
-inline constexpr Field kSealChecksumField{"checksums_checksum", 24, 8};
-inline constexpr Field kSealKeysAddedField{"keys_added", 32, 8};
-inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksField, kSealOffsetField, kSealChecksumField,
-                                        kSealKeysAddedField};
-inline constexpr std::size_t kSealBytes = 40;
-
 inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "format/records.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 
