@@ -43,26 +43,35 @@ struct OwnerMark {
 };
 
 // What a keyed filter keeps of its secret key: enough to tell another one.
-struct ReportedKeyCheck {
+struct KeyCheck {
   std::uint64_t salt = 0;  // random, so that two filters do not show that they have one key
   std::uint64_t tag = 0;   // the salt's SipHash under the key
 
-  bool operator==(const ReportedKeyCheck&) const noexcept = default;
+  bool operator==(const KeyCheck&) const noexcept = default;
 };
 
 // Where a sealed file's checksums are, and what they are of.
-struct ReportedSeal {
+struct Seal {
   std::uint32_t chunk_bytes = 0;
   std::uint64_t num_chunks = 0;
   std::uint64_t checksums_offset = 0;
   std::uint64_t checksum = 0;    // of the checksums
   std::uint64_t keys_added = 0;  // when it was sealed
 
-  bool operator==(const ReportedSeal&) const noexcept = default;
+  bool operator==(const Seal&) const noexcept = default;
 };
 
-// The identity as the bytes say it, believed or not.
-struct ReportedIdentity {
+// The values of a filter's parameter records (src/format/FORMAT.md): what one filter has and another has not.
+struct Parameters {
+  std::optional<std::string> note;    // the owner's own words
+  std::optional<Seal> seal;           // of a sealed file
+  std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
+
+  bool operator==(const Parameters&) const = default;
+};
+
+// The identity as the bytes say it, believed or not. A parameter record that breaks a rule is among the problems alone.
+struct ReportedIdentity : Parameters {
   std::uint16_t version_major = 0;
   std::uint16_t version_minor = 0;
   std::uint32_t header_bytes = 0;
@@ -81,9 +90,6 @@ struct ReportedIdentity {
   std::uint64_t body_bytes = 0;
   std::array<std::uint8_t, 16> file_id{};
   std::uint64_t canary = 0;
-  std::optional<std::string> note;
-  std::optional<ReportedSeal> seal;           // of a sealed file
-  std::optional<ReportedKeyCheck> key_check;  // of a file with Hash::kSipHash
 };
 
 struct ReportedMark : OwnerMark {

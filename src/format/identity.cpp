@@ -7,6 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "format/records.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"
@@ -23,6 +24,30 @@ std::uint64_t checksum_of(Bytes record) noexcept {
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+// What the record says before its parameter records, to which `bytes` reaches.
+ReportedIdentity fields_of(Bytes bytes) noexcept {
+  ReportedIdentity reported;
+  reported.version_major = get<std::uint16_t>(bytes, kVersionMajorField);
+  reported.version_minor = get<std::uint16_t>(bytes, kVersionMinorField);
+  reported.header_bytes = get<std::uint32_t>(bytes, kHeaderBytesField);
+  reported.compat = get<std::uint32_t>(bytes, kCompatField);
+  reported.ro_compat = get<std::uint32_t>(bytes, kRoCompatField);
+  reported.incompat = get<std::uint32_t>(bytes, kIncompatField);
+  reported.layout = get<std::uint16_t>(bytes, kLayoutField);
+  reported.hash = get<std::uint16_t>(bytes, kHashField);
+  reported.num_probes = get<std::uint32_t>(bytes, kNumProbesField);
+  reported.num_bits = get<std::uint64_t>(bytes, kNumBitsField);
+  reported.capacity = get<std::uint64_t>(bytes, kCapacityField);
+  reported.fpr = std::bit_cast<double>(get<std::uint64_t>(bytes, kFprField));
+  reported.seed = get<std::uint64_t>(bytes, kSeedField);
+  reported.body_offset = get<std::uint64_t>(bytes, kBodyOffsetField);
+  reported.body_bytes = get<std::uint64_t>(bytes, kBodyBytesField);
+  std::memcpy(reported.file_id.data(), bytes.data() + kFileIdField.offset, reported.file_id.size());
+  reported.canary = get<std::uint64_t>(bytes, kCanaryField);
+  reported.embedded = get<std::uint16_t>(bytes, kFormField) == static_cast<std::uint16_t>(Form::kEmbedded);
+  return reported;
+}
+
 // Walks the checklist over one record. Every check adds its own problem and lets the others go on as far as there are
 // bytes to read.
 class Checker {
@@ -34,7 +59,8 @@ class Checker {
     check_length();
     if (!check_magic()) return {std::nullopt, std::move(problems_)};
     if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
-    read_fields();
+    id_ = fields_of(bytes_);
+    records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
     if (id_.version_major > kVersionMajor || id_.version_major == 0) {
       broken(Code::kVersion, "format version " + std::to_string(id_.version_major) + "." +
                                  std::to_string(id_.version_minor) + "; this bfstore reads version 1; use a later one");
@@ -82,28 +108,6 @@ class Checker {
     if (has_magic()) return true;
     broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "); create one with bf create");
     return false;
-  }
-
-  void read_fields() {
-    id_.version_major = get<std::uint16_t>(bytes_, kVersionMajorField);
-    id_.version_minor = get<std::uint16_t>(bytes_, kVersionMinorField);
-    id_.header_bytes = get<std::uint32_t>(bytes_, kHeaderBytesField);
-    id_.compat = get<std::uint32_t>(bytes_, kCompatField);
-    id_.ro_compat = get<std::uint32_t>(bytes_, kRoCompatField);
-    id_.incompat = get<std::uint32_t>(bytes_, kIncompatField);
-    id_.layout = get<std::uint16_t>(bytes_, kLayoutField);
-    id_.hash = get<std::uint16_t>(bytes_, kHashField);
-    id_.num_probes = get<std::uint32_t>(bytes_, kNumProbesField);
-    id_.num_bits = get<std::uint64_t>(bytes_, kNumBitsField);
-    id_.capacity = get<std::uint64_t>(bytes_, kCapacityField);
-    id_.fpr = std::bit_cast<double>(get<std::uint64_t>(bytes_, kFprField));
-    id_.seed = get<std::uint64_t>(bytes_, kSeedField);
-    id_.body_offset = get<std::uint64_t>(bytes_, kBodyOffsetField);
-    id_.body_bytes = get<std::uint64_t>(bytes_, kBodyBytesField);
-    std::memcpy(id_.file_id.data(), bytes_.data() + kFileIdField.offset, id_.file_id.size());
-    id_.canary = get<std::uint64_t>(bytes_, kCanaryField);
-    records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
-    id_.embedded = get<std::uint16_t>(bytes_, kFormField) == static_cast<std::uint16_t>(Form::kEmbedded);
   }
 
   void check_form() {
@@ -223,53 +227,59 @@ class Checker {
       check_record(rest.first(whole), value_bytes);
       rest = rest.subspan(whole);
     }
-    if (keyed() && !id_.key_check)
-      broken(Code::kRecord, "its hash is siphash, but what would tell its key is missing; build it again");
+    for (const RecordRow* const row : record_rows()) check_expected(*row);
   }
 
   void check_record(Bytes record, std::uint64_t value_bytes) {
     const auto type = get<std::uint16_t>(record, kRecordTypeField);
     const auto flags = get<std::uint16_t>(record, kRecordFlagsField);
-    const Bytes value = record.subspan(kRecordValueOffset, value_bytes);
+    const bool critical = (flags & kRecordCritical) != 0;
     const bool padded = all_zero(record.subspan(kRecordValueOffset + value_bytes));
+    const RecordRow* const row = find_record(type);
     if (minor_known() && ((flags & ~unsigned{kRecordCritical}) != 0 || !padded)) {
       broken(Code::kRecord,
              "a parameter record of type " + std::to_string(type) + " has flags or padding that must be zero");
-    } else if (type == kRecordNote) {
-      if (value_bytes > kMaxNoteBytes || id_.note || (flags & kRecordCritical) != 0) {
-        broken(Code::kRecord, "a second note, one of more than 1024 bytes, or one marked critical");
-      }
-      id_.note = std::string(as_text(value));
-    } else if (type == kRecordSeal) {
-      if (value_bytes != kSealBytes || id_.seal || flags != 0 || !all_zero(value.subspan(4, 4))) {
-        broken(Code::kRecord, "a second seal, one of another length than 40 bytes, or one marked critical");
-        return;
-      }
-      id_.seal =
-          ReportedSeal{get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
-                       get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
-                       get<std::uint64_t>(value, kSealKeysAddedField)};
-    } else if (type == kRecordKeyCheck) {
-      if (value_bytes != kKeyCheckBytes || id_.key_check || (flags & kRecordCritical) == 0 || !keyed()) {
-        broken(Code::kRecord,
-               "a second key check, one that is not 16 bytes long or not marked critical, or one of another hash");
-      } else {
-        id_.key_check = {base::load<std::uint64_t>(value.data()), base::load<std::uint64_t>(value.data() + 8)};
-      }
-    } else if ((flags & kRecordCritical) != 0) {
+    } else if (row != nullptr) {
+      check_known_record(*row, critical, record.subspan(kRecordValueOffset, value_bytes));
+    } else if (critical) {
       broken(Code::kRecord,
              "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
     }
   }
 
-  void check_seal() {
-    const bool sealed = (id_.ro_compat & kRoSealed) != 0;
-    if (sealed != id_.seal.has_value() || (sealed && form_ != Form::kFile)) {
-      broken(Code::kRecord, "says that it is sealed and has no checksums, or has them and does not say so");
+  void check_known_record(const RecordRow& row, bool critical, Bytes value) {
+    if (!fits(row, critical, value)) {
+      broken(Code::kRecord, row.malformed);
       return;
     }
-    if (!sealed) return;
-    const ReportedSeal& seal = *id_.seal;
+    found_.push_back(&row);
+    if (may_have(row)) {
+      row.decode(value, id_);
+    } else {
+      broken(Code::kRecord, row.unexpected);
+    }
+  }
+
+  bool found(const RecordRow& row) const noexcept { return std::count(found_.begin(), found_.end(), &row) != 0; }
+
+  bool fits(const RecordRow& row, bool critical, Bytes value) const noexcept {
+    if (value.size() < row.least_bytes || value.size() > row.most_bytes) return false;
+    if (critical != row.critical || (found(row) && !row.repeats)) return false;
+    return !minor_known() || all_zero(value.subspan(row.reserved.offset, row.reserved.bytes));
+  }
+
+  bool may_have(const RecordRow& row) const noexcept {
+    const bool in_form = form_ == Form::kFile ? row.in_file : row.in_embedded;
+    return in_form && (row.expected == nullptr || row.expected(id_));
+  }
+
+  void check_expected(const RecordRow& row) {
+    if (row.expected != nullptr && row.expected(id_) && !found(row)) broken(Code::kRecord, row.missing);
+  }
+
+  void check_seal() {
+    if (!id_.seal) return;
+    const Seal& seal = *id_.seal;
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
         seal.checksums_offset != sections->checksums.offset) {
@@ -290,47 +300,25 @@ class Checker {
   Form form_;
   std::uint64_t available_bytes_;
   bool writing_;
-  Identity id_;
+  ReportedIdentity id_;
   std::uint32_t records_bytes_ = 0;
-  bool whole_ = false;                // header_bytes is possible, and that many bytes are there
-  const layout::Row* row_ = nullptr;  // of its layout
+  std::vector<const RecordRow*> found_;  // of records that keep the rules of their rows
+  bool whole_ = false;                   // header_bytes is possible, and that many bytes are there
+  const layout::Row* row_ = nullptr;     // of its layout
   const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;
   std::vector<Problem> problems_;
 };
 
-// Writes one record and returns what is behind it.
-std::span<std::byte> put_record(std::span<std::byte> at, std::uint16_t type, std::uint16_t flags, Bytes value) {
-  put(at, kRecordTypeField, type);
-  put(at, kRecordFlagsField, flags);
-  put(at, kRecordValueBytesField, static_cast<std::uint32_t>(value.size()));
-  std::memcpy(at.data() + kRecordValueOffset, value.data(), value.size());
-  return at.subspan(base::round_up(kRecordValueOffset + value.size(), 8));
-}
-
-std::array<std::byte, kSealBytes> encode_seal(const ReportedSeal& seal) noexcept {
-  std::array<std::byte, kSealBytes> value{};
-  put(value, kSealChunkBytesField, seal.chunk_bytes);
-  put(value, kSealNumChunksField, seal.num_chunks);
-  put(value, kSealOffsetField, seal.checksums_offset);
-  put(value, kSealChecksumField, seal.checksum);
-  put(value, kSealKeysAddedField, seal.keys_added);
-  return value;
-}
-
-std::size_t record_bytes(std::size_t value_bytes) noexcept {
-  return value_bytes == 0 ? 0 : base::round_up(kRecordValueOffset + value_bytes, 8);
-}
-
 }  // namespace
 
-std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed) noexcept {
+std::uint32_t header_bytes_for(Form form, const Parameters& parameters) {
   if (form == Form::kFile) return kPageBytes;
-  const std::size_t records = record_bytes(note_bytes) + record_bytes(keyed ? kKeyCheckBytes : 0);
-  return base::round_up(kRecordsOffset + records + kChecksumBytes, 64);
+  const std::size_t bytes = kRecordsOffset + records_bytes_of(parameters) + kChecksumBytes;
+  return static_cast<std::uint32_t>(base::round_up(bytes, 64));
 }
 
-ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
+KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
   std::array<std::byte, 8> bytes{};
   base::store(bytes.data(), salt);
   return {salt, hash::siphash(bytes.data(), bytes.size(), key)};
@@ -346,33 +334,41 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kVersionMajorField, kVersionMajor);
   put(record, kVersionMinorField, kVersionMinor);
   put(record, kHeaderBytesField, identity.header_bytes);
-  put(record, kFormField, static_cast<std::uint16_t>(identity.embedded ? Form::kEmbedded : Form::kFile));
-  put(record, kLayoutField, identity.layout);
-  put(record, kHashField, identity.hash);
-  put(record, kNumProbesField, identity.num_probes);
-  put(record, kNumBitsField, identity.num_bits);
-  put(record, kCapacityField, identity.capacity);
-  put(record, kFprField, std::bit_cast<std::uint64_t>(identity.fpr));
-  put(record, kSeedField, identity.seed);
+  put(record, kFormField, static_cast<std::uint16_t>(identity.form));
+  put(record, kLayoutField, static_cast<std::uint16_t>(identity.shape.layout));
+  put(record, kHashField, static_cast<std::uint16_t>(identity.shape.hash));
+  put(record, kNumProbesField, identity.shape.num_probes);
+  put(record, kNumBitsField, identity.shape.num_bits);
+  put(record, kCapacityField, identity.shape.capacity);
+  put(record, kFprField, std::bit_cast<std::uint64_t>(identity.shape.fpr));
+  put(record, kSeedField, identity.shape.seed);
   put(record, kBodyOffsetField, identity.body_offset);
   put(record, kBodyBytesField, identity.body_bytes);
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
-  put(record, kCanaryField, hash::canary(static_cast<Hash>(identity.hash), identity.seed));
+  put(record, kCanaryField, hash::canary(identity.shape.hash, identity.shape.seed));
   put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
-  const std::span<std::byte> records = std::span(record).subspan(kRecordsOffset);
-  std::span<std::byte> rest = records;
-  if (identity.key_check) {
-    std::array<std::byte, kKeyCheckBytes> check{};
-    base::store(check.data(), identity.key_check->salt);
-    base::store(check.data() + 8, identity.key_check->tag);
-    rest = put_record(rest, kRecordKeyCheck, kRecordCritical, check);
-  }
-  if (identity.note && !identity.note->empty())
-    rest = put_record(rest, kRecordNote, 0, std::as_bytes(std::span(*identity.note)));
-  if (identity.seal) rest = put_record(rest, kRecordSeal, 0, encode_seal(*identity.seal));
-  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records.size() - rest.size()));
+  const std::size_t records_bytes = put_records(std::span(record).subspan(kRecordsOffset), identity);
+  put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes));
   base::store(record.data() + record.size() - kChecksumBytes, checksum_of(record));
   return record;
+}
+
+std::optional<Identity> CheckedIdentity::identity() const {
+  if (!problems.empty() || !reported) return std::nullopt;
+  Identity identity{Parameters(*reported)};
+  identity.form = reported->embedded ? Form::kEmbedded : Form::kFile;
+  identity.shape = {static_cast<Layout>(reported->layout),
+                    static_cast<Hash>(reported->hash),
+                    reported->num_probes,
+                    reported->num_bits,
+                    reported->capacity,
+                    reported->fpr,
+                    reported->seed};
+  identity.header_bytes = reported->header_bytes;
+  identity.body_offset = reported->body_offset;
+  identity.body_bytes = reported->body_bytes;
+  identity.file_id = reported->file_id;
+  return identity;
 }
 
 CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing) {

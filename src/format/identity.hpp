@@ -1,4 +1,7 @@
 // The identity record: what a filter is, written once (FORMAT.md, "Identity"). Bytes to struct and back; no I/O.
+//
+// bytes -> ReportedIdentity (what they say, believed or not) and the rules that they break -> Identity, if there are
+// none -> bytes.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -11,8 +14,6 @@
 #include "format/live_word.hpp"
 
 namespace bfstore::format {
-
-using Identity = ReportedIdentity;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kHeaderPages = 4;
@@ -58,47 +59,39 @@ inline constexpr std::size_t kEndWordBytes = 8;   // the last bytes of a file, a
 inline constexpr std::size_t kLeastEmbeddedHeader = 192;
 inline constexpr std::size_t kMostEmbeddedHeader = 65536;
 
-// Parameter records; the numbers are persisted.
-inline constexpr Field kRecordTypeField{"type", 0, 2};
-inline constexpr Field kRecordFlagsField{"flags", 2, 2};
-inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
-inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
-inline constexpr std::size_t kRecordValueOffset = 8;
-inline constexpr std::uint16_t kRecordNote = 1;
-inline constexpr std::uint16_t kRecordKeyCheck = 2;
-inline constexpr std::size_t kKeyCheckBytes = 16;  // salt, tag
-inline constexpr std::uint16_t kRecordSeal = 3;
-inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
-
-// The value of a seal.
-inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
-inline constexpr Field kSealNumChunksField{"num_chunks", 8, 8};
-inline constexpr Field kSealOffsetField{"checksums_offset", 16, 8};
-inline constexpr Field kSealChecksumField{"checksums_checksum", 24, 8};
-inline constexpr Field kSealKeysAddedField{"keys_added", 32, 8};
-inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksField, kSealOffsetField, kSealChecksumField,
-                                        kSealKeysAddedField};
-inline constexpr std::size_t kSealBytes = 40;
-
 inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 
-// The record's length for a note of so many bytes, and a key check if the filter is `keyed`.
-std::size_t header_bytes_for(Form form, std::size_t note_bytes, bool keyed = false) noexcept;
+// What a filter is: one that was planned, or one whose bytes keep every rule of the checklist. So no filter that is
+// open has a number that the checklist refuses.
+struct Identity : Parameters {
+  Form form = Form::kFile;
+  Shape shape{};
+  std::uint32_t header_bytes = 0;
+  std::uint64_t body_offset = 0;
+  std::uint64_t body_bytes = 0;
+  FileId file_id{};
+};
+
+// The record's length.
+std::uint32_t header_bytes_for(Form form, const Parameters& parameters);
 
 // What a file keeps of its key.
-ReportedKeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
+KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
 
 // Where a body of so many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;
 
-// The record, header_bytes long, checksum included. The identity's numbers are right; its canary is computed here.
+// The record, header_bytes long, canary and checksum included.
 std::vector<std::byte> encode_identity(const Identity& identity);
 
 struct CheckedIdentity {
-  std::optional<Identity> identity;  // where there are bytes enough and the magic is there
-  std::vector<Problem> problems;     // in the order of the checklist; empty for a good record
+  std::optional<ReportedIdentity> reported;  // where there are bytes enough and the magic is there
+  std::vector<Problem> problems;             // in the order of the checklist; empty for a good record
+
+  // Nothing if there are problems.
+  [[nodiscard]] std::optional<Identity> identity() const;
 };
 
 // Applies the reader's checklist to a record. `bytes` holds at least the header, or all that there is;

@@ -27,13 +27,12 @@ struct Sections {
   std::uint64_t end = 0;  // a file or buffer is at least as long
 };
 
-// Of an identity that was checked, or is about to be written.
 Sections sections_of(const Identity& identity) noexcept;
 
 // Of a body, the one with this number: what one checksum is of.
 Section chunk_of(const Identity& identity, std::uint64_t number) noexcept;
 
-// Of any identity: nothing if no file can be as long.
-std::optional<Sections> possible_sections_of(const Identity& identity) noexcept;
+// Of what bytes say, believed or not: nothing if no file can be as long.
+std::optional<Sections> possible_sections_of(const ReportedIdentity& reported) noexcept;
 
 }  // namespace bfstore::format

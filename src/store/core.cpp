@@ -36,21 +36,11 @@ Result<layout::Functions> functions_for(Layout layout, Adding how) {
   return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }
 
-Shape shape_of(const format::Identity& identity) noexcept {
-  return {static_cast<Layout>(identity.layout),
-          static_cast<Hash>(identity.hash),
-          identity.num_probes,
-          identity.num_bits,
-          identity.capacity,
-          identity.fpr,
-          identity.seed};
-}
-
 }  // namespace store
 
 Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how)
-    : Core(best, reinterpret_cast<std::uint64_t*>(file_session->file().body()),
-           store::shape_of(file_session->file().identity()), file_session->file().identity().body_bytes, how) {
+    : Core(best, reinterpret_cast<std::uint64_t*>(file_session->file().body()), file_session->file().identity().shape,
+           file_session->file().identity().body_bytes, how) {
   const store::OpenFile& file = file_session->file();
   const format::Identity& identity = file.identity();
   std::byte* const live_page = file.live_page();
@@ -83,7 +73,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
     : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
-           store::shape_of(embedded.identity), embedded.identity.body_bytes, how) {
+           embedded.identity.shape, embedded.identity.body_bytes, how) {
   const std::uint64_t end = format::end_word(embedded.identity.file_id);
   const format::Sections sections = format::sections_of(embedded.identity);
   target.sentinel = {store::word_at(start + sections.identity_checksum.offset),

@@ -81,8 +81,6 @@ struct Filter::Core {
 
 namespace store {
 
-Shape shape_of(const format::Identity& identity) noexcept;
-
 // A word that others may change, at an address that is a multiple of 8.
 inline const std::uint64_t* word_at(const std::byte* address) noexcept {
   return reinterpret_cast<const std::uint64_t*>(address);

@@ -47,7 +47,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
   const store::Making making = making_of(options);
   const Adding how = making.alone ? Adding::kAlone : Adding::kShared;
-  const auto functions = store::functions_for(static_cast<Layout>(identity->layout), how);
+  const auto functions = store::functions_for(identity->shape.layout, how);
   if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);
   auto session = store::Session::make(path, *identity, making);
   if (!session) return session.error();
@@ -77,7 +77,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
     return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, the filter needs " +
                                     std::to_string(needed));
   }
-  Shape shape = store::shape_of(*identity);
+  Shape shape = identity->shape;
   const Adding how = options.exclusive ? Adding::kAlone : Adding::kShared;
   const auto functions = store::functions_for(shape.layout, how);
   if (!functions) return functions.error();
@@ -114,7 +114,7 @@ Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, boo
   }
   const auto found = store::find_embedded(buffer, writing, key);
   if (!found) return found.error();
-  const auto functions = store::functions_for(static_cast<Layout>(found->identity.layout), how);
+  const auto functions = store::functions_for(found->identity.shape.layout, how);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, const_cast<std::byte*>(buffer.data()), *found, how);
   core->secret.keep(key);
@@ -134,7 +134,7 @@ Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset,
   auto range = store::Range::open(path, offset, max_bytes, options);
   if (!range) return range.error();
   const store::Embedded& embedded = (*range)->embedded();
-  const auto functions = store::functions_for(static_cast<Layout>(embedded.identity.layout), Adding::kNever);
+  const auto functions = store::functions_for(embedded.identity.shape.layout, Adding::kNever);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, (*range)->start(), embedded, Adding::kNever);
   core->range = std::move(*range);

@@ -53,7 +53,7 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
       reading ? store::Session::open_reader(path, {options}) : store::Session::open_writer(path, kind, {options});
   if (!session) return session.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
-  const auto functions = store::functions_for(static_cast<Layout>((*session)->file().identity().layout), how);
+  const auto functions = store::functions_for((*session)->file().identity().shape.layout, how);
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);

@@ -55,8 +55,8 @@ Error report_state(const File& file, Report& report) {
   return {};
 }
 
-Error check_end_word(const File& file, Report& report) {
-  const auto uncut = store::has_end_word(file, *report.identity);
+Error check_end_word(const File& file, const format::Identity& identity, Report& report) {
+  const auto uncut = store::has_end_word(file, identity);
   if (!uncut) return uncut.error();
   if (!*uncut)
     report.problems.push_back(
@@ -64,12 +64,12 @@ Error check_end_word(const File& file, Report& report) {
   return {};
 }
 
-Error count_body(const File& file, Report& report) {
-  const Shape shape = store::shape_of(*report.identity);
+Error count_body(const File& file, const format::Identity& identity, Report& report) {
+  const Shape& shape = identity.shape;
   const layout::Row& row = layout::row_of(shape.layout);
   layout::FillCounter counter(row, row.geometry(shape.num_bits, shape.num_probes));
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
-  const format::Section body = format::sections_of(*report.identity).body;
+  const format::Section body = format::sections_of(identity).body;
   for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {
     const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body.end() - at);
     const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
@@ -81,8 +81,8 @@ Error count_body(const File& file, Report& report) {
   return {};
 }
 
-void report_memory(const File& file, Report& report) {
-  const format::Section body = format::sections_of(*report.identity).body;
+void report_memory(const File& file, const format::Identity& identity, Report& report) {
+  const format::Section body = format::sections_of(identity).body;
   auto mapping = region::Mapping::map(file, File::Access::kRead, body.offset, body.bytes);
   if (!mapping) return;
   report.resident_bytes = mapping->resident_bytes();
@@ -139,20 +139,20 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   const std::span<const std::byte> there = store::header_there(*header, *facts);
   report.first_bytes.assign(reinterpret_cast<const char*>(there.data()), std::min<std::size_t>(16, there.size()));
   auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
-  report.identity = std::move(checked.identity);
+  const auto identity = checked.identity();  // where it is good
+  report.identity = std::move(checked.reported);
   report.problems = std::move(checked.problems);
-  const bool identity_good = report.problems.empty();
-  if (identity_good) {
-    if (Error error = check_end_word(*file, report); !error.ok()) return error;
+  if (identity) {
+    if (Error error = check_end_word(*file, *identity, report); !error.ok()) return error;
   }
   const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;
   if (report.identity && report.identity->embedded) report.state = FileState::kEmbedded;
   if (has_state) {
     if (Error error = report_state(*file, report); !error.ok()) return error;
   }
-  if (identity_good) report_memory(*file, report);
-  if (identity_good && count_bits) {
-    if (Error error = count_body(*file, report); !error.ok()) return error;
+  if (identity) report_memory(*file, *identity, report);
+  if (identity && count_bits) {
+    if (Error error = count_body(*file, *identity, report); !error.ok()) return error;
   }
   return report;
 }

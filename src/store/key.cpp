@@ -46,8 +46,8 @@ Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form
 
 Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                         bool writing, const std::string& where) {
-  auto checked = format::check_identity(bytes, form, available_bytes, writing);
-  if (checked.problems.empty()) return std::move(*checked.identity);
+  const auto checked = format::check_identity(bytes, form, available_bytes, writing);
+  if (auto identity = checked.identity()) return std::move(*identity);
   return fail(checked.problems.front().code, where + checked.problems.front().text);
 }
 

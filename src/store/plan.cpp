@@ -32,12 +32,11 @@ std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexce
   return max_bytes - std::min(max_bytes, other_bytes);
 }
 
-// What of max_bytes is left for the body.
-std::uint64_t body_budget(const Options& options, Form form) noexcept {
+// What of max_bytes is left for the body of a filter of this form, with so long a header.
+std::uint64_t body_budget(const Options& options, const Identity& identity) noexcept {
   if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
   const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
-  if (form == Form::kEmbedded)
-    return left_of(bytes, format::header_bytes_for(form, options.note.size(), options.key.has_value()));
+  if (identity.form == Form::kEmbedded) return left_of(bytes, identity.header_bytes);
   const std::uint64_t pages = base::round_down(bytes, format::kPageBytes);
   const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
   if (small < format::kBigBodyBytes) return small;
@@ -50,16 +49,16 @@ bool anything_but_like(const Options& options) noexcept {
 }
 
 // The identity of another file is enough: that one need not be clean.
-Result<Identity> shape_like(const Options& options) {
+Result<Shape> shape_like(const Options& options) {
   if (anything_but_like(options)) {
     return fail(Code::kInvalid,
                 "the shape of " + options.like + " is copied whole: give no size, layout, hash or seed beside it");
   }
   const auto file = region::File::open(options.like, region::File::Access::kRead);
   if (!file) return file.error();
-  auto header = checked_header(*file, {.key = options.key});
+  const auto header = checked_header(*file, {.key = options.key});
   if (!header) return header.error();
-  return std::move(header->identity);
+  return header->identity.shape;
 }
 
 // "give blocked or classic", of the rows of a table
@@ -82,34 +81,39 @@ Error check_hash(Hash hash, const Options& options) {
   return check_key_for(hash, options.key);
 }
 
-Result<Identity> shape_of_size(const Options& options, Form form) {
+Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const auto layout_number = static_cast<std::uint16_t>(options.layout.value_or(Layout::kBlocked));
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr)
     return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + "; " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
-  const auto size = sizing::solve(*row, options, body_budget(options, form));
+  const auto size = sizing::solve(*row, options, body_bytes);
   if (!size) return size.error();
-  Identity identity;
-  identity.layout = layout_number;
-  identity.hash = static_cast<std::uint16_t>(hash);
-  identity.num_probes = size->num_probes;
-  identity.num_bits = size->num_bits;
-  identity.capacity = size->capacity;
-  identity.fpr = size->fpr;
-  identity.seed = options.seed.value_or(0);
+  Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
+              size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
   if (needs_seed) {
-    if (Error error = fill_random(&identity.seed, sizeof identity.seed); !error.ok()) return error;
+    if (Error error = fill_random(&shape.seed, sizeof shape.seed); !error.ok()) return error;
   }
-  return identity;
+  return shape;
 }
 
-Error check_bare(const Options& options, const Identity& identity) {
-  if (!options.note.empty() || identity.seed != 0)
+Error check_bare(const Options& options, const Shape& shape) {
+  if (!options.note.empty() || shape.seed != 0)
     return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0");
   return {};
+}
+
+Result<Parameters> parameters_of(const Options& options) {
+  Parameters parameters;
+  if (!options.note.empty()) parameters.note = options.note;
+  if (options.key) {
+    std::uint64_t salt = 0;
+    if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
+    parameters.key_check = format::key_check_of(*options.key, salt);
+  }
+  return parameters;
 }
 
 }  // namespace
@@ -125,26 +129,22 @@ Result<Identity> plan(const Options& options, Form form) {
         "the bare form has no room for what tells a wrong key, so its hash can not be siphash: make it embedded");
   }
   if ((options.mode & ~0777U) != 0) return fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
-  auto planned = options.like.empty() ? shape_of_size(options, form) : shape_like(options);
-  if (!planned) return planned;
-  Identity& identity = *planned;
-  identity.body_bytes = layout::body_bytes(*layout::find(identity.layout), identity.num_bits);
+  auto parameters = parameters_of(options);
+  if (!parameters) return parameters.error();
+  Identity identity{std::move(*parameters)};
+  identity.form = form;
+  identity.header_bytes = format::header_bytes_for(form, identity);
+  const auto shape =
+      options.like.empty() ? shape_of_size(options, body_budget(options, identity)) : shape_like(options);
+  if (!shape) return shape.error();
+  identity.shape = *shape;
+  identity.body_bytes = layout::body_bytes(layout::row_of(shape->layout), shape->num_bits);
   if (options.bare) {
-    if (Error error = check_bare(options, identity); !error.ok()) return error;
-    identity.num_bits = identity.body_bytes * 8;  // m is not stored, but follows from the body's length
+    if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
+    identity.shape.num_bits = identity.body_bytes * 8;  // m is not stored, but follows from the body's length
   }
-  identity.embedded = form == Form::kEmbedded;
-  identity.header_bytes =
-      static_cast<std::uint32_t>(format::header_bytes_for(form, options.note.size(), options.key.has_value()));
-  identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
-  identity.note.reset();
-  if (!options.note.empty()) identity.note = options.note;
-  identity.key_check.reset();
-  if (options.key) {
-    std::uint64_t salt = 0;
-    if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
-    identity.key_check = format::key_check_of(*options.key, salt);
-  }
+  identity.body_offset =
+      form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   return as_new(std::move(identity));
 }
 
@@ -153,7 +153,6 @@ std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) 
 }
 
 Result<Identity> as_new(Identity identity) {
-  identity.compat = identity.ro_compat = 0;
   identity.seal.reset();
   if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
   return identity;

@@ -42,7 +42,7 @@ Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);
   const auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, true);
-  if (!checked.problems.empty() || !live_word_of(*header).is_own(checked.identity->file_id)) return true;
+  if (!checked.problems.empty() || !live_word_of(*header).is_own(checked.reported->file_id)) return true;
   auto mapped =
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();

@@ -78,7 +78,7 @@ class Checksums {
 
  private:
   const File& file_;
-  const ReportedSeal& seal_;
+  const Seal& seal_;
   std::vector<std::byte> piece_;
   std::size_t readable_ = 0;
 };
@@ -194,7 +194,7 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   if (!options.tolerate_damage) return check_whole(opened);
   std::vector<DamagedRange> damaged;
   each_damaged_chunk(opened, [&](const format::Section& chunk) { append(damaged, chunk); });
-  const LayoutInfo& layout = layout::row_of(static_cast<Layout>(opened.identity().layout)).info;
+  const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
     return fail(Code::kUnsupported, opened.file().path() + ": is damaged, and no part of a " + layout.name +
                                         " filter can be made to answer maybe; use a copy, or build it again");
@@ -207,8 +207,7 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
 
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
   format::Identity sealed = made.identity();
-  sealed.seal = ReportedSeal{};
-  sealed.ro_compat = format::kRoSealed;
+  sealed.seal = Seal{};
   const format::Sections sections = format::sections_of(sealed);
   const std::uint64_t behind_body = sections.end - sections.checksums.offset;
   if (Error error = made.file().allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
@@ -224,8 +223,8 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
   constexpr std::uint64_t kFirstStripe = format::kLivePageOffset + format::kStripesField.offset;
   if (Error error = made.file().write_at(keys_added, kFirstStripe); !error.ok()) return error;
   const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
-  sealed.seal = ReportedSeal{kChunkBytes, num_chunks, sections.checksums.offset,
-                             format::checksum_of_checksums(*checksums, sealed), *keys};
+  sealed.seal = Seal{kChunkBytes, num_chunks, sections.checksums.offset,
+                     format::checksum_of_checksums(*checksums, sealed), *keys};
   if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
   return write_marks(made, marks);
 }

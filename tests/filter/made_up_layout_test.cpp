@@ -92,16 +92,12 @@ constexpr std::uint64_t kAbsent = 12346;
 
 format::Identity identity_of(format::Form form) {
   format::Identity identity;
-  identity.layout = static_cast<std::uint16_t>(kMadeUp);
-  identity.hash = static_cast<std::uint16_t>(Hash::kExternal);
-  identity.num_probes = 1;
-  identity.num_bits = kUnitBits;
-  identity.capacity = 100;
-  identity.fpr = 0.01;
-  identity.embedded = form == format::Form::kEmbedded;
-  identity.header_bytes = static_cast<std::uint32_t>(format::header_bytes_for(form, 0));
+  identity.form = form;
+  identity.shape = {kMadeUp, Hash::kExternal, 1, kUnitBits, 100, 0.01, 0};
+  identity.header_bytes = format::header_bytes_for(form, {});
   identity.body_bytes = kUnitBits / 8;
-  identity.body_offset = identity.embedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  identity.body_offset =
+      form == format::Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   identity.file_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   return identity;
 }
@@ -159,7 +155,7 @@ TEST_CASE("a made-up layout has its name and what it can do, and is one of those
 }
 
 TEST_CASE("a made-up layout has the size that its row says") {
-  const std::uint64_t header = format::header_bytes_for(format::Form::kEmbedded, 0);
+  const std::uint64_t header = format::header_bytes_for(format::Form::kEmbedded, {});
   CHECK(must(Filter::required_bytes(made_up_options())) == header + kUnitBits / 8 + format::kEndWordBytes);
 }
 

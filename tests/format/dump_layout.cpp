@@ -1,12 +1,14 @@
 // Prints what src/format's headers say of the bytes, for format_doc_test.py to compare with FORMAT.md:
 //   field TABLE NAME OFFSET BYTES     (BYTES 0: of any length; OFFSET -8: counted from the end)
 //   number KIND NAME VALUE
+//   record NAME TYPE CRITICAL LEAST MOST REPEATS IN_FILE IN_EMBEDDED EXPECTED     (EXPECTED 1: under a condition)
 #include <bfstore/layouts.hpp>
 
 #include <cstdio>
 
 #include "format/bare.hpp"
 #include "format/identity.hpp"
+#include "format/records.hpp"
 #include "format/seal.hpp"
 #include "format/state.hpp"
 
@@ -41,6 +43,12 @@ void print_tables() {
   print_table("trailer", format::kTrailerFields);
 }
 
+void print_records() {
+  for (const format::RecordRow* const row : format::record_rows())
+    std::printf("record %s %d %d %u %u %d %d %d %d\n", row->name, row->type, row->critical, row->least_bytes,
+                row->most_bytes, row->repeats, row->in_file, row->in_embedded, row->expected != nullptr);
+}
+
 void print_enums() {
   print_enum("form", "file", format::Form::kFile);
   print_enum("form", "embedded", format::Form::kEmbedded);
@@ -52,9 +60,6 @@ void print_enums() {
   print_enum("state", "dirty", format::SlotState::kDirty);
   print_enum("state", "recovering", format::SlotState::kRecovering);
   print_enum("state", "paused", format::SlotState::kPaused);
-  print_number("type", "note", format::kRecordNote);
-  print_number("type", "key-check", format::kRecordKeyCheck);
-  print_number("type", "seal", format::kRecordSeal);
   print_number("live", "poisoned", format::LiveWord::kPoisoned);
   print_number("live", "superseded", format::LiveWord::kSuperseded);
   print_number("live", "recovering", format::LiveWord::kRecovering);
@@ -78,7 +83,6 @@ void print_constants() {
   print_number("constant", "slot_offset", format::kSlotOffset);
   print_number("constant", "live_page_offset", format::kLivePageOffset);
   print_number("constant", "chunk_bytes", format::kChunkBytes);
-  print_number("constant", "seal_bytes", format::kSealBytes);
   print_number("constant", "ro_sealed", format::kRoSealed);
   print_number("constant", "lanes", format::kNumLanes);
   print_number("constant", "stripes", format::kNumStripes);
@@ -86,8 +90,6 @@ void print_constants() {
   print_number("constant", "most_probes", kMaxProbes);
   print_number("constant", "most_bits", kMaxBits);
   print_number("constant", "block_bits", kLineBits);
-  print_number("constant", "most_note_bytes", kMaxNoteBytes);
-  print_number("constant", "key_check_bytes", format::kKeyCheckBytes);
   print_number("constant", "secret_bytes", sizeof(SecretKey));
 }
 
@@ -95,6 +97,7 @@ void print_constants() {
 
 int main() {
   print_tables();
+  print_records();
   print_enums();
   print_constants();
 }

@@ -46,10 +46,12 @@ class Document:
 
 class Code:
     def __init__(self, program):
-        self.tables, self.numbers = {}, {}
+        self.tables, self.numbers, self.records = {}, {}, {}
         for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
             kind, table, name, *values = line.split()
-            if kind == "field":
+            if kind == "record":
+                self.records[table] = (int(name), *map(int, values))
+            elif kind == "field":
                 self.tables.setdefault(table, {})[name] = tuple(map(int, values))
             elif table == "magic":
                 self.numbers.setdefault(table, []).append(int(values[0]))
@@ -72,7 +74,7 @@ class FormatDocument(unittest.TestCase):
                 self.assertEqual(named, self.code.tables[table])
 
     def test_the_tables_leave_no_gap_and_do_not_overlap(self):
-        for table, size in (("identity", 128), ("record", 8), ("seal", 40), ("slot", 4096), ("live", 4096),
+        for table, size in (("identity", 128), ("record", 8), ("seal", self.code.records["seal"][3]), ("slot", 4096), ("live", 4096),
                             ("trailer", self.constants["trailer_bytes"])):
             with self.subTest(table):
                 end = 0
@@ -86,12 +88,22 @@ class FormatDocument(unittest.TestCase):
 
     def test_persisted_numbers(self):
         for kind, section, field in (("form", "Identity", "form"), ("layout", "Identity", "layout"),
-                                     ("hash", "Identity", "hash"), ("state", "State slots", "state"),
-                                     ("type", "Parameter records", "type")):
+                                     ("hash", "Identity", "hash"), ("state", "State slots", "state")):
             with self.subTest(kind):
                 told = {word: int(value) for value, word in
                         re.findall(r"(?:^|, )(\d+) ([\w-]+)", self.document.rule(section, field))}
                 self.assertEqual(told, self.code.numbers[kind])
+
+    def test_the_parameter_records_are_the_rows_of_the_code_s_table(self):
+        told = {}
+        for kind, name, critical, value_bytes, often, forms, there in self.document.rows("Types of parameter records"):
+            if value_bytes == "reserved":
+                continue
+            least, most = re.fullmatch(r"(\d+)(?: to (\d+))?", value_bytes).groups()
+            told[name] = (int(kind), int({"no": False, "yes": True}[critical]), int(least), int(most or least),
+                          int({"once": False, "any": True}[often]), int("file" in forms), int("embedded" in forms),
+                          int({"optional": False, "exactly": True}[there.split()[0]]))
+        self.assertEqual(told, self.code.records)
 
     def test_the_bits_of_the_live_word(self):
         told = re.findall(r"(\d+)(?: is)? \*(\w+)\*", self.document.words("Live page"))
@@ -132,14 +144,11 @@ class FormatDocument(unittest.TestCase):
                 (["file_header_bytes"], f"a multiple of 4096, at least {number}; embedded", "Identity", "body_offset"),
                 (["small_body_offset"], f"begins at byte {number} if it is shorter than 2 MiB", "A file", None),
                 (["big_body_offset"], f"else at byte {number}", "A file", None),
-                (["most_note_bytes"], f"at most {number}, not critical", "Parameter records", None),
-                (["key_check_bytes"], f"key check: {number} bytes, critical", "Parameter records", None),
                 (["secret_bytes"], f"The secret is {number} bytes", "Hashes", None),
                 (["file_header_bytes", "least_embedded_header"],
                  fr"at least {number} bytes long \(embedded: {number}\)", "A reader's checklist", None),
                 (["chunk_bytes"], f"one u64 for each chunk of {number} bytes", "Sealed files", None),
                 (["chunk_bytes"], f"^{number}$", "Sealed files", "chunk_bytes"),
-                (["seal_bytes"], f"Type 3, seal: {number} bytes", "Parameter records", None),
                 (["most_probes"], f"k: 1 to {number}", "Bare form", "num_probes")):
             with self.subTest(pattern=pattern):
                 self.assertEqual(self.told(pattern, section, field), [self.constants[name] for name in names])

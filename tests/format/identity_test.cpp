@@ -20,25 +20,30 @@ namespace {
 
 constexpr std::array kForms{Form::kFile, Form::kEmbedded};
 
+std::uint32_t header_with_note(Form form, std::size_t note_bytes) {
+  Parameters parameters;
+  if (note_bytes != 0) parameters.note = std::string(note_bytes, 'n');
+  return format::header_bytes_for(form, parameters);
+}
+
 // A good identity with numbers that `i` decides.
 Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   Identity identity;
-  identity.version_major = format::kVersionMajor;
-  identity.embedded = form == Form::kEmbedded;
-  identity.header_bytes = static_cast<std::uint32_t>(format::header_bytes_for(form, note_bytes));
-  identity.layout = static_cast<std::uint16_t>(1 + i % 2);
-  identity.hash = static_cast<std::uint16_t>(1 + i / 2 % 2);
-  identity.num_probes = static_cast<std::uint32_t>(1 + mix(i) % 64);
-  const auto layout = static_cast<Layout>(identity.layout);
-  identity.num_bits = layout::whole_bits(layout::row_of(layout), 1 + mix(i + 1) % kMaxBits);
-  identity.capacity = 1 + mix(i + 2) % static_cast<std::uint64_t>(INT64_MAX);
-  identity.fpr = std::ldexp(1 + static_cast<double>(mix(i + 3) % 1000) / 1000, -1 - static_cast<int>(i % 1000));
-  identity.seed = mix(i + 4);
-  identity.body_bytes = layout::body_bytes(layout::row_of(layout), identity.num_bits);
+  identity.form = form;
+  identity.header_bytes = header_with_note(form, note_bytes);
+  Shape& shape = identity.shape;
+  shape.layout = static_cast<Layout>(1 + i % 2);
+  shape.hash = static_cast<Hash>(1 + i / 2 % 2);
+  shape.num_probes = static_cast<std::uint32_t>(1 + mix(i) % 64);
+  const layout::Row& row = layout::row_of(shape.layout);
+  shape.num_bits = layout::whole_bits(row, 1 + mix(i + 1) % kMaxBits);
+  shape.capacity = 1 + mix(i + 2) % static_cast<std::uint64_t>(INT64_MAX);
+  shape.fpr = std::ldexp(1 + static_cast<double>(mix(i + 3) % 1000) / 1000, -1 - static_cast<int>(i % 1000));
+  shape.seed = mix(i + 4);
+  identity.body_bytes = layout::body_bytes(row, shape.num_bits);
   identity.body_offset =
       form == Form::kFile ? format::body_offset_in_file(identity.body_bytes) : identity.header_bytes + 64 * (i % 5);
   for (std::size_t j = 0; j < 16; ++j) identity.file_id[j] = static_cast<std::uint8_t>(mix(i + 5 + j));
-  identity.canary = hash::canary(static_cast<Hash>(identity.hash), identity.seed);
   if (note_bytes == 0) return identity;
   identity.note.emplace();
   for (std::size_t j = 0; j < note_bytes; ++j)
@@ -48,7 +53,7 @@ Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
 
 std::uint64_t end_of(const Identity& identity) {
   const std::uint64_t body_end = identity.body_offset + identity.body_bytes;
-  return (identity.embedded ? body_end : (body_end + 4095) / 4096 * 4096) + 8;
+  return (identity.form == Form::kEmbedded ? body_end : (body_end + 4095) / 4096 * 4096) + 8;
 }
 
 CheckedIdentity check(std::span<const std::byte> record, Form form, const Identity& identity) {
@@ -57,15 +62,14 @@ CheckedIdentity check(std::span<const std::byte> record, Form form, const Identi
 }
 
 bool same(const Identity& a, const Identity& b) {
-  const auto numbers = [](const Identity& id) {
-    return std::make_tuple(id.version_major, id.version_minor, id.header_bytes, id.compat, id.ro_compat, id.incompat,
-                           id.embedded, id.layout, id.hash, id.num_probes, id.num_bits, id.capacity);
+  const auto shape = [](const Shape& s) {
+    return std::make_tuple(s.layout, s.hash, s.num_probes, s.num_bits, s.capacity, std::bit_cast<std::uint64_t>(s.fpr),
+                           s.seed);
   };
   const auto others = [](const Identity& id) {
-    return std::make_tuple(std::bit_cast<std::uint64_t>(id.fpr), id.seed, id.body_offset, id.body_bytes, id.file_id,
-                           id.canary, id.note);
+    return std::make_tuple(Parameters(id), id.form, id.header_bytes, id.body_offset, id.body_bytes, id.file_id);
   };
-  return numbers(a) == numbers(b) && others(a) == others(b);
+  return shape(a.shape) == shape(b.shape) && others(a) == others(b);
 }
 
 // Puts the right checksum under a record that was edited.
@@ -84,8 +88,8 @@ TEST_CASE("an identity comes back from its bytes as it was") {
       REQUIRE(record.size() == identity.header_bytes);
       const CheckedIdentity checked = check(record, form, identity);
       if (!checked.problems.empty()) FAIL(checked.problems.front().text);
-      REQUIRE(same(*checked.identity, identity));
-      REQUIRE(format::encode_identity(*checked.identity) == record);
+      REQUIRE(same(*checked.identity(), identity));
+      REQUIRE(format::encode_identity(*checked.identity()) == record);
     }
   }
 }
@@ -98,18 +102,18 @@ TEST_CASE("notes of every length from 0 to 1024 come back as they were") {
       const CheckedIdentity checked = check(record, form, identity);
       CAPTURE(length);
       REQUIRE(checked.problems.empty());
-      REQUIRE(checked.identity->note == identity.note);
-      REQUIRE(checked.identity->note.has_value() == (length != 0));
+      REQUIRE(checked.identity()->note == identity.note);
+      REQUIRE(checked.identity()->note.has_value() == (length != 0));
     }
   }
 }
 
 TEST_CASE("a header is one page in a file, and in an embedded filter as short as its note allows") {
   for (std::size_t length = 0; length <= kMaxNoteBytes; ++length) {
-    REQUIRE(format::header_bytes_for(Form::kFile, length) == 4096);
+    REQUIRE(header_with_note(Form::kFile, length) == 4096);
     const std::size_t record = length == 0 ? 0 : 8 + (length + 7) / 8 * 8;
     const std::size_t needed = 128 + record + 8;
-    const std::size_t header = format::header_bytes_for(Form::kEmbedded, length);
+    const std::size_t header = header_with_note(Form::kEmbedded, length);
     REQUIRE(header % 64 == 0);
     REQUIRE(header >= needed);
     REQUIRE(header - needed < 64);
@@ -136,7 +140,9 @@ TEST_CASE("every flipped bit of a record is refused") {
       for (std::size_t bit = 0; bit < record.size() * 8; ++bit) {
         const auto mask = static_cast<std::byte>(1 << (bit % 8));
         record[bit / 8] ^= mask;
-        REQUIRE_FALSE(check(record, form, identity).problems.empty());
+        const CheckedIdentity checked = check(record, form, identity);
+        REQUIRE_FALSE(checked.problems.empty());
+        REQUIRE_FALSE(checked.identity().has_value());
         record[bit / 8] ^= mask;
       }
     }
@@ -201,9 +207,10 @@ TEST_CASE("an end word is never a live word, and of every file another one") {
 
 TEST_CASE("the canary of another hash function is refused though the checksum is right") {
   const Identity identity = identity_of(4, Form::kFile, 0);
-  REQUIRE(identity.hash == 1);
+  REQUIRE(identity.shape.hash == Hash::kXxh3);
   auto record = format::encode_identity(identity);
-  base::store(record.data() + format::kCanaryField.offset, identity.canary ^ 1);
+  const std::uint64_t canary = hash::canary(Hash::kXxh3, identity.shape.seed);
+  base::store(record.data() + format::kCanaryField.offset, canary ^ 1);
   seal(record);
   const auto checked = check(record, Form::kFile, identity);
   REQUIRE(checked.problems.size() == 1);
@@ -237,7 +244,7 @@ TEST_CASE("every broken rule is told, not the first one alone, in the order of t
   base::store(record.data() + format::kNumProbesField.offset, std::uint32_t{65});
   base::store(record.data() + format::kNumBitsField.offset, std::uint64_t{0});
   base::store(record.data() + format::kCapacityField.offset, std::uint64_t{0});
-  base::store(record.data() + format::kCanaryField.offset, identity.canary + 1);
+  base::store(record.data() + format::kCanaryField.offset, hash::canary(Hash::kXxh3, identity.shape.seed) + 1);
   std::vector<Code> codes;
   for (const Problem& problem : check(record, Form::kFile, identity).problems) codes.push_back(problem.code);
   const std::vector<Code> expected{Code::kVersion, Code::kChecksum, Code::kReserved, Code::kFeature, Code::kLayout,

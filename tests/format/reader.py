@@ -107,8 +107,9 @@ def identity(data, form, limit, secret):
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
         value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal"}.get(kind)
-        fits = {1: length <= 1024, 2: length == 16, 3: length == 40}.get(kind, True) and flags == (kind == 2)
-        check([(end <= len(left) and not any(left[8 + length:end]) and fits, "BFS_ERECORD"),
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40}.get(kind, True) and flags % 2 == (kind == 2)
+        check([(end <= len(left) and fits, "BFS_ERECORD"),
+               (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
                (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
         if kind_of:
             setattr(f, kind_of, value)
@@ -121,7 +122,7 @@ def identity(data, form, limit, secret):
         check([(f.end_at + 8 <= limit, "BFS_EBODY")])
     if f.seal:
         chunk, zero, count, f.sums_at, f.sums_sum, f.keys_sealed = struct.unpack("<IIQQQQ", f.seal)
-        check([(chunk == 65536 and not zero and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),
+        check([(chunk == 65536 and (minor or not zero) and count == -(-f.body_bytes // chunk), "BFS_ERECORD"),
                (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
                (f.sums_at + 8 * count + 8 <= limit, "BFS_EBODY")])
         f.end_at = f.sums_at + 8 * count

@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from breakage import NOTE, put, record, seal_identity, with_records
+from breakage import NOTE, both, put, record, seal_identity, with_records
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
@@ -149,6 +149,9 @@ class Sealed(unittest.TestCase):
         def seal(*values, kind=3, flags=0, more=b""):
             return lambda data: with_records(data, note + record(kind, flags, SEAL.pack(*values) + more))
 
+        def later(change):
+            return both(change, lambda data: put(data, 10, "H", 1))
+
         right = (CHUNK, 0, count, at, f.sums_sum, f.keys_sealed)
         for name, change, code in (
                 ("as it is", seal(*right), None),
@@ -163,6 +166,10 @@ class Sealed(unittest.TestCase):
                 ("checksums in the body", seal(CHUNK, 0, count, 16384, *right[4:]), "BFS_ERECORD"),
                 ("checksums at 2^64 - 8", seal(CHUNK, 0, count, 2**64 - 8, *right[4:]), "BFS_ERECORD"),
                 ("critical", seal(*right, flags=1), "BFS_ERECORD"),
+                ("critical, later minor version", later(seal(*right, flags=1)), "BFS_ERECORD"),
+                ("an unknown flag", seal(*right, flags=2), "BFS_ERECORD"),
+                ("an unknown flag, later minor version", later(seal(*right, flags=2)), None),
+                ("reserved, later minor version", later(seal(CHUNK, 1, *right[2:])), None),
                 ("41 bytes", seal(*right, more=b"x"), "BFS_ERECORD")):
             with self.subTest(name):
                 data = bytearray(good)
@@ -171,6 +178,7 @@ class Sealed(unittest.TestCase):
                 self.fill(0, data)
                 if code is None:
                     self.assertEqual(self.answers(0, KEYS[:9]), [1] * 9)
+                    self.assertTrue(reader.open_file(self.path).contains(KEYS[0]))
                     continue
                 self.assertEqual(self.code_of(lambda: self.answers(0, [])), CODES[code])
                 self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.path)), CODES[code])

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "format/records.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
 
@@ -107,8 +108,8 @@ std::optional<Sealed> Sealed::read(const char* path) {
   check(stream.good(), "a file that can be read");
   const Span header = Span(file).first(std::min(file.size(), format::kFileHeaderBytes));
   auto checked = format::check_identity(header, format::Form::kFile, file.size(), false);
-  if (!checked.problems.empty() || !checked.identity->seal) return std::nullopt;
-  Sealed sealed(*checked.identity);
+  if (!checked.problems.empty() || !checked.reported->seal) return std::nullopt;
+  Sealed sealed(*checked.reported);
   sealed.file_ = std::move(file);
   sealed.compare();
   return sealed;

@@ -38,12 +38,12 @@ class Sealed {
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
 
  private:
-  explicit Sealed(bfstore::format::Identity identity) : identity_(std::move(identity)) {}
+  explicit Sealed(bfstore::ReportedIdentity identity) : identity_(std::move(identity)) {}
   void compare();
   void add_damage(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool bit(std::uint64_t number, bool tolerated) const;
 
-  bfstore::format::Identity identity_;
+  bfstore::ReportedIdentity identity_;
   std::vector<std::byte> file_;
   std::vector<bool> chunk_is_damaged_;
   std::vector<bfs_range> damaged_;

@@ -62,9 +62,9 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   const std::string header = read_bytes(path).substr(0, kHeader);
   const auto checked =
       format::check_identity(std::as_bytes(std::span(header)), format::Form::kFile, kHeader * 1000, false);
-  REQUIRE(checked.identity);
-  format::Identity identity = *checked.identity;
-  identity.num_bits = body_bytes * 8;
+  REQUIRE(checked.identity());
+  format::Identity identity = *checked.identity();
+  identity.shape.num_bits = body_bytes * 8;
   identity.body_bytes = body_bytes;
   identity.body_offset = format::body_offset_in_file(body_bytes);
   const auto bytes = format::encode_identity(identity);

@@ -61,8 +61,10 @@ template <class Whole>
 void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Whole& whole) {
   make_plain(path);
   CHECK(seal(path, path, replacing()).ok());
-  format::Identity identity = *inspect(path, false)->identity;
-  identity.num_bits = chunks * kChunkBits;
+  const std::string file = read_bytes(path);
+  format::Identity identity =
+      *format::check_identity(std::as_bytes(std::span(file)), format::Form::kFile, file.size(), false).identity();
+  identity.shape.num_bits = chunks * kChunkBits;
   identity.body_bytes = chunks * format::kChunkBytes;
   identity.body_offset = format::body_offset_in_file(identity.body_bytes);
   identity.seal->num_chunks = chunks;

@@ -1,0 +1,11 @@
+// THE table of parameter records. Alone in its file, so that a program that tests the table can have another one.
+#include "format/records.hpp"
+
+namespace bfstore::format {
+
+std::span<const RecordRow* const> record_rows() noexcept {
+  static constexpr std::array kRows{&kKeyCheckRow, &kNoteRow, &kSealRow};
+  return kRows;
+}
+
+}  // namespace bfstore::format

@@ -1,0 +1,162 @@
+// The rows of the table of parameter records, and what writes the records.
+#include "format/records.hpp"
+
+#include <cstring>
+
+#include "base/arith.hpp"
+#include "format/identity.hpp"
+#include "hash/hash.hpp"
+
+namespace bfstore::format {
+namespace {
+
+using Value = std::vector<std::byte>;
+
+// --- note ------------------------------------------------------------------------------------------------------------
+
+void decode_note(Bytes value, Parameters& into) {
+  into.note.emplace(reinterpret_cast<const char*>(value.data()), value.size());
+}
+
+std::optional<Value> encode_note(const Parameters& from) {
+  if (!from.note || from.note->empty()) return std::nullopt;
+  const Bytes bytes = std::as_bytes(std::span(*from.note));
+  return Value(bytes.begin(), bytes.end());
+}
+
+// --- key check -------------------------------------------------------------------------------------------------------
+
+constexpr const char* kKeyCheckRefused =
+    "a second key check, one that is not 16 bytes long or not marked critical, or one of another hash";
+
+bool has_key(const ReportedIdentity& identity) noexcept {
+  const hash::Row* const row = hash::find(identity.hash);
+  return row != nullptr && row->info.takes_secret;
+}
+
+void decode_key_check(Bytes value, Parameters& into) {
+  into.key_check = {get<std::uint64_t>(value, kKeyCheckSaltField), get<std::uint64_t>(value, kKeyCheckTagField)};
+}
+
+std::optional<Value> encode_key_check(const Parameters& from) {
+  if (!from.key_check) return std::nullopt;
+  Value value(kKeyCheckBytes);
+  put(value, kKeyCheckSaltField, from.key_check->salt);
+  put(value, kKeyCheckTagField, from.key_check->tag);
+  return value;
+}
+
+// --- seal ------------------------------------------------------------------------------------------------------------
+
+bool is_sealed(const ReportedIdentity& identity) noexcept { return (identity.ro_compat & kRoSealed) != 0; }
+
+void decode_seal(Bytes value, Parameters& into) {
+  into.seal = {get<std::uint32_t>(value, kSealChunkBytesField), get<std::uint64_t>(value, kSealNumChunksField),
+               get<std::uint64_t>(value, kSealOffsetField), get<std::uint64_t>(value, kSealChecksumField),
+               get<std::uint64_t>(value, kSealKeysAddedField)};
+}
+
+std::optional<Value> encode_seal(const Parameters& from) {
+  if (!from.seal) return std::nullopt;
+  Value value(kSealBytes);
+  put(value, kSealChunkBytesField, from.seal->chunk_bytes);
+  put(value, kSealNumChunksField, from.seal->num_chunks);
+  put(value, kSealOffsetField, from.seal->checksums_offset);
+  put(value, kSealChecksumField, from.seal->checksum);
+  put(value, kSealKeysAddedField, from.seal->keys_added);
+  return value;
+}
+
+constexpr const char* kSealedAndNot = "says that it is sealed and has no checksums, or has them and does not say so";
+
+std::size_t whole_bytes(std::size_t value_bytes) noexcept {
+  return base::round_up(kRecordValueOffset + value_bytes, 8);
+}
+
+}  // namespace
+
+const RecordRow kNoteRow{
+    .type = kRecordNote,
+    .name = "note",
+    .critical = false,
+    .repeats = false,
+    .least_bytes = 0,
+    .most_bytes = kMaxNoteBytes,
+    .reserved = {},
+    .in_file = true,
+    .in_embedded = true,
+    .expected = nullptr,
+    .malformed = "a second note, one of more than 1024 bytes, or one marked critical",
+    .unexpected = nullptr,
+    .missing = nullptr,
+    .decode = decode_note,
+    .encode = encode_note,
+};
+
+const RecordRow kKeyCheckRow{
+    .type = kRecordKeyCheck,
+    .name = "key-check",
+    .critical = true,
+    .repeats = false,
+    .least_bytes = kKeyCheckBytes,
+    .most_bytes = kKeyCheckBytes,
+    .reserved = {},
+    .in_file = true,
+    .in_embedded = true,
+    .expected = has_key,
+    .malformed = kKeyCheckRefused,
+    .unexpected = kKeyCheckRefused,
+    .missing = "its hash is siphash, but what would tell its key is missing; build it again",
+    .decode = decode_key_check,
+    .encode = encode_key_check,
+};
+
+const RecordRow kSealRow{
+    .type = kRecordSeal,
+    .name = "seal",
+    .critical = false,
+    .repeats = false,
+    .least_bytes = kSealBytes,
+    .most_bytes = kSealBytes,
+    .reserved = kSealReservedField,
+    .in_file = true,
+    .in_embedded = false,
+    .expected = is_sealed,
+    .malformed = "a second seal, one of another length than 40 bytes, or one marked critical",
+    .unexpected = kSealedAndNot,
+    .missing = kSealedAndNot,
+    .decode = decode_seal,
+    .encode = encode_seal,
+};
+
+const RecordRow* find_record(std::uint16_t type) noexcept {
+  for (const RecordRow* const row : record_rows()) {
+    if (row->type == type) return row;
+  }
+  return nullptr;
+}
+
+std::size_t records_bytes_of(const Parameters& parameters) {
+  std::size_t bytes = 0;
+  for (const RecordRow* const row : record_rows()) {
+    if (const auto value = row->encode(parameters)) bytes += whole_bytes(value->size());
+  }
+  return bytes;
+}
+
+std::size_t put_records(std::span<std::byte> records, const Parameters& parameters) {
+  std::size_t at = 0;
+  for (const RecordRow* const row : record_rows()) {
+    const auto value = row->encode(parameters);
+    if (!value) continue;
+    const std::span<std::byte> record = records.subspan(at, whole_bytes(value->size()));
+    put(record, kRecordTypeField, row->type);
+    put(record, kRecordFlagsField, row->critical ? kRecordCritical : std::uint16_t{0});
+    put(record, kRecordValueBytesField, static_cast<std::uint32_t>(value->size()));
+    std::memcpy(record.data() + kRecordValueOffset, value->data(), value->size());
+    at += record.size();
+  }
+  return at;
+}
+
+}  // namespace bfstore::format

@@ -1,0 +1,90 @@
+// Parameter records: what an identity says of one filter and not of another (FORMAT.md, "Parameter records"). Bytes to
+// struct and back; no I/O.
+//
+// THE table of them: everything that differs from one record to another is in its row. Writing and checking an identity
+// go through the table (identity.cpp). A record without a row is one of a later version.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "format/field.hpp"
+
+namespace bfstore::format {
+
+inline constexpr Field kRecordTypeField{"type", 0, 2};
+inline constexpr Field kRecordFlagsField{"flags", 2, 2};
+inline constexpr Field kRecordValueBytesField{"value_bytes", 4, 4};
+inline constexpr std::array kRecordFields{kRecordTypeField, kRecordFlagsField, kRecordValueBytesField};
+inline constexpr std::size_t kRecordValueOffset = 8;
+inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
+
+// Persisted.
+inline constexpr std::uint16_t kRecordNote = 1;
+inline constexpr std::uint16_t kRecordKeyCheck = 2;
+inline constexpr std::uint16_t kRecordSeal = 3;
+
+// The value of a key check.
+inline constexpr Field kKeyCheckSaltField{"salt", 0, 8};
+inline constexpr Field kKeyCheckTagField{"tag", 8, 8};
+inline constexpr std::size_t kKeyCheckBytes = 16;
+
+// The value of a seal.
+inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
+inline constexpr Field kSealReservedField{"reserved", 4, 4};
+inline constexpr Field kSealNumChunksField{"num_chunks", 8, 8};
+inline constexpr Field kSealOffsetField{"checksums_offset", 16, 8};
+inline constexpr Field kSealChecksumField{"checksums_checksum", 24, 8};
+inline constexpr Field kSealKeysAddedField{"keys_added", 32, 8};
+inline constexpr std::array kSealFields{kSealChunkBytesField, kSealNumChunksField, kSealOffsetField, kSealChecksumField,
+                                        kSealKeysAddedField};
+inline constexpr std::size_t kSealBytes = 40;
+
+struct RecordRow {
+  std::uint16_t type;  // persisted
+  const char* name;
+
+  bool critical;              // a reader that has no row for it refuses the filter
+  bool repeats;               // may be there more than once; no version writes it so
+  std::uint32_t least_bytes;  // of the value
+  std::uint32_t most_bytes;
+  Field reserved;  // of the value
+  bool in_file;    // the forms that may have it
+  bool in_embedded;
+  // The record is there exactly where this is true; nullptr: it is there or not.
+  bool (*expected)(const ReportedIdentity& identity) noexcept;
+
+  // What a reader says of a record that is critical or not, repeated, or as long as it may not be, or has other
+  // reserved bytes than 0; of one in a filter that may not have it; of a filter that lacks it.
+  const char* malformed;
+  const char* unexpected;
+  const char* missing;
+
+  // Of a value that keeps every rule above.
+  void (*decode)(Bytes value, Parameters& into);
+  // The value; nothing if the filter does not have the record.
+  std::optional<std::vector<std::byte>> (*encode)(const Parameters& from);
+};
+
+extern const RecordRow kNoteRow;
+extern const RecordRow kKeyCheckRow;
+extern const RecordRow kSealRow;
+
+// The rows, in the order in which the records are written.
+std::span<const RecordRow* const> record_rows() noexcept;
+
+// nullptr if this version has no such record.
+const RecordRow* find_record(std::uint16_t type) noexcept;
+
+// The length of all the records together.
+std::size_t records_bytes_of(const Parameters& parameters);
+
+// Writes them to the beginning of `records`, which are zeros, and returns their length.
+std::size_t put_records(std::span<std::byte> records, const Parameters& parameters);
+
+}  // namespace bfstore::format
