@@ -9,7 +9,7 @@
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
-#include "support.hpp"
+#include "support/support.hpp"
 
 using namespace rooms;
 
