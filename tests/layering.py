@@ -72,9 +72,11 @@ def broken_rules(path: str, text: str) -> list:
 
 
 # Declarations in a header: of functions, and of a class's members.
-FUNCTION = re.compile(r"^(?!using|template|extern|constexpr|inline|[#/}])[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: noexcept)?;", re.MULTILINE)
+FUNCTION = re.compile(r"^(?!using|template|extern|constexpr|inline|[#/}])[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: noexcept)?;",
+                      re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) (?:\w+::)?(\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
-MEMBER = re.compile(r"^  (?!using|friend|return|explicit|//)[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: const)?(?: noexcept)?;", re.MULTILINE)
+MEMBER = re.compile(r"^  (?!using|friend|return|explicit|//)[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: const)?(?: noexcept)?;",
+                    re.MULTILINE)
 
 
 def implemented_elsewhere(header: pathlib.Path) -> list:
@@ -82,7 +84,8 @@ def implemented_elsewhere(header: pathlib.Path) -> list:
     text, source = header.read_text("utf-8"), header.with_suffix(".cpp")
     own = text + (source.read_text("utf-8") if source.exists() else "")
     outside = CLASS.sub("", text)
-    found = [name for name in FUNCTION.findall(outside) if not re.search(rf"^[^\s/][^;]*?\b{name}\([^;]*?\{{", own, re.MULTILINE)]
+    found = [name for name in FUNCTION.findall(outside)
+             if not re.search(rf"^[^\s/][^;{{}}]*?\b{name}\([^;]*?\{{", own, re.MULTILINE)]
     for of, members in CLASS.findall(text):
         found += [f"{of}::{name}" for name in MEMBER.findall(members) if name != of and f"{of}::{name}(" not in own]
     return found
@@ -108,11 +111,13 @@ class Layering(unittest.TestCase):
     def test_an_implementation_elsewhere_is_found(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             header = pathlib.Path(folder) / "a.hpp"
-            header.write_text("int here(int a);\nint elsewhere(int a) noexcept;\ninline int inlined() { return 1; }\n"
+            header.write_text("int here(int a);\nint elsewhere(int a) noexcept;\nint called();\n"
+                              "inline int inlined() { return 1; }\n"
                               "class Kind {\n  int one() const;\n  [[nodiscard]] int two(\n      int a) const noexcept;\n"
                               "  int three() { return 3; }\n};\n", "utf-8")
-            header.with_suffix(".cpp").write_text("int here(int a) {\n}\nint Kind::one() const {\n}\n", "utf-8")
-            self.assertEqual(implemented_elsewhere(header), ["elsewhere", "Kind::two"])
+            header.with_suffix(".cpp").write_text("int here(int a) {\n  if (called()) {\n  }\n}\n"
+                                                  "int Kind::one() const {\n}\n", "utf-8")
+            self.assertEqual(implemented_elsewhere(header), ["elsewhere", "called", "Kind::two"])
 
     def test_a_broken_rule_is_found(self) -> None:
         for path, include in [("src/layout/x.cpp", '"hash/hash.hpp"'), ("src/hash/x.cpp", '"layout/layout.hpp"'),

@@ -7,7 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "format/records.hpp"
+#include "format/record_table.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"

@@ -1,5 +1,5 @@
-// THE table of parameter records. Alone in its file, so that a program that tests the table can have another one.
-#include "format/records.hpp"
+// Alone in its file, so that a program that tests the table can have another one.
+#include "format/record_table.hpp"
 
 namespace bfstore::format {
 

@@ -5,6 +5,7 @@
 
 #include "base/arith.hpp"
 #include "format/identity.hpp"
+#include "format/record_table.hpp"
 #include "hash/hash.hpp"
 
 namespace bfstore::format {

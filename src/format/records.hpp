@@ -1,8 +1,8 @@
 // Parameter records: what an identity says of one filter and not of another (FORMAT.md, "Parameter records"). Bytes to
 // struct and back; no I/O.
 //
-// THE table of them: everything that differs from one record to another is in its row. Writing and checking an identity
-// go through the table (identity.cpp). A record without a row is one of a later version.
+// Everything that differs from one record to another is in its row of the table (record_table.hpp), through which an
+// identity is written and checked (identity.cpp). A record without a row is one of a later version.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -74,9 +74,6 @@ struct RecordRow {
 extern const RecordRow kNoteRow;
 extern const RecordRow kKeyCheckRow;
 extern const RecordRow kSealRow;
-
-// The rows, in the order in which the records are written.
-std::span<const RecordRow* const> record_rows() noexcept;
 
 // nullptr if this version has no such record.
 const RecordRow* find_record(std::uint16_t type) noexcept;

@@ -8,7 +8,7 @@
 
 #include "format/bare.hpp"
 #include "format/identity.hpp"
-#include "format/records.hpp"
+#include "format/record_table.hpp"
 #include "format/seal.hpp"
 #include "format/state.hpp"
 

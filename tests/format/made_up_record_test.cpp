@@ -5,7 +5,7 @@
 
 #include "base/bytes.hpp"
 #include "format/identity.hpp"
-#include "format/records.hpp"
+#include "format/record_table.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"

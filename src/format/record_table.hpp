@@ -1,0 +1,13 @@
+// THE table of parameter records.
+#pragma once
+
+#include <span>
+
+#include "format/records.hpp"
+
+namespace bfstore::format {
+
+// In the order in which the records are written.
+std::span<const RecordRow* const> record_rows() noexcept;
+
+}  // namespace bfstore::format
