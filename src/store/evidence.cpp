@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
+constexpr int kLooksAtADeadSync = 16;  // until its process is taken for killed
 
 bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
 
@@ -131,7 +132,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
   const Clock::time_point until = after(timeout_ms);
   const Clock::time_point shortly = after(std::min(timeout_ms, kShortWaitMs));
   std::optional<format::Place> place;
-  for (;;) {
+  for (int looks = 1;; ++looks) {
     const auto before = read_header(file);
     if (!before) return before.error();
     Evidence evidence;
@@ -154,8 +155,11 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
-    if (stable && !*changing) return evidence;
-    if (Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
+    // A sync that ended between the look at its flag and the one at its lock, and another that has begun since, look
+    // like one whose process was killed; but that one looks so every time.
+    const bool sure = !evidence.sync_died || looks >= kLooksAtADeadSync;
+    if (stable && !*changing && sure) return evidence;
+    if (sure && Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
       evidence.changing = true;
       return evidence;
     }
