@@ -181,7 +181,7 @@ void run_home(Home home, std::uint64_t rounds) {
         Random random(round * 16 + static_cast<std::uint64_t>(home) * 4 + static_cast<std::uint64_t>(hash.hash));
         Subject subject(home, random_options(random, layout, hash, home));
         CAPTURE(layout);
-        CAPTURE(hash.name);
+        CAPTURE(std::string(hash.name));
         CAPTURE(round);
         CAPTURE(subject.writer().shape().num_bits);
         CAPTURE(subject.writer().shape().num_probes);
