@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
-constexpr int kLooksAtADeadSync = 16;  // until its process is taken for killed
+constexpr int kLeastLooks = 16;  // at what changes, or is said to have been left by a process that was killed
 
 bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
 
@@ -156,10 +156,12 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
     // A sync that ended between the look at its flag and the one at its lock, and another that has begun since, look
-    // like one whose process was killed; but that one looks so every time.
-    const bool sure = !evidence.sync_died || looks >= kLooksAtADeadSync;
-    if (stable && !*changing && sure) return evidence;
-    if (sure && Clock::now() >= (may_change_soon(evidence) ? until : shortly)) {
+    // like one whose process was killed; but that one looks so every time. And on a busy machine time passes without a
+    // look.
+    const bool looked_well = looks >= kLeastLooks;
+    if (stable && !*changing && (!evidence.sync_died || looked_well)) return evidence;
+    const bool waited = Clock::now() >= (may_change_soon(evidence) ? until : shortly);
+    if (waited && (looked_well || timeout_ms == 0)) {
       evidence.changing = true;
       return evidence;
     }

@@ -15,7 +15,7 @@ from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECO
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
-STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 1, 2**62 + 4096
+STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 2, 2**62 + 4096
 
 
 @contextlib.contextmanager

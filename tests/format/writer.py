@@ -21,7 +21,7 @@ import time
 
 from reader import Filter, Refused, canary, check, check_end, identity as read_identity, number, siphash, state as read_state, xxh3
 
-STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 1, 1), (2**62 + 4096, 65536)
+STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
 STATES = 0x1F << 32
 CLEAN, DIRTY = 1, 2

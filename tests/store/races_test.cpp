@@ -90,6 +90,23 @@ Options replacing() {
 
 // A writer on its way in may be refused the file yet: a reader that comes then waits, and must not take it for a writer
 // that was let in.
+// The last part holds the lock of the state, too, and may last long on a slow disk.
+TEST_CASE("a file that is being synced is in use, whichever part of the sync is under way") {
+  TempDir dir;
+  Filter filter = created(dir.file());
+  std::string states;
+  {
+    const faults::Scope scope;
+    faults::on_sync = [&](int) {
+      states += std::string(file_state_name(inspect(dir.file(), false)->state)) + ", ";
+      return 0;
+    };
+    CHECK(filter.sync(1, 1).ok());
+  }
+  CHECK(states == "in use, in use, ");
+  CHECK(filter.mark(1) == 1);
+}
+
 TEST_CASE("an unclean file is refused while another process is just being refused it for writing") {
   const faults::Scope scope;
   TempDir dir;
