@@ -38,7 +38,7 @@ format::Slot dirty_now(const Evidence& evidence) noexcept;
 Result<format::Place> place_of(const region::File& file);
 
 // Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
-// process is about to change them.
+// process is about to change them. A sync that seems to have died is looked at for some 30 ms, whatever the timeout.
 Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
 
 }  // namespace bfstore::store

@@ -55,7 +55,6 @@ Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock:
 
 Result<Evidence> OpenFile::look() const { return gather_evidence(file_, identity_.file_id, lock_timeout_ms_); }
 
-// Slots and live word can not change meanwhile: the state lock is held.
 Result<Evidence> OpenFile::evidence_under_lock() const {
   const auto place = place_of(file_);
   if (!place) return place.error();
@@ -87,7 +86,6 @@ Error OpenFile::check_file_is_whole() const {
   return header ? Error{} : header.error();
 }
 
-// By another file. A path may still lead here, by a hard link, or a mount of the single file.
 bool OpenFile::replaced() const {
   const format::LiveWord word = live_word().load();
   if (word.has(format::LiveWord::kReplaced)) return true;
@@ -111,14 +109,13 @@ Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
   return file_.sync();
 }
 
-// Durable before anything is added. A file that is clean may still carry the flag of the sync that made it so.
+// A file that is clean may still carry the flag of the sync that made it so.
 Error OpenFile::begin_dirty(const Evidence& evidence) const {
   live_word().clear(format::LiveWord::kSyncing);
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
-// Before the file says that anybody writes to it: a store to a hole of a copy, or to a block that it shares with
-// another file, would be SIGBUS on a full disk. Those who join other writers find it done.
+// Before the file says that a process writes to it. Those who join other writers find it done.
 Error OpenFile::own_blocks() const {
   const format::Sections sections = format::sections_of(identity_);
   return file_.own_blocks(

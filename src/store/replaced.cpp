@@ -66,12 +66,11 @@ void Replaced::about_to_go() const noexcept {
   if (!file_.sync().ok()) set(format::LiveWord::kPoisoned);
 }
 
-void Replaced::is_gone() const noexcept { set(format::LiveWord::kSuperseded | format::LiveWord::kReplaced); }
+void Replaced::is_gone() const noexcept { set(format::LiveWord::kGone); }
 
 Replaced::~Replaced() {
   if (!file_.born().here()) return;
-  if (live_page_ && file_.has_its_path())
-    live_word_in(*live_page_).clear(format::LiveWord::kSuperseded | format::LiveWord::kReplaced);
+  if (live_page_ && file_.has_its_path()) live_word_in(*live_page_).clear(format::LiveWord::kGone);
 }
 
 }  // namespace bfstore::store
