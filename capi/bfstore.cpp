@@ -14,12 +14,10 @@
 
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made)
-      : filter(std::move(made)),
-        lookup(filter.lookup()),
-        takes_keys(bfstore::hash_of(filter.shape().hash)->takes_keys) {}
+      : lookup(made.lookup()), filter(std::move(made)), takes_keys(bfstore::hash_of(filter.shape().hash)->takes_keys) {}
 
+  bfstore::Lookup lookup;  // first: so the kernel is jumped to with the very arguments of bfs_contains_digest
   bfstore::Filter filter;
-  bfstore::Lookup lookup;  // at hand, so that a single lookup is a jump to the kernel
   bool takes_keys;
 };
 

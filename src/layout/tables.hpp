@@ -1,6 +1,8 @@
 // What the layouts and their kernels hand to the table.
 #pragma once
 
+#include <utility>
+
 #include "layout/layout.hpp"
 
 namespace bfstore::layout {

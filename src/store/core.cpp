@@ -71,14 +71,16 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       target{body,
              row.geometry(body_shape.num_bits, body_shape.num_probes),
              {&own_word, &own_word, ~std::uint64_t{0}, 0},
-             functions.contains.one,
+             nullptr,
              row.inlined},
       shape(body_shape),
       body_bytes(body_length),
       add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
-      adds(alone ? functions.add_alone : functions.add) {}
+      adds(alone ? functions.add_alone : functions.add) {
+  target.ask = functions.contains.one_for(target.geometry);
+}
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
     : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
