@@ -68,18 +68,15 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
     : row(layout::row_of(body_shape.layout)),
       functions(best),
       words(body),
-      target{body,
-             row.geometry(body_shape.num_bits, body_shape.num_probes),
-             {&own_word, &own_word, ~std::uint64_t{0}, 0},
-             nullptr,
-             row.inlined},
       shape(body_shape),
       body_bytes(body_length),
-      add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add) {
-  target.ask = functions.contains.one_for(target.geometry);
+  const layout::Geometry geometry = row.geometry(body_shape.num_bits, body_shape.num_probes);
+  const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
+  target = {body, geometry, none, functions.contains.one_for(geometry), row.inlined};
+  add_sentinel = none;
 }
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
