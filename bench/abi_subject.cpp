@@ -32,6 +32,7 @@ SharedLibrary::SharedLibrary(const std::string& path) : handle_(load(path)) {
   find(handle_.get(), "bfs_open", open);
   find(handle_.get(), "bfs_wrap", wrap);
   find(handle_.get(), "bfs_close", close);
+  find(handle_.get(), "bfs_contains", contains);
   find(handle_.get(), "bfs_contains_digest", contains_digest);
   find(handle_.get(), "bfs_contains_digests", contains_digests);
 }

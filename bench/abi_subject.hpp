@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace bench {
 
@@ -28,6 +29,7 @@ class SharedLibrary {
   decltype(&bfs_open) open;
   decltype(&bfs_wrap) wrap;
   decltype(&bfs_close) close;
+  decltype(&bfs_contains) contains;
   decltype(&bfs_contains_digest) contains_digest;
   decltype(&bfs_contains_digests) contains_digests;
 };
@@ -39,6 +41,7 @@ class AbiSubject {
   static AbiSubject in_heap(const SharedLibrary& library, std::span<std::byte> buffer);
 
   bool contains_digest(std::uint64_t digest) const noexcept { return contains_digest_(filter_.get(), digest) != 0; }
+  bool contains(std::string_view key) const noexcept { return contains_(filter_.get(), key.data(), key.size()) != 0; }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests,
                                  std::span<std::uint8_t> answers) const noexcept {
     return static_cast<std::uint64_t>(contains_digests_(filter_.get(), digests.data(), digests.size(), answers.data()));
@@ -47,10 +50,12 @@ class AbiSubject {
  private:
   AbiSubject(const SharedLibrary& library, bfs_filter* filter) noexcept
       : filter_(filter, library.close),
+        contains_(library.contains),
         contains_digest_(library.contains_digest),
         contains_digests_(library.contains_digests) {}
 
   std::unique_ptr<bfs_filter, decltype(&bfs_close)> filter_;
+  decltype(&bfs_contains) contains_;
   decltype(&bfs_contains_digest) contains_digest_;
   decltype(&bfs_contains_digests) contains_digests_;
 };

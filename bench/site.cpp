@@ -105,8 +105,10 @@ void Site::add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::s
   const std::uint64_t maybes = count_maybes(title, subject, population_.mixed.digests);
   if (maybes != count_maybes(title, filter, population_.mixed.digests))
     fail(title + ": other answers than the C++ API's");
+  check_keys(title, subject, population_.mixed);
   RowMaker maker{place, name, {}, {}};
   ask_rows(maker, subject, "mixed", population_.mixed.digests, answers_, maybes);
+  if (population_.mixed.column.size() != 0) ask_key_rows(maker, subject, population_.mixed.column, answers_, maybes);
   append(rows_, std::move(maker.rows));
 }
 

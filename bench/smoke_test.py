@@ -37,6 +37,8 @@ class Smoke(unittest.TestCase):
             for subject in ("blocked", "blocked-abi", "classic", "limit"):
                 for way in ("plain",) if subject == "limit" else ("single", "branchy", "many"):
                     self.assertIn(f"100000/10/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
+            for subject in ("blocked", "blocked-abi"):
+                self.assertIn(f"100000/10/{memory}/{subject}/contains/single/keys/mixed/manual_time", names)
         cell = r"[\d.e+]+ \([\d.]+(, [\d.]+)?\)"  # nanoseconds, times the limit, times the best rival
         ratios = re.findall(rf"\| +\| blocked \| {cell} \| {cell} \|", table.stdout)
         self.assertEqual(len(ratios), 16, table.stdout)

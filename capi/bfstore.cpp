@@ -13,14 +13,10 @@
 #include <span>
 
 struct bfs_filter {
-  explicit bfs_filter(bfstore::Filter made)
-      : filter(std::move(made)),
-        lookup(filter.lookup()),
-        takes_keys(bfstore::hash_of(filter.shape().hash)->takes_keys) {}
+  explicit bfs_filter(bfstore::Filter made) : lookup(made.lookup()), filter(std::move(made)) {}
 
+  bfstore::Lookup lookup;  // first: so the kernel is jumped to with the very arguments of bfs_contains_digest
   bfstore::Filter filter;
-  bfstore::Lookup lookup;  // at hand, so that a single lookup is a jump to the kernel
-  bool takes_keys;
 };
 
 namespace {
@@ -563,8 +559,7 @@ int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest) {
 
 int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes) {
   if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
-  if (!filter->takes_keys) return BFS_EDIGESTONLY;
-  return filter->filter.contains(key_of(key, key_bytes)) ? 1 : 0;
+  return filter->filter.answer(key_of(key, key_bytes));
 }
 
 int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {

@@ -94,6 +94,9 @@ class Filter {
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
+  // The same as a number, which the C ABI hands on as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
+  [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;
+
   // The key's digest in this file; other files with equal hash and seed (or secret key) have the same. Nothing for
   // Hash::kExternal. For Hash::kSipHash it is as secret as the key: it shows where the bits are.
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;

@@ -25,6 +25,11 @@ struct SipHash {
   }
 };
 
+// Whether the digest is a few instructions in a row. A function that makes no other digests needs no stack frame.
+[[nodiscard]] inline bool is_quick(Hash hash, std::string_view key) noexcept {
+  return hash == Hash::kXxh3 && key.size() <= 16;
+}
+
 // What `use` makes of the hasher; `otherwise` where no keys are taken. XXH3, which nearly everybody uses, is apart from
 // the others, so that it costs one branch that is always foretold.
 template <class Outcome, class Use>

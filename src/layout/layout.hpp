@@ -30,11 +30,24 @@ struct Step {
   std::size_t num_later;
 };
 
+using Ask = decltype(Target::ask);
+inline constexpr std::size_t kFewProbes = 8;
+
 struct Lookups {
-  decltype(Target::ask) one;
+  Ask one;  // of any number of probes
   // Of the bits alone: answers[i] = 1 if now[i] may be present, else 0; returns how many may.
   std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
                       std::uint8_t* answers) noexcept;
+  // few[k - 1] is compiled for k probes: the masks are constants, and no branch asks for k. A CPU has as many lookups
+  // under way at once as its window of instructions holds, so while they miss the caches, each instruction counts.
+  // nullptr: none.
+  std::array<Ask, kFewProbes> few{};
+
+  // The best one for this geometry.
+  [[nodiscard]] Ask one_for(const Geometry& geometry) const noexcept {
+    const std::size_t k = geometry.num_probes;
+    return k >= 1 && k <= kFewProbes && few[k - 1] != nullptr ? few[k - 1] : one;
+  }
 };
 
 // True, or counted, if a bit was missing: then the digest was certainly not there.

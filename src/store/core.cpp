@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "hash/hasher.hpp"
 
 namespace bfstore {
 namespace {
@@ -59,17 +60,16 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
     : row(layout::row_of(body_shape.layout)),
       functions(best),
       words(body),
-      target{body,
-             row.geometry(body_shape.num_bits, body_shape.num_probes),
-             {&own_word, &own_word, ~std::uint64_t{0}, 0},
-             functions.contains.one,
-             row.inlined},
       shape(body_shape),
       body_bytes(body_length),
-      add_sentinel(target.sentinel),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
-      adds(alone ? functions.add_alone : functions.add) {}
+      adds(alone ? functions.add_alone : functions.add) {
+  const layout::Geometry geometry = row.geometry(body_shape.num_bits, body_shape.num_probes);
+  const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
+  target = {body, geometry, none, functions.contains.one_for(geometry), row.inlined};
+  add_sentinel = none;
+}
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
     : Core(best, reinterpret_cast<std::uint64_t*>(start + format::sections_of(embedded.identity).body.offset),
@@ -93,6 +93,11 @@ Code Filter::Core::health() const noexcept {
 Code Filter::Core::why_not() const noexcept {
   if (!writable) return Code::kReadOnly;
   return born.here() ? health() : Code::kForked;
+}
+
+std::int32_t Filter::Core::answer_any_key(std::string_view key) const noexcept {
+  return hash::visit(shape.hash, shape.seed, secret.key(), static_cast<std::int32_t>(Code::kDigestOnly),
+                     [&](const auto& hasher) { return answer(hasher(key)); });
 }
 
 Count Filter::Core::add(std::uint64_t digest) noexcept {

@@ -34,7 +34,10 @@ struct Filter::Core {
   Core& operator=(const Core&) = delete;
 
   [[nodiscard]] Code health() const noexcept;
-  [[nodiscard]] bool contains(std::uint64_t digest) const noexcept { return target.ask(target, digest) != 0; }
+  // 1 maybe, 0 a certain no.
+  [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
+  // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.
+  [[nodiscard, gnu::noinline]] std::int32_t answer_any_key(std::string_view key) const noexcept;
 
   // Of the file or range that the filter is in; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
@@ -56,10 +59,12 @@ struct Filter::Core {
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
 
+  // For lookups; its sentinel is the live word and the end word. First, so that the kernel is jumped to with the
+  // address of this Core.
+  layout::Target target;
   const layout::Row& row;
   layout::Functions functions;
   std::uint64_t* words;
-  layout::Target target;  // for lookups; its sentinel is the live word and the end word
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;

@@ -90,12 +90,17 @@ Count Filter::add(std::string_view key) noexcept {
 
 Count Filter::add_digest(std::uint64_t digest) noexcept { return core_->add(digest); }
 
-bool Filter::contains(std::string_view key) const noexcept {
-  return with_digest(core_->shape, core_->secret, key, true,
-                     [this](std::uint64_t digest) { return core_->contains(digest); });
+bool Filter::contains(std::string_view key) const noexcept { return answer(key) != 0; }
+
+// Flattened, for a compiler that thinks XXH3 too large to inline does not see how little of it short keys need.
+[[gnu::flatten]] std::int32_t Filter::answer(std::string_view key) const noexcept {
+  const Core& core = *core_;
+  if (hash::is_quick(core.shape.hash, key)) [[likely]]
+    return core.answer(hash::Xxh3{core.shape.seed}(key));
+  return core.answer_any_key(key);
 }
 
-bool Filter::contains_digest(std::uint64_t digest) const noexcept { return core_->contains(digest); }
+bool Filter::contains_digest(std::uint64_t digest) const noexcept { return core_->answer(digest) != 0; }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
   return with_digest(core_->shape, core_->secret, key, std::optional<std::uint64_t>(),

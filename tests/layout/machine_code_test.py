@@ -1,14 +1,15 @@
 """What the compilers made of the layout room: loops over many digests prefetch (gcc 12 drops helpers that only do that),
 and the kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for everyone.
+And of the way there: a single lookup is jumps and no calls.
 
-Arguments: the static library.
+Arguments: the static library, the compiler's name (gcc or clang).
 """
 import re
 import subprocess
 import sys
 import unittest
 
-LIBRARY = sys.argv[1]
+LIBRARY, COMPILER = sys.argv[1:]
 
 
 def output(*command: str) -> str:
@@ -31,7 +32,7 @@ class MachineCode(unittest.TestCase):
         return {function: code for function, code in found if re.search(name, function)}
 
     def member(self, name: str) -> str:
-        found = [member for member in self.code if member.endswith(f"layout_{name}.cpp.o")]
+        found = [member for member in self.code if member.endswith(f"{name}.cpp.o")]
         self.assertEqual(len(found), 1, name)
         return found[0]
 
@@ -51,6 +52,28 @@ class MachineCode(unittest.TestCase):
             self.assertIn(register, code)
             self.assertRegex(code, "vperm[a-z0-9]+")
         self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")
+
+    def test_kernels_for_few_probes_have_no_branch_but_the_doubt(self) -> None:
+        for member in ("blocked_avx2", "blocked_avx512"):
+            kernels = self.functions(member, r"\bcontains_one<[1-8]u?>")
+            self.assertEqual(len(kernels), 8, member)
+            for name, code in kernels.items():
+                self.assertIn("\tvptest ", code, name)
+                self.assertEqual(len(re.findall(r"\tj[a-z]+ ", code)), 1, name)
+                self.assertNotRegex(code, r"\t(call|push|sub .*rsp)", name)
+
+    def test_single_lookups_jump_to_the_kernel_without_a_stack_frame(self) -> None:
+        ways = self.functions("bfstore", r"^bfs_contains(_digest)?$")
+        self.assertEqual(len(ways), 2)
+        self.assertRegex(ways["bfs_contains_digest"], r"\tjmp +\*")
+        self.assertNotRegex(ways["bfs_contains_digest"], r"\t(lea|add) ")  # a handle begins with what a kernel takes
+        if COMPILER == "gcc":  # clang 14 calls XXH3
+            answers = self.functions("store_filter", r"Filter::answer\(")
+            self.assertEqual(len(answers), 1)
+            self.assertRegex("".join(answers.values()), r"\tjmp +\*0x[0-9a-f]+\(%rdi\)")  # so does a Core
+            ways.update(answers)
+        for name, code in ways.items():
+            self.assertNotRegex(code, r"\t(call|push|sub .*rsp)", name)
 
     def test_kernels_define_no_weak_symbol(self) -> None:
         for name in ("blocked_avx2", "blocked_avx512", "blocked_neon"):

@@ -1,5 +1,6 @@
 // The layout room's smallest things: single bits, counting them, the geometry and the table of functions.
 #include <bit>
+#include <set>
 
 #include "layout/layout.hpp"
 #include "support/support.hpp"
@@ -81,6 +82,26 @@ TEST_CASE("every layout has a whole table of functions, and its own") {
   const layout::Functions classic = layout::runnable(layout::row_of(Layout::kClassic)).back();
   CHECK((blocked.contains.one != classic.contains.one));
   CHECK((blocked.add.one != classic.add.one));
+}
+
+TEST_CASE("few probes are asked by code that was compiled for their number, and more by code for any number") {
+  for (const Layout layout : every_layout()) {
+    const layout::Row& row = layout::row_of(layout);
+    for (const layout::Lookups& lookups : {row.scalar->contains, layout::runnable(row).front().contains}) {
+      std::set<layout::Ask> chosen;
+      for (std::uint32_t k = 1; k <= layout::kFewProbes; ++k) chosen.insert(lookups.one_for(row.geometry(51200, k)));
+      CHECK(chosen.size() == layout::kFewProbes);
+      CHECK_FALSE(chosen.contains(lookups.one));
+      for (std::uint32_t k = layout::kFewProbes + 1; k <= kMaxProbes; ++k)
+        CHECK((lookups.one_for(row.geometry(51200, k)) == lookups.one));
+    }
+  }
+}
+
+TEST_CASE("a layout that has code for any number of probes alone is asked by that") {
+  const layout::Ask any = layout::row_of(Layout::kClassic).scalar->contains.one;
+  const layout::Lookups lookups{any, nullptr};
+  for (const std::uint32_t k : {0U, 1U, 8U, 9U}) CHECK((lookups.one_for({51200, 51200, k}) == any));
 }
 
 TEST_CASE("the best table is chosen, or the one that is asked for, or none") {

@@ -12,8 +12,8 @@ namespace bfstore::layout {
 
 static constexpr auto kAvx2Powers = powers<8>();
 
-// Eight words from kAvx2Lanes + 8 - n on: lanes 0 to n-1 all ones. Outside the struct, where it would be a weak symbol.
-alignas(64) static constexpr std::uint32_t kAvx2Lanes[16] = {~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U};
+// Eight words from kAvx2Ones + 8 - n on: n ones, the others 0. Outside the struct, where it would be a weak symbol.
+alignas(64) static constexpr std::uint32_t kAvx2Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Avx2 {
   using Rules = Blocked;
@@ -27,8 +27,9 @@ struct Avx2 {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
 
-  // 1 if all of 8 probes, of which h is the first one's hash, find their bit, as far as they are in `lanes`; else 0.
-  static BFSTORE_AVX2 int hit(const Line& line, std::uint32_t h, __m256i lanes) noexcept {
+  // 1 if all of 8 probes, of which h is the first one's hash, find their bit, as far as they count; else 0. A lane of
+  // `ones` is 1, or 0 if it does not count.
+  static BFSTORE_AVX2 int hit(const Line& line, std::uint32_t h, __m256i ones) noexcept {
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), load(kAvx2Powers.of));
     const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar looks at the low 3 of these 4 bits
     const __m256 low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.low, words));
@@ -36,8 +37,7 @@ struct Avx2 {
     // blendv looks at the hash's top bit, which is the fourth: low or high half of the line.
     const __m256i there = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(hashes)));
     const __m256i shifts = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
-    const __m256i bits = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shifts), lanes);
-    return _mm256_testc_si256(there, bits);
+    return _mm256_testc_si256(there, _mm256_sllv_epi32(ones, shifts));
   }
 
   // Whether there are so few probes that one pass finds them all.
@@ -52,13 +52,13 @@ struct Avx2 {
       return true;
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
-    if constexpr (kFew) return hit(line, h, load(kAvx2Lanes + 8 - probes)) != 0;
+    if constexpr (kFew) return hit(line, h, load(kAvx2Ones + 8 - probes)) != 0;
     for (; probes > 16; probes -= 8, h *= kAvx2Powers.next) {
-      if (hit(line, h, _mm256_set1_epi32(-1)) == 0) return false;
+      if (hit(line, h, _mm256_set1_epi32(1)) == 0) return false;
     }
     // Both of the last two passes, without a branch between them that nobody could predict.
-    const int first = hit(line, h, _mm256_set1_epi32(-1));
-    return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Lanes + 16 - probes))) != 0;
+    const int first = hit(line, h, _mm256_set1_epi32(1));
+    return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Ones + 16 - probes))) != 0;
   }
 };
 
