@@ -49,12 +49,17 @@ class AbiSubject {
 
  private:
   AbiSubject(const SharedLibrary& library, bfs_filter* filter) noexcept
-      : filter_(filter, library.close),
+      : filter_(filter, Closer{library.close}),
         contains_(library.contains),
         contains_digest_(library.contains_digest),
         contains_digests_(library.contains_digests) {}
 
-  std::unique_ptr<bfs_filter, decltype(&bfs_close)> filter_;
+  struct Closer {
+    decltype(&bfs_close) close;
+    void operator()(bfs_filter* filter) const noexcept { static_cast<void>(close(filter, nullptr)); }
+  };
+
+  std::unique_ptr<bfs_filter, Closer> filter_;
   decltype(&bfs_contains) contains_;
   decltype(&bfs_contains_digest) contains_digest_;
   decltype(&bfs_contains_digests) contains_digests_;

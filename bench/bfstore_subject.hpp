@@ -26,7 +26,8 @@ class BfstoreSubject {
   }
   bool contains(std::string_view key) const noexcept { return filter_.contains(key); }
   std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
-    return count(filter_.contains_keys(bfstore::Keys::column(keys.bytes.data(), keys.offsets), answers));
+    return count(
+        filter_.contains_keys(bfstore::Keys::column(keys.bytes.data(), keys.bytes.size(), keys.offsets), answers));
   }
 
   // Not checked one by one: an error is a negative number, with which no sum comes out right.
@@ -35,7 +36,7 @@ class BfstoreSubject {
     return count(filter_.add_keys(bfstore::Keys::digests(digests)));
   }
   std::uint64_t add_column(const Column& keys) {
-    return count(filter_.add_keys(bfstore::Keys::column(keys.bytes.data(), keys.offsets)));
+    return count(filter_.add_keys(bfstore::Keys::column(keys.bytes.data(), keys.bytes.size(), keys.offsets)));
   }
 
   // Behind the library's back: it has no way to empty a filter, and making a new file for each pass would take minutes.

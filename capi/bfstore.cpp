@@ -7,10 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <span>
+
+#include "message.hpp"
+#include "structs.hpp"
 
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made) : lookup(made.lookup()), filter(std::move(made)) {}
@@ -30,165 +35,27 @@ using bfstore::Options;
 using bfstore::Result;
 using bfstore::SecretKey;
 
-static_assert(static_cast<std::int32_t>(Code::kInternal) == BFS_EINTERNAL);
-static_assert(static_cast<std::int32_t>(Code::kRecovering) == BFS_ERECOVERING);
-static_assert(static_cast<std::int32_t>(Code::kFull) == BFS_EFULL);
-static_assert(static_cast<std::int32_t>(Code::kKey) == BFS_EKEY);
-static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
-static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
-static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
-static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
-static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
-static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
-static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
-static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
-static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
-static_assert(bfstore::kWaitForEver == BFS_LOCK_FOREVER);
-static_assert(BFS_LOCK_TIMEOUT_DEFAULT == BFS_WRITEBACK_CHECK_DEFAULT);
-static_assert(BFS_LOCK_NO_WAIT == BFS_WRITEBACK_CHECK_EACH_ADD);
-
-// The layout of the structs is the ABI: a change here breaks every program that was built before.
-static_assert(offsetof(bfs_error, struct_bytes) == 0);
-static_assert(offsetof(bfs_error, code) == 4);
-static_assert(offsetof(bfs_error, os_errno) == 8);
-static_assert(offsetof(bfs_error, reserved) == 12);
-static_assert(offsetof(bfs_error, message) == 16);
-static_assert(sizeof(bfs_error) == 512);
-static_assert(offsetof(bfs_options, struct_bytes) == 0);
-static_assert(offsetof(bfs_options, flags) == 4);
-static_assert(offsetof(bfs_options, capacity) == 8);
-static_assert(offsetof(bfs_options, fpr) == 16);
-static_assert(offsetof(bfs_options, bits_per_key) == 24);
-static_assert(offsetof(bfs_options, max_bytes) == 32);
-static_assert(offsetof(bfs_options, num_bits) == 40);
-static_assert(offsetof(bfs_options, num_probes) == 48);
-static_assert(offsetof(bfs_options, layout) == 52);
-static_assert(offsetof(bfs_options, hash) == 56);
-static_assert(offsetof(bfs_options, mode) == 60);
-static_assert(offsetof(bfs_options, seed) == 64);
-static_assert(offsetof(bfs_options, like) == 72);
-static_assert(offsetof(bfs_options, note) == 80);
-static_assert(offsetof(bfs_options, note_bytes) == 88);
-static_assert(offsetof(bfs_options, key) == 96);
-static_assert(offsetof(bfs_options, lock_timeout_ms) == 104);
-static_assert(offsetof(bfs_options, writeback_check_ms) == 108);
-static_assert(sizeof(bfs_options) == 112);
-static_assert(offsetof(bfs_open_options, struct_bytes) == 0);
-static_assert(offsetof(bfs_open_options, flags) == 4);
-static_assert(offsetof(bfs_open_options, key) == 8);
-static_assert(offsetof(bfs_open_options, key_bytes) == 16);
-static_assert(offsetof(bfs_open_options, offset) == 24);
-static_assert(offsetof(bfs_open_options, max_bytes) == 32);
-static_assert(offsetof(bfs_open_options, lock_timeout_ms) == 40);
-static_assert(offsetof(bfs_open_options, writeback_check_ms) == 44);
-static_assert(sizeof(bfs_open_options) == 48);
-static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
-static_assert(offsetof(bfs_statistics, layout) == 4);
-static_assert(offsetof(bfs_statistics, hash) == 8);
-static_assert(offsetof(bfs_statistics, num_probes) == 12);
-static_assert(offsetof(bfs_statistics, num_bits) == 16);
-static_assert(offsetof(bfs_statistics, capacity) == 24);
-static_assert(offsetof(bfs_statistics, fpr) == 32);
-static_assert(offsetof(bfs_statistics, seed) == 40);
-static_assert(offsetof(bfs_statistics, body_bytes) == 48);
-static_assert(offsetof(bfs_statistics, keys_added) == 56);
-static_assert(offsetof(bfs_statistics, huge_page_bytes) == 64);
-static_assert(offsetof(bfs_statistics, health) == 72);
-static_assert(offsetof(bfs_statistics, has_fill) == 76);
-static_assert(offsetof(bfs_statistics, set_bits) == 80);
-static_assert(offsetof(bfs_statistics, fill_ratio) == 88);
-static_assert(offsetof(bfs_statistics, estimated_keys) == 96);
-static_assert(offsetof(bfs_statistics, estimated_fpr) == 104);
-static_assert(offsetof(bfs_statistics, resident_bytes) == 112);
-static_assert(offsetof(bfs_statistics, isa) == 120);
-static_assert(offsetof(bfs_statistics, saturated) == 136);
-static_assert(offsetof(bfs_statistics, reserved) == 140);
-static_assert(sizeof(bfs_statistics) == 144);
-
 std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(code); }
 
-// How long each struct was in the first version of this header; of an error as much as has room for a word.
-constexpr std::uint32_t kFirstOptions = offsetof(bfs_options, key);
-constexpr std::uint32_t kFirstOpenOptions = sizeof(bfs_open_options);
-constexpr std::uint32_t kFirstStatistics = offsetof(bfs_statistics, resident_bytes);
-constexpr std::uint32_t kFirstError = offsetof(bfs_error, message) + 8;
-
-// The address may be no struct's, in a caller that was given garbage.
-std::uint32_t size_said_by(const void* caller) noexcept {
-  std::uint32_t struct_bytes = 0;
-  std::memcpy(&struct_bytes, caller, sizeof struct_bytes);
-  return struct_bytes;
-}
-
-// Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be; and
-// no field is cut in two, since all structs are multiples of 8.
-bool possible_size(std::uint32_t struct_bytes, std::uint32_t first_bytes) noexcept {
-  constexpr std::uint32_t kMostBytes = 4096;
-  return struct_bytes >= first_bytes && struct_bytes <= kMostBytes && struct_bytes % 8 == 0;
-}
-
-// What a caller says, who may know a shorter struct or a longer one: what is behind the shorter one is zero, and what
-// this library does not know of the longer one has to be.
-template <class Struct>
-Error read_struct(const Struct* caller, std::uint32_t first_bytes, const char* name, Struct& known) {
-  const auto wrong = [name](const char* what) { return Error{Code::kInvalid, 0, std::string(name) + what}; };
-  if (caller == nullptr) return wrong(" is null");
-  const std::uint32_t struct_bytes = size_said_by(caller);
-  if (!possible_size(struct_bytes, first_bytes)) return wrong(".struct_bytes is not its size");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
-  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
-  if (std::any_of(bytes + known_bytes, bytes + struct_bytes, [](unsigned char byte) { return byte != 0; }))
-    return wrong(" has fields that this version of bfstore does not know");
-  known = {};
-  std::memcpy(&known, caller, known_bytes);
-  return {};
-}
-
-// As much as the caller's struct, whose size is a possible one, has room for; zero is what it does not know.
-template <class Struct>
-void fill_struct(Struct* caller, Struct known) noexcept {
-  const std::uint32_t struct_bytes = known.struct_bytes = size_said_by(caller);
-  auto* const bytes = reinterpret_cast<unsigned char*>(caller);
-  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
-  std::memcpy(bytes, &known, known_bytes);
-  std::fill(bytes + known_bytes, bytes + struct_bytes, static_cast<unsigned char>(0));
-}
-
-// A message begins with a path, which may be longer than all the room: then the middle is left out, not the reason.
-void copy_cut(char* to, std::size_t room, const char* message) noexcept {
-  constexpr char kLeftOut[] = " ... ";
-  constexpr std::size_t kGap = sizeof kLeftOut - 1;
-  const std::size_t length = std::strlen(message);
-  if (length < room || room < 4 * kGap) {
-    const std::size_t copied = std::min(length, room - 1);
-    std::memcpy(to, message, copied);
-    to[copied] = '\0';
-    return;
-  }
-  const std::size_t head = room / 3;
-  const std::size_t tail = room - 1 - head - kGap;
-  std::memcpy(to, message, head);
-  std::memcpy(to + head, kLeftOut, kGap);
-  std::memcpy(to + head + kGap, message + length - tail, tail + 1);
-}
-
-std::int32_t report(bfs_error* to, Code code, int os_errno, const char* message) noexcept {
-  const std::uint32_t struct_bytes = to == nullptr ? 0 : size_said_by(to);
-  if (!possible_size(struct_bytes, kFirstError)) return number_of(code);
+std::int32_t report(bfs_error* to, Code code, int os_errno, std::string_view message) noexcept {
+  const std::uint32_t struct_bytes = to == nullptr ? 0 : capi::size_said_by(to);
+  if (!capi::possible_size(struct_bytes, capi::kLeastError)) return number_of(code);
   bfs_error known{};
   known.code = number_of(code);
-  known.os_errno = os_errno;
+  known.os_errno = os_errno != 0 ? os_errno : bfstore::natural_errno(code);
   const std::size_t room = std::min<std::size_t>(struct_bytes, sizeof known) - offsetof(bfs_error, message);
-  copy_cut(known.message, room, message);
-  fill_struct(to, known);
+  capi::write_message(known.message, room, message);
+  capi::fill_struct(to, known);
   return number_of(code);
 }
 
 std::int32_t report(bfs_error* to, const Error& error) noexcept {
-  return report(to, error.code, error.os_errno, error.message.c_str());
+  return error.ok() ? BFS_OK : report(to, error.code, error.os_errno, error.message);
 }
 
 std::int32_t invalid(bfs_error* to, const char* message) noexcept { return report(to, Code::kInvalid, 0, message); }
+
+Error invalid(std::string message) { return {Code::kInvalid, 0, std::move(message)}; }
 
 // errno is the caller's.
 class ErrnoKeeper {
@@ -248,8 +115,13 @@ class KeyWiper {
   std::optional<SecretKey>& key_;
 };
 
-void read_key(const void* from, std::optional<SecretKey>& to) noexcept {
-  if (from != nullptr) std::memcpy(to.emplace().data(), from, sizeof(SecretKey));
+// nullptr, or what is wrong with the secret.
+const char* read_secret(const void* from, std::uint64_t key_bytes, std::optional<SecretKey>& to) noexcept {
+  if (key_bytes == 0) return from == nullptr ? nullptr : ".key_bytes is 0, but key is not null";
+  if (from == nullptr) return ".key is null, but key_bytes is not 0";
+  if (key_bytes != sizeof(SecretKey)) return ".key_bytes is not 16 or 0";
+  std::memcpy(to.emplace().data(), from, sizeof(SecretKey));
+  return nullptr;
 }
 
 // C has no other place for "not given" than 0, so that 0 ms have a name.
@@ -258,66 +130,110 @@ std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
   return given == BFS_LOCK_NO_WAIT ? 0 : given;
 }
 
-Error read_options(const bfs_options* caller, Options& options) {
-  constexpr std::uint32_t kKnownFlags =
-      BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED | BFS_OPTION_BARE | BFS_OPTION_EXCLUSIVE |
-      BFS_OPTION_POPULATE | BFS_OPTION_RANDOM | BFS_OPTION_ANY_FILESYSTEM | BFS_OPTION_LIMIT | BFS_OPTION_GUARD;
-  const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
-  bfs_options known;
-  if (Error error = read_struct(caller, kFirstOptions, "bfs_options", known); !error.ok()) return error;
-  const bfs_options* from = &known;
-  if ((from->flags & ~kKnownFlags) != 0) return wrong("unknown bits in bfs_options.flags");
-  if (from->note == nullptr && from->note_bytes != 0) return wrong("bfs_options.note is null, but note_bytes is not 0");
-  if (from->note_bytes > bfstore::kMaxNoteBytes) return wrong("bfs_options.note is longer than 1024 bytes");
-  options.capacity = from->capacity;
-  options.fpr = from->fpr;
-  options.bits_per_key = from->bits_per_key;
-  options.max_bytes = from->max_bytes;
-  options.num_bits = from->num_bits;
-  options.num_probes = from->num_probes;
-  options.layout = given<bfstore::Layout>(from->layout);
-  options.hash = given<bfstore::Hash>(from->hash);
-  if ((from->flags & BFS_OPTION_SEED) != 0) options.seed = from->seed;
-  if (from->mode != 0) options.mode = from->mode;
-  if (from->like != nullptr) options.like = from->like;
-  if (from->note != nullptr) options.note.assign(static_cast<const char*>(from->note), from->note_bytes);
-  options.replace = (from->flags & BFS_OPTION_REPLACE) != 0;
-  options.unpublished = (from->flags & BFS_OPTION_UNPUBLISHED) != 0;
-  options.bare = (from->flags & BFS_OPTION_BARE) != 0;
-  options.exclusive = (from->flags & BFS_OPTION_EXCLUSIVE) != 0;
-  options.map = {(from->flags & BFS_OPTION_POPULATE) != 0, (from->flags & BFS_OPTION_RANDOM) != 0,
-                 (from->flags & BFS_OPTION_GUARD) != 0};
-  options.any_filesystem = (from->flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
-  options.hard_limit = (from->flags & BFS_OPTION_LIMIT) != 0;
-  options.lock_timeout_ms = milliseconds(from->lock_timeout_ms, bfstore::kLockTimeoutMs);
-  options.writeback_check_ms = milliseconds(from->writeback_check_ms, bfstore::kWritebackCheckMs);
-  read_key(from->key, options.key);
+// --- Flags: which function takes which, by the letters of the header ---
+
+constexpr std::uint32_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE;
+constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
+constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
+                                       BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
+                                       BFS_OPEN_NO_WRITE | BFS_OPEN_RANGE | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
+constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
+                                        BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE;
+constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
+                                         BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED;
+constexpr std::uint32_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED;
+constexpr std::uint32_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
+
+struct FlagName {
+  std::uint32_t bit;
+  const char* name;
+};
+
+#define BFS_FLAG_NAME(name) \
+  FlagName { name, #name }
+constexpr FlagName kFlagNames[] = {
+    BFS_FLAG_NAME(BFS_OPEN_READ),     BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
+    BFS_FLAG_NAME(BFS_OPEN_POPULATE), BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
+    BFS_FLAG_NAME(BFS_OPEN_GUARD),    BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
+    BFS_FLAG_NAME(BFS_OPEN_STRICT),   BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
+    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW), BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
+    BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
+    BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
+    BFS_FLAG_NAME(BFS_STATS_FILL),    BFS_FLAG_NAME(BFS_STATS_MEMORY),
+};
+#undef BFS_FLAG_NAME
+
+// Names the lowest bit that the function does not take.
+Error check_flags(const char* function, std::uint32_t flags, std::uint32_t taken) {
+  const std::uint32_t others = flags & ~taken;
+  if (others == 0) return {};
+  const std::uint32_t bit = others & (~others + 1);
+  const auto* named = std::find_if(std::begin(kFlagNames), std::end(kFlagNames),
+                                   [bit](const FlagName& flag) { return flag.bit == bit; });
+  char number[16];
+  std::snprintf(number, sizeof number, "0x%x", bit);
+  const std::string name = named == std::end(kFlagNames) ? number + std::string(", which is no flag,") : named->name;
+  return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
+}
+
+Error check_options(const bfs_options& from, const char* function, std::uint32_t taken) {
+  if (Error wrong = check_flags(function, from.flags, taken); !wrong.ok()) return wrong;
+  if (from.note == nullptr && from.note_bytes != 0) return invalid("bfs_options.note is null, but note_bytes is not 0");
+  if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("bfs_options.note is longer than 1024 bytes");
   return {};
 }
 
-constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD | BFS_OPEN_COPY;
-// All but the mode.
-constexpr std::uint32_t kOpenFlags = kMapFlags | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS | BFS_OPEN_STRICT |
-                                     BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_VERIFY |
-                                     BFS_OPEN_TOLERATE_DAMAGE | BFS_OPEN_RANGE;
+// All but the secret.
+Options options_of(const bfs_options& from) {
+  const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
+  Options options;
+  options.capacity = from.capacity;
+  options.fpr = from.fpr;
+  options.bits_per_key = from.bits_per_key;
+  options.max_bytes = from.max_bytes;
+  options.num_bits = from.num_bits;
+  options.num_probes = from.num_probes;
+  options.layout = given<bfstore::Layout>(from.layout);
+  options.hash = given<bfstore::Hash>(from.hash);
+  if (set(BFS_OPTION_SEED)) options.seed = from.seed;
+  if (from.mode != 0) options.mode = from.mode;
+  if (from.like != nullptr) options.like = from.like;
+  if (from.note != nullptr) options.note.assign(static_cast<const char*>(from.note), from.note_bytes);
+  options.replace = set(BFS_OPTION_REPLACE);
+  options.unpublished = set(BFS_OPTION_UNPUBLISHED);
+  options.bare = set(BFS_OPEN_BARE);
+  options.exclusive = set(BFS_OPEN_EXCLUSIVE);
+  options.map = {set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD)};
+  options.any_filesystem = set(BFS_OPEN_ANY_FILESYSTEM);
+  options.hard_limit = set(BFS_OPEN_LIMIT);
+  options.lock_timeout_ms = milliseconds(from.lock_timeout_ms, bfstore::kLockTimeoutMs);
+  options.writeback_check_ms = milliseconds(from.writeback_check_ms, bfstore::kWritebackCheckMs);
+  return options;
+}
 
 Error check_open_options(const bfs_open_options& from) {
-  const auto wrong = [](const char* what) { return Error{Code::kInvalid, 0, what}; };
-  if (from.key_bytes != 0 && from.key_bytes != sizeof(SecretKey))
-    return wrong("bfs_open_options.key_bytes is not 16 or 0");
-  if (from.key == nullptr && from.key_bytes != 0) return wrong("bfs_open_options.key is null, but key_bytes is not 0");
   const bool range = (from.flags & BFS_OPEN_RANGE) != 0;
+  if (Error wrong = check_flags(range ? "bfs_open_with with BFS_OPEN_RANGE" : "bfs_open", from.flags,
+                                range ? kFlagsOfRange : kFlagsOfOpen);
+      !wrong.ok())
+    return wrong;
+  if (range && (from.flags & BFS_OPEN_READ) == 0) return invalid("BFS_OPEN_RANGE goes with BFS_OPEN_READ");
   if (!range && (from.offset != 0 || from.max_bytes != 0))
-    return wrong("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
-  if (range && (from.flags & ~(kMapFlags | BFS_OPEN_ANY_FILESYSTEM)) != (BFS_OPEN_RANGE | BFS_OPEN_READ)) {
-    return wrong(
-        "BFS_OPEN_RANGE is for BFS_OPEN_READ, with POPULATE, RANDOM, GUARD, COPY and ANY_FILESYSTEM as the only other "
-        "flags");
-  }
+    return invalid("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
   return {};
 }
 
-// All but the key.
+Error check_wrap_options(const bfs_open_options& from) {
+  constexpr std::uint32_t kEither = BFS_OPEN_READ | BFS_OPEN_WRITE;
+  if (Error wrong = check_flags("bfs_wrap_with", from.flags, kEither | BFS_OPEN_BARE); !wrong.ok()) return wrong;
+  if ((from.flags & kEither) == 0 || (from.flags & kEither) == kEither)
+    return invalid("bfs_wrap_with: the flags have BFS_OPEN_READ or BFS_OPEN_WRITE, exactly one of them");
+  if (from.offset != 0 || from.max_bytes != 0 || from.lock_timeout_ms != 0 || from.writeback_check_ms != 0)
+    return invalid("bfs_open_options: offset, max_bytes, lock_timeout_ms and writeback_check_ms are not for buffers");
+  return {};
+}
+
+// All but the secret.
 bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
   bfstore::OpenOptions options;
@@ -326,6 +242,8 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   options.accept_loss = set(BFS_OPEN_ACCEPT_LOSS);
   options.strict = set(BFS_OPEN_STRICT);
   options.any_filesystem = set(BFS_OPEN_ANY_FILESYSTEM);
+  options.no_follow = set(BFS_OPEN_NOFOLLOW);
+  options.no_write = set(BFS_OPEN_NO_WRITE);
   options.verify = set(BFS_OPEN_VERIFY);
   options.tolerate_damage = set(BFS_OPEN_TOLERATE_DAMAGE);
   options.hard_limit = set(BFS_OPEN_LIMIT);
@@ -334,14 +252,36 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   return options;
 }
 
-// `use` has what the caller's struct says.
+// `use` has what the caller's struct says; `taken` are the flags of the function.
 template <class Use>
-std::int32_t with_options(const bfs_options* from, bfs_error* error, Use use) {
+std::int32_t with_options(const bfs_options* from, const char* function, std::uint32_t taken, bfs_error* error,
+                          Use use) {
   return guarded(error, [&] {
-    Options options;
+    bfs_options known;
+    if (const char* wrong = capi::read_struct(from, capi::kLeastOptions, known); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_options") + wrong));
+    if (const Error wrong = check_options(known, function, taken); !wrong.ok()) return report(error, wrong);
+    Options options = options_of(known);
     const KeyWiper wiper(options.key);
-    const Error wrong = read_options(from, options);
-    return wrong.ok() ? use(options) : report(error, wrong);
+    if (const char* wrong = read_secret(known.key, known.key_bytes, options.key); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_options") + wrong));
+    return use(options);
+  });
+}
+
+// The same of how a file or buffer is opened; `check` has found nothing wrong with it.
+template <class Check, class Use>
+std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, Check check, Use use) {
+  return guarded(error, [&] {
+    bfs_open_options known;
+    if (const char* wrong = capi::read_struct(from, capi::kLeastOpenOptions, known); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_open_options") + wrong));
+    if (const Error wrong = check(known); !wrong.ok()) return report(error, wrong);
+    bfstore::OpenOptions options = open_options_of(known);
+    const KeyWiper wiper(options.key);
+    if (const char* wrong = read_secret(known.key, known.key_bytes, options.key); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_open_options") + wrong));
+    return use(known, options);
   });
 }
 
@@ -354,7 +294,7 @@ std::int32_t one(Count count) noexcept { return static_cast<std::int32_t>(count.
 
 bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
 
-// Answers for a call that can not be served: all maybe.
+// Answers for a call that cannot be served: all maybe.
 std::int64_t all_maybe(std::uint8_t* answers, std::size_t count) noexcept {
   if (answers != nullptr && count != 0) std::memset(answers, 1, count);
   return BFS_EINVAL;
@@ -376,17 +316,33 @@ bool possible(const Item* items, std::size_t count) noexcept {
 // Nothing where the caller cannot have the arrays.
 using MaybeKeys = std::optional<Keys>;
 
-MaybeKeys pointer_keys(const void* const* keys, const std::size_t* key_bytes, std::size_t count) noexcept {
-  if (!possible(keys, count) || !possible(key_bytes, count)) return std::nullopt;
-  return Keys::pointers({keys, count}, {key_bytes, count});
+// As the data of a bfs_keys.
+template <class Item>
+const Item* items_of(const bfs_keys& from) noexcept {
+  return static_cast<const Item*>(from.data);
+}
+
+static_assert(sizeof(bfs_key) == sizeof(iovec) && offsetof(bfs_key, bytes) == offsetof(iovec, iov_len));
+
+MaybeKeys pointer_keys(const bfs_keys& from) noexcept {
+  const auto* keys = items_of<const void*>(from);
+  if (!possible(keys, from.count) || !possible(from.lengths, from.count)) return std::nullopt;
+  return Keys::pointers({keys, from.count}, {from.lengths, from.count});
+}
+
+MaybeKeys pair_keys(const bfs_keys& from) noexcept {
+  const auto* keys = items_of<iovec>(from);
+  if (!possible(keys, from.count)) return std::nullopt;
+  return Keys::pairs({keys, from.count});
 }
 
 // For no keys the caller needs no offset.
 template <class Offset>
-MaybeKeys column_keys(const void* bytes, const Offset* offsets, std::size_t count) noexcept {
-  if (count == 0) return Keys();
-  if (!possible(offsets, count)) return std::nullopt;
-  return Keys::column(bytes, std::span(offsets, count + 1));
+MaybeKeys column_keys(const bfs_keys& from) noexcept {
+  if (from.count == 0) return Keys();
+  const auto* offsets = static_cast<const Offset*>(from.offsets);
+  if (!possible(offsets, from.count)) return std::nullopt;
+  return Keys::column(from.data, from.data_bytes, std::span(offsets, from.count + 1));
 }
 
 MaybeKeys digest_keys(const std::uint64_t* digests, std::size_t count) noexcept {
@@ -394,40 +350,80 @@ MaybeKeys digest_keys(const std::uint64_t* digests, std::size_t count) noexcept 
   return Keys::digests({digests, count});
 }
 
+MaybeKeys keys_without_nulls(const bfs_keys& from) noexcept {
+  switch (from.kind) {
+    case BFS_KEYS_POINTERS:
+      return pointer_keys(from);
+    case BFS_KEYS_PAIRS:
+      return pair_keys(from);
+    case BFS_KEYS_FIXED:
+      return Keys::fixed(from.data, from.key_bytes, from.count, from.stride == 0 ? from.key_bytes : from.stride);
+    case BFS_KEYS_COLUMN32:
+      return column_keys<std::int32_t>(from);
+    case BFS_KEYS_COLUMN64:
+      return column_keys<std::int64_t>(from);
+    case BFS_KEYS_DIGESTS:
+      return digest_keys(items_of<std::uint64_t>(from), from.count);
+    default:
+      return std::nullopt;
+  }
+}
+
+MaybeKeys keys_of(const bfs_keys& from) noexcept {
+  const MaybeKeys keys = keys_without_nulls(from);
+  if (!keys || from.validity == nullptr) return keys;
+  return keys->where_valid(from.validity, from.validity_offset);
+}
+
 std::int64_t add(bfs_filter* filter, const MaybeKeys& keys) noexcept {
   if (filter == nullptr || !keys) return BFS_EINVAL;
   return filter->filter.add_keys(*keys).raw();
 }
 
-std::int64_t contains(const bfs_filter* filter, const MaybeKeys& keys, std::uint8_t* answers,
-                      std::size_t count) noexcept {
-  if (filter == nullptr || !keys || null_keys(answers, count)) return all_maybe(answers, count);
-  return filter->filter.contains_keys(*keys, {answers, count}).raw();
+Count answer(const Filter& filter, const Keys& keys, std::span<std::uint8_t> answers) noexcept {
+  return filter.contains_keys(keys, answers);
 }
 
-std::int64_t select(const bfs_filter* filter, const MaybeKeys& keys, std::uint32_t* indices,
-                    std::size_t count) noexcept {
-  if (filter == nullptr || !keys || null_keys(indices, count)) return all_maybe(indices, count);
-  return filter->filter.select_keys(*keys, {indices, count}).raw();
+Count answer(const Filter& filter, const Keys& keys, std::span<std::uint32_t> indices) noexcept {
+  return filter.select_keys(keys, indices);
+}
+
+template <class Answer>
+std::int64_t answer(const bfs_filter* filter, const MaybeKeys& keys, Answer* answers, std::size_t count) noexcept {
+  if (filter == nullptr || !keys || null_keys(answers, count)) return all_maybe(answers, count);
+  return answer(filter->filter, *keys, std::span(answers, count)).raw();
+}
+
+template <class Answer>
+std::int64_t answer(const bfs_filter* filter, const bfs_keys* keys, Answer* answers) noexcept {
+  bfs_keys known;
+  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  return answer(filter, keys_of(known), answers, known.count);
 }
 
 }  // namespace
 
 const char* bfs_version(void) { return bfstore::version(); }
 
+uint32_t bfs_version_number(void) { return BFS_VERSION_MAJOR * 1000000 + BFS_VERSION_MINOR * 1000 + BFS_VERSION_PATCH; }
+
+const char* bfs_code_name(int32_t code) {
+  const char* name = bfstore::code_name(static_cast<Code>(code));
+  return name == nullptr ? "BFS_E?" : name;
+}
+
 const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<Code>(code)); }
 
 int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_create: path or out is null");
-  return with_options(options, error, [&](const Options& read) {
+  return with_options(options, "bfs_create", kFlagsOfCreate, error, [&](const Options& read) {
     return hand_out(out, error, [&] { return Filter::create(path, read); });
   });
 }
 
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
-  bfs_open_options options{};
-  options.struct_bytes = sizeof options;
+  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = flags;
   return bfs_open_with(path, &options, out, error);
 }
@@ -435,24 +431,17 @@ int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* 
 int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
-  return guarded(error, [&] {
-    bfs_open_options known;
-    Error wrong = read_struct(options, kFirstOpenOptions, "bfs_open_options", known);
-    if (wrong.ok()) wrong = check_open_options(known);
-    if (!wrong.ok()) return report(error, wrong);
-    bfstore::OpenOptions how = open_options_of(known);
-    const KeyWiper wiper(how.key);
-    if (known.key_bytes != 0) read_key(known.key, how.key);
-    if ((known.flags & BFS_OPEN_RANGE) != 0)
-      return hand_out(out, error, [&] { return Filter::open_range(path, known.offset, known.max_bytes, how); });
-    const auto mode = static_cast<bfstore::OpenMode>(known.flags & ~kOpenFlags);
+  return with_open_options(options, error, check_open_options, [&](const bfs_open_options& given, const auto& how) {
+    if ((given.flags & BFS_OPEN_RANGE) != 0)
+      return hand_out(out, error, [&] { return Filter::open_range(path, given.offset, given.max_bytes, how); });
+    const auto mode = static_cast<bfstore::OpenMode>(given.flags & kModes);
     return hand_out(out, error, [&] { return Filter::open(path, mode, how); });
   });
 }
 
 int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error) {
   if (out_bytes == nullptr) return invalid(error, "bfs_required_bytes: out_bytes is null");
-  return with_options(options, error, [&](const Options& read) {
+  return with_options(options, "bfs_required_bytes", kFlagsOfBuffer, error, [&](const Options& read) {
     const auto bytes = Filter::required_bytes(read);
     if (!bytes) return report(error, bytes.error());
     *out_bytes = *bytes;
@@ -464,72 +453,67 @@ int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* optio
                    bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_format: buffer or out is null");
-  return with_options(options, error, [&](const Options& read) {
+  return with_options(options, "bfs_format", kFlagsOfBuffer, error, [&](const Options& read) {
     return hand_out(out, error, [&] { return Filter::format({static_cast<std::byte*>(buffer), buffer_bytes}, read); });
   });
 }
 
-int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error) {
-  return bfs_wrap_keyed(buffer, buffer_bytes, flags, nullptr, out, error);
-}
-
-int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, const void* key, bfs_filter** out,
-                       bfs_error* error) {
+int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_wrap: buffer or out is null");
-  const bool bare = (flags & BFS_WRAP_BARE) != 0;
-  const uint32_t how = flags & ~BFS_WRAP_BARE;
-  if (how != BFS_OPEN_READ && how != BFS_OPEN_WRITE) {
-    return invalid(error, "bfs_wrap: flags are BFS_OPEN_READ or BFS_OPEN_WRITE, with or without BFS_WRAP_BARE");
-  }
-  std::optional<SecretKey> copy;
-  const KeyWiper wiper(copy);
-  read_key(key, copy);
   return guarded(error, [&] {
-    auto* bytes = static_cast<std::byte*>(buffer);
+    if (const Error wrong = check_flags("bfs_wrap", flags, BFS_OPEN_READ | BFS_OPEN_BARE); !wrong.ok())
+      return report(error, wrong);
+    if ((flags & BFS_OPEN_READ) == 0) return invalid(error, "bfs_wrap: the flags lack BFS_OPEN_READ");
+    const std::span bytes(static_cast<const std::byte*>(buffer), buffer_bytes);
+    return hand_out(out, error, [&] { return Filter::wrap_to_read(bytes, (flags & BFS_OPEN_BARE) != 0); });
+  });
+}
+
+int32_t bfs_wrap_with(void* buffer, uint64_t buffer_bytes, const bfs_open_options* options, bfs_filter** out,
+                      bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_wrap_with: buffer or out is null");
+  return with_open_options(options, error, check_wrap_options, [&](const bfs_open_options& given, const auto& how) {
+    const std::span bytes(static_cast<std::byte*>(buffer), buffer_bytes);
+    const bool bare = (given.flags & BFS_OPEN_BARE) != 0;
     return hand_out(out, error, [&] {
-      return how == BFS_OPEN_READ ? Filter::wrap(std::span<const std::byte>(bytes, buffer_bytes), bare, copy)
-                                  : Filter::wrap(std::span<std::byte>(bytes, buffer_bytes), bare, copy);
+      return (given.flags & BFS_OPEN_WRITE) != 0 ? Filter::wrap(bytes, bare, how.key)
+                                                 : Filter::wrap_to_read(bytes, bare, how.key);
     });
   });
 }
 
 int32_t bfs_supersede(bfs_filter* filter, bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_supersede: filter is null");
-  return guarded(error, [&] {
-    const Error outcome = filter->filter.supersede();
-    return outcome.ok() ? BFS_OK : report(error, outcome);
-  });
+  return guarded(error, [&] { return report(error, filter->filter.supersede()); });
 }
 
 int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_publish: filter is null");
-  return guarded(error, [&] {
-    const Error outcome = filter->filter.publish();
-    return outcome.ok() ? BFS_OK : report(error, outcome);
-  });
+  return guarded(error, [&] { return report(error, filter->filter.publish()); });
 }
 
 int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error) {
   if (from == nullptr || to == nullptr) return invalid(error, "bfs_seal: from or to is null");
-  if ((flags & ~(BFS_OPTION_REPLACE | BFS_OPTION_ANY_FILESYSTEM)) != 0)
-    return invalid(error, "bfs_seal: flags are BFS_OPTION_REPLACE and BFS_OPTION_ANY_FILESYSTEM");
   return guarded(error, [&] {
+    if (const Error wrong = check_flags("bfs_seal", flags, kFlagsOfSeal); !wrong.ok()) return report(error, wrong);
     bfstore::SealOptions options;
     if (mode != 0) options.mode = mode;
     options.replace = (flags & BFS_OPTION_REPLACE) != 0;
-    options.any_filesystem = (flags & BFS_OPTION_ANY_FILESYSTEM) != 0;
-    const Error outcome = bfstore::seal(from, to, options);
-    return outcome.ok() ? BFS_OK : report(error, outcome);
+    options.any_filesystem = (flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
+    return report(error, bfstore::seal(from, to, options));
   });
 }
 
-int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity, bfs_error* error) {
+int64_t bfs_verify(const char* path, uint32_t flags, bfs_range* damaged, size_t capacity, bfs_error* error) {
   if (path == nullptr || (damaged == nullptr && capacity != 0))
     return invalid(error, "bfs_verify: path or damaged is null");
   int64_t ranges = 0;
   const int32_t code = guarded(error, [&] {
-    const auto found = bfstore::verify(path);
+    if (const Error wrong = check_flags("bfs_verify", flags, BFS_OPEN_NOFOLLOW); !wrong.ok())
+      return report(error, wrong);
+    const auto found = bfstore::verify(path, (flags & BFS_OPEN_NOFOLLOW) != 0);
     if (!found) return report(error, found.error());
     ranges = static_cast<int64_t>(found->damaged.size());
     for (std::size_t i = 0; i < std::min(capacity, found->damaged.size()); ++i)
@@ -539,12 +523,21 @@ int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity, bfs_er
   return code < 0 ? code : ranges;
 }
 
-int32_t bfs_close(bfs_filter* filter) {
+int32_t bfs_close(bfs_filter* filter, bfs_error* error) {
   if (filter == nullptr) return BFS_OK;
-  return guarded(nullptr, [&] {
+  return guarded(error, [&] {
     const std::unique_ptr<bfs_filter> owned(filter);
-    return number_of(owned->filter.close().code);
+    return report(error, owned->filter.close());
   });
+}
+
+void bfs_abandon(bfs_filter* filter) {
+  if (filter == nullptr) return;
+  static_cast<void>(guarded(nullptr, [&] {
+    const std::unique_ptr<bfs_filter> owned(filter);
+    owned->filter.abandon();
+    return BFS_OK;
+  }));
 }
 
 int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes) {
@@ -575,77 +568,39 @@ int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, 
   return BFS_OK;
 }
 
-int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count) {
-  return add(filter, pointer_keys(keys, key_bytes, count));
+int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys) {
+  bfs_keys known;
+  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  return add(filter, keys_of(known));
 }
 
-int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count) {
-  return add(filter, Keys::fixed(keys, key_bytes, count));
+int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers) {
+  return answer(filter, keys, answers);
 }
 
-int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count) {
-  return add(filter, column_keys(bytes, offsets, count));
+int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t* indices) {
+  return answer(filter, keys, indices);
 }
 
-int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count) {
-  return add(filter, column_keys(bytes, offsets, count));
+int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests) {
+  bfs_keys known;
+  if (filter == nullptr || capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  const MaybeKeys given = keys_of(known);
+  if (!given || !possible(digests, known.count)) return BFS_EINVAL;
+  return filter->filter.digest_keys(*given, {digests, known.count}).raw();
 }
 
 int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count) {
   return add(filter, digest_keys(digests, count));
 }
 
-int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads) {
-  if (filter == nullptr) return BFS_EINVAL;
-  return guarded(nullptr, [&] { return number_of(filter->filter.use_threads(threads).code); });
-}
-
-int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
-                          uint8_t* answers) {
-  return contains(filter, pointer_keys(keys, key_bytes, count), answers, count);
-}
-
-int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
-                           uint8_t* answers) {
-  return contains(filter, Keys::fixed(keys, key_bytes, count), answers, count);
-}
-
-int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
-                              uint8_t* answers) {
-  return contains(filter, column_keys(bytes, offsets, count), answers, count);
-}
-
-int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
-                              uint8_t* answers) {
-  return contains(filter, column_keys(bytes, offsets, count), answers, count);
-}
-
 int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers) {
-  return contains(filter, digest_keys(digests, count), answers, count);
+  return answer(filter, digest_keys(digests, count), answers, count);
 }
 
-int64_t bfs_select_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count,
-                        uint32_t* indices) {
-  return select(filter, pointer_keys(keys, key_bytes, count), indices, count);
-}
-
-int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
-                         uint32_t* indices) {
-  return select(filter, Keys::fixed(keys, key_bytes, count), indices, count);
-}
-
-int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
-                            uint32_t* indices) {
-  return select(filter, column_keys(bytes, offsets, count), indices, count);
-}
-
-int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
-                            uint32_t* indices) {
-  return select(filter, column_keys(bytes, offsets, count), indices, count);
-}
-
-int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices) {
-  return select(filter, digest_keys(digests, count), indices, count);
+int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_use_threads: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.use_threads(threads)); });
 }
 
 int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {
@@ -662,25 +617,33 @@ int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_recovered: filter is null");
   return guarded(error, [&] {
     const auto over = filter->filter.recovered(owner);
-    if (!over) return report(error, over.error());
+    if (!over.ok()) return report(error, over.error());
     return *over ? 1 : 0;
   });
 }
 
-int32_t bfs_is_current(const bfs_filter* filter) {
-  if (filter == nullptr) return BFS_EINVAL;
-  return guarded(nullptr, [&] {
+int32_t bfs_health(const bfs_filter* filter) {
+  return filter == nullptr ? BFS_EINVAL : number_of(filter->filter.health());
+}
+
+int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_is_current: filter is null");
+  return guarded(error, [&] {
     const auto current = filter->filter.is_current();
-    if (!current) return number_of(current.error().code);
+    if (!current.ok()) return report(error, current.error());
     return *current ? 1 : 0;
   });
 }
 
-int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out) {
-  if (filter == nullptr || out == nullptr || (flags & ~BFS_STATS_FILL) != 0) return BFS_EINVAL;
-  if (!possible_size(size_said_by(out), kFirstStatistics)) return BFS_EINVAL;
-  return guarded(nullptr, [&] {
-    const bfstore::Stats stats = filter->filter.stats((flags & BFS_STATS_FILL) != 0);
+int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out, bfs_error* error) {
+  if (filter == nullptr || out == nullptr) return invalid(error, "bfs_stats: filter or out is null");
+  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastStatistics))
+    return invalid(error, "bfs_statistics.struct_bytes is not its size");
+  return guarded(error, [&] {
+    constexpr std::uint32_t kKnown = BFS_STATS_FILL | BFS_STATS_MEMORY;
+    if (const Error wrong = check_flags("bfs_stats", flags, kKnown); !wrong.ok()) return report(error, wrong);
+    const bfstore::Stats stats =
+        filter->filter.stats({.fill = (flags & BFS_STATS_FILL) != 0, .memory = (flags & BFS_STATS_MEMORY) != 0});
     bfs_statistics all{};
     all.layout = static_cast<std::uint32_t>(stats.shape.layout);
     all.hash = static_cast<std::uint32_t>(stats.shape.hash);
@@ -691,8 +654,8 @@ int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out)
     all.seed = stats.shape.seed;
     all.body_bytes = stats.body_bytes;
     all.keys_added = stats.keys_added;
-    all.huge_page_bytes = stats.huge_page_bytes;
     all.health = number_of(filter->filter.health());
+    all.saturated = stats.saturated ? 1 : 0;
     if (stats.fill) {
       all.has_fill = 1;
       all.set_bits = stats.fill->set_bits;
@@ -700,10 +663,13 @@ int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out)
       all.estimated_keys = stats.fill->estimated_keys;
       all.estimated_fpr = stats.fill->estimated_fpr;
     }
-    all.resident_bytes = stats.resident_bytes.value_or(UINT64_MAX);
+    if (stats.memory) {
+      all.has_memory = 1;
+      all.huge_page_bytes = stats.memory->huge_page_bytes;
+      all.resident_bytes = stats.memory->resident_bytes.value_or(UINT64_MAX);
+    }
     stats.isa.copy(all.isa, sizeof all.isa - 1);
-    all.saturated = stats.saturated ? 1 : 0;
-    fill_struct(out, all);
+    capi::fill_struct(out, all);
     return BFS_OK;
   });
 }

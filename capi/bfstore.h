@@ -1,145 +1,209 @@
-/* bfstore's C ABI: Bloom filters in files that any number of processes and any language can share through a memory
- * map.  Stable: what is declared here keeps its meaning, its numbers and its layout as long as the library's SONAME is
- * libbfstore.so.1.
+/* bfstore's C ABI: Bloom filters in files, which any number of processes and any language share through a memory map.
+ *
+ * A filter answers one question about a set of keys: can this key be in it?  "No" is certain, and saves a disk read or
+ * a network call.  "Maybe" is wrong for a small share of the absent keys, the false-positive rate.
+ *
+ * Status: not released.  Before 1.0 the SONAME is libbfstore.so.0 and anything here may change.  From 1.0 on what is
+ * declared here keeps its meaning, its numbers and its layout for as long as the SONAME stays (COMPATIBILITY.md).
  *
  * Conventions
- * - int32_t results are 0 (BFS_OK) or a negative BFS_E code, unless a function says otherwise; bfs_strerror() has text
- *   for every code.  No function changes errno, and none throws.
- * - bfs_contains* return 0 only for a certain no.  Every error is truthy and every doubt is "maybe".
- * - `error` may be NULL everywhere.  Otherwise set error->struct_bytes = sizeof(bfs_error) before the call; where the
- *   call fails it is filled with the code, the errno and a sentence that names the thing and the way out.
- * - Structs start with their size, which is at most 4096 and a multiple of 8; any other size is BFS_EINVAL, and nothing
- *   is touched.  In a caller's larger struct, what this library does not know has to be zero, and is set to zero where
- *   the struct is filled in.
- * - No call needs more than 24 KiB of stack.
- * - Keys are bytes; a length of 0 is the empty key, and then the pointer may be NULL.
- * - Threads: any number may use one handle at once in every function except bfs_close() and bfs_publish(), which need
- *   the handle to themselves.  A thread must not be cancelled (pthread_cancel) in a call.  Processes: any number may
- *   have one file open.
- * - fork(): a child may ask through the handles it has from its parent, and close them; adding and syncing is
- *   BFS_EFORKED there: it opens the path again. */
+ * - Results: an int32_t or int64_t result below 0 is a BFS_E code.  0 is BFS_OK where nothing is counted.
+ *   bfs_strerror() has a sentence for every code.  No function changes errno, and no C++ exception leaves a function.
+ * - Safety: bfs_contains* and bfs_select* return "no" only for a certain no.  Every error is truthy, and every doubt
+ *   is "maybe".
+ * - Errors: `error` may be NULL.  Otherwise set error->struct_bytes (BFS_ERROR_INIT does) before the call.  A call that
+ *   fails fills it in: the code, the errno, and a sentence that names the thing and the way out.  A call that succeeds
+ *   leaves it alone.
+ * - Structs begin with their size: sizeof, as the caller's compiler knows it.  A size below that of release 1.0 or
+ * above 4096 is BFS_EINVAL, and nothing is touched.  If the caller's struct is longer than the library's, its unknown
+ * tail must be zero where the library reads it, and becomes zero where the library fills it in.  If it is shorter, the
+ *   fields that it lacks count as zero.
+ * - Flags: one bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL, and the error
+ *   names it.
+ * - Keys are bytes.  The empty key is a key; its pointer may be NULL.  Programs in different languages share a file
+ * only if they encode keys alike: text is UTF-8 without a terminator and without normalization (text that is not valid
+ *   Unicode, such as a lone surrogate, is an error of the caller's language); integers are 8 bytes, little-endian;
+ * UUIDs are their 16 bytes; keys of fixed width are not padded.
+ * - Text from the library is valid UTF-8.  A byte of a path that is not is written \xNN.
+ * - Threads: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
+ *   bfs_publish, which need the handle for themselves.  Do not cancel a thread in a call (pthread_cancel).
+ * - Processes: any number may have one file open, readers and writers.
+ * - fork(): the child may ask through the handles that it inherits, and close them.  Adding and syncing through them is
+ *   BFS_EFORKED: the child opens the path again.
+ * - Memory: no call needs more than 24 KiB of stack.  Lookups and adds allocate nothing.
+ * - dlclose is safe: the library stays in memory.
+ *
+ * Words
+ * - m, k, n, p: the bits of a filter, the bits that one key sets, the keys that it is sized for, and the false-positive
+ *   rate at n keys.
+ * - Digest: the 64-bit hash of a key, from which a layout computes the key's k bits.
+ * - Owner, mark, epoch: an owner is a program that has a log of its keys and a number of its own.  A mark is a position
+ *   in that log: every key up to it is durable in the filter.  An epoch says which log the position is of.
+ * - Clean, dirty: a file is dirty while a writer has it open, and clean when the last writer has closed it.
+ * - Adopt: to continue with a dirty file whose writer was killed.  Nothing is lost then.
+ * - Unclean: dirty, and the machine went down since.  Keys after the marks may be missing, so nobody may use it until
+ * it was recovered: its owners add again what came after their marks.
+ * - Poison: to mark a file for every process as one whose memory and disk may differ, because a sync failed.
+ * - Supersede: to tell the users of a file that another file takes its place.
+ * - Seal: to make a copy with checksums that is never written to again. */
 #ifndef BFSTORE_H
 #define BFSTORE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#define BFS_VERSION_MAJOR 0
+#define BFS_VERSION_MINOR 1
+#define BFS_VERSION_PATCH 0
+
 #if defined(__GNUC__)
 #define BFS_API __attribute__((visibility("default")))
+#define BFS_CHECK __attribute__((warn_unused_result)) /* who ignores the result may lose keys */
 #else
 #define BFS_API
+#define BFS_CHECK
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A filter.  Made by bfs_create, bfs_open, bfs_open_with, bfs_format and bfs_wrap; owned by the caller; ended by
- * bfs_close. */
+/* A filter.  A function that makes one hands it to the caller, who ends it with bfs_close or bfs_abandon. */
 typedef struct bfs_filter bfs_filter;
 
-/* Codes.  Never renumbered. */
+/* --- Codes -------------------------------------------------------------------------------------------------------- */
+
+/* The classes have fixed ranges, and no code is ever renumbered.  A program that gets a code which it does not know
+ * treats it as its class. */
+#define BFS_IS_CALL_ERROR(code) ((code) < 0 && (code) > -100)      /* the call, or the system: change it, or retry */
+#define BFS_IS_STATE_ERROR(code) ((code) <= -100 && (code) > -200) /* the file is good; its state forbids this */
+#define BFS_IS_MALFORMED(code) ((code) <= -200 && (code) > -300)   /* what the path names is not a good filter file */
+
 #define BFS_OK 0
-#define BFS_EINVAL (-1)        /* an argument is out of range or contradicts another */
+#define BFS_EINVAL (-1)        /* an argument is out of range, or contradicts another */
 #define BFS_ENOMEM (-2)        /* out of memory */
-#define BFS_ESYSTEM (-3)       /* a system call failed; bfs_error has its errno */
-#define BFS_EBUSY (-4)         /* another process holds a lock of the file that excludes this, or for too long */
-#define BFS_EEXIST (-5)        /* the file is there already */
-#define BFS_ENOENT (-6)        /* no such file */
+#define BFS_ESYSTEM (-3)       /* a system call failed: bfs_error has its errno */
+#define BFS_EBUSY (-4)         /* another process holds a lock of the file that excludes this, or held it too long */
+#define BFS_EEXIST (-5)        /* the file exists */
+#define BFS_ENOENT (-6)        /* the file does not exist */
 #define BFS_EACCES (-7)        /* permission denied */
 #define BFS_EREADONLY (-8)     /* the handle was opened for reading */
 #define BFS_ENOSPC (-9)        /* the disk, the quota or the file size limit is full */
-#define BFS_EOWNERS (-10)      /* all 64 lanes for owners of marks are taken */
+#define BFS_EOWNERS (-10)      /* all 64 lanes for owners of marks are taken: drop an owner */
 #define BFS_EDIGESTONLY (-11)  /* the file's hash is "external": it takes digests, not keys */
 #define BFS_ESIZING (-12)      /* no m and k can reach what was asked */
 #define BFS_EINTERNAL (-13)    /* a bug in bfstore */
-#define BFS_EUNSUPPORTED (-14) /* the filter's layout can not do this */
-#define BFS_EUNCLEAN (-20)     /* dirty when the machine went down, or copied while in use */
-#define BFS_EPOISONED (-21)    /* a sync failed: memory and disk may differ */
-#define BFS_ELOST (-22)        /* truncated, overwritten or zero-filled under the mapping */
-#define BFS_ERECOVERING (-23)  /* a recovery was begun and is not finished */
-#define BFS_ESUPERSEDED (-24)  /* another file was put in the place of this one, or is being put there */
-#define BFS_EFORKED (-25)      /* the handle was opened before a fork, and this is the child */
-#define BFS_EFILESYSTEM (-26)  /* on a network or overlay filesystem, which may show readers an older file */
-#define BFS_EFULL (-27)        /* the handle has a hard limit, and the filter is at its capacity */
-#define BFS_EKEY (-28)         /* the secret key was not given, is not the filter's own, or the filter has none */
-#define BFS_EFAULT (-29)       /* a page could not be read, or the file was truncated: all of it is "maybe" by now */
-#define BFS_ESEALED (-30)      /* sealed: it is never written to again */
-#define BFS_ENOTSEALED (-31)   /* not sealed, so that it has no checksums */
-#define BFS_EDAMAGED (-32)     /* a sealed file with other bytes than those that were sealed */
-#define BFS_ENOTREGULAR (-40)  /* not a regular file */
-#define BFS_ESYMLINK (-41)     /* a symbolic link */
-#define BFS_ETOOSHORT (-42)    /* shorter than its header */
-#define BFS_EMAGIC (-43)       /* does not begin with the magic bytes */
-#define BFS_EVERSION (-44)     /* a later major version of the format */
-#define BFS_EFORM (-45)        /* an embedded record where a file is wanted, or the other way round */
-#define BFS_EHEADERSIZE (-46)  /* the header's length is impossible */
-#define BFS_ECHECKSUM (-47)    /* the identity's checksum does not match */
-#define BFS_ERESERVED (-48)    /* reserved bytes are not zero */
-#define BFS_EFEATURE (-49)     /* needs a feature that this library does not know */
-#define BFS_ELAYOUT (-50)      /* unknown layout */
-#define BFS_EHASH (-51)        /* unknown hash */
-#define BFS_EPROBES (-52)      /* k is not in 1..64 */
-#define BFS_EBITS (-53)        /* m is impossible */
-#define BFS_ECAPACITY (-54)    /* n or p is impossible */
-#define BFS_EBODY (-55)        /* the body is not where or as long as it must be */
-#define BFS_ERECORD (-56)      /* a parameter record is malformed, or critical and unknown */
-#define BFS_ECANARY (-57)      /* this library hashes otherwise than the one that made the file */
-#define BFS_ESLOTS (-58)       /* no state slot is valid */
-#define BFS_ELIVEWORD (-59)    /* the live word or the end word is not the file's own */
+#define BFS_EUNSUPPORTED (-14) /* the filter's layout cannot do this */
+#define BFS_EFORKED (-15)      /* the handle was made before a fork, and this is the child */
+#define BFS_EFILESYSTEM (-16)  /* on a network or overlay filesystem, which may show readers an older file */
+#define BFS_EKEY (-17)         /* the secret key is missing, is another one, or the filter has none */
+#define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
+#define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
+#define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
+#define BFS_ERECOVERING (-103) /* a recovery was begun and has not ended */
+#define BFS_ESUPERSEDED (-104) /* another file takes, or took, the place of this one: open the path again */
+#define BFS_EFULL (-105)       /* the handle has a hard limit, and the filter is at its capacity */
+#define BFS_EFAULT (-106)      /* a page could not be read, or the file was truncated: every answer is "maybe" now */
+#define BFS_ESEALED (-107)     /* sealed: no one writes to it again */
+#define BFS_ENOTSEALED (-108)  /* not sealed, so that it has no checksums */
+#define BFS_EDAMAGED (-109)    /* a sealed file with other bytes than those that were sealed */
+#define BFS_ENOTREGULAR (-200) /* not a regular file */
+#define BFS_ESYMLINK (-201)    /* a symbolic link, where none is followed */
+#define BFS_ETOOSHORT (-202)   /* shorter than its header */
+#define BFS_EMAGIC (-203)      /* does not begin with the magic bytes */
+#define BFS_EVERSION (-204)    /* a later major version of the format */
+#define BFS_EFORM (-205)       /* an embedded record where a file is wanted, or the other way round */
+#define BFS_EHEADERSIZE (-206) /* the header's length is impossible */
+#define BFS_ECHECKSUM (-207)   /* the identity's checksum does not match */
+#define BFS_ERESERVED (-208)   /* reserved bytes are not zero */
+#define BFS_EFEATURE (-209)    /* needs a feature that this library does not know */
+#define BFS_ELAYOUT (-210)     /* unknown layout */
+#define BFS_EHASH (-211)       /* unknown hash */
+#define BFS_EPROBES (-212)     /* k is not in 1..64 */
+#define BFS_EBITS (-213)       /* m is impossible */
+#define BFS_ECAPACITY (-214)   /* n or p is impossible */
+#define BFS_EBODY (-215)       /* the body is not where, or not as long as, it must be */
+#define BFS_ERECORD (-216)     /* a parameter record is malformed, or critical and unknown */
+#define BFS_ECANARY (-217)     /* this library hashes otherwise than the one that made the file */
+#define BFS_ESLOTS (-218)      /* no state slot is valid */
+#define BFS_ELIVEWORD (-219)   /* the live word or the end word is not the file's own */
 
-/* Layouts and hashes.  Persisted in files, never renumbered; 0 in bfs_options means the default. */
-#define BFS_LAYOUT_BLOCKED 1 /* one 64-byte line a key: one cache miss (default) */
-#define BFS_LAYOUT_CLASSIC 2 /* k probes anywhere: the lowest false-positive rate */
-#define BFS_HASH_XXH3 1      /* XXH3-64 with the file's seed (default) */
+/* --- Numbers ------------------------------------------------------------------------------------------------------ */
+
+/* Layouts and hashes.  Files store these numbers, which never change.  0 in bfs_options is the default. */
+#define BFS_LAYOUT_BLOCKED 1 /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
+#define BFS_LAYOUT_CLASSIC 2 /* k bits anywhere: the lowest false-positive rate, and k cache misses */
+#define BFS_HASH_XXH3 1      /* default: XXH3-64 with the file's seed */
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
-#define BFS_HASH_SIPHASH 3   /* SipHash-2-4 under a secret key, for keys that strangers choose: see bfs_options.key */
+#define BFS_HASH_SIPHASH 3   /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
 
-/* Flags of bfs_open and bfs_open_options: exactly one of these, ... */
-#define BFS_OPEN_READ 1u      /* asks only: keeps no lock, and changes no key */
-#define BFS_OPEN_WRITE 2u     /* adds too, beside any number of other writers */
-#define BFS_OPEN_EXCLUSIVE 4u /* adds as the only writer, several times as fast; BFS_EBUSY if there is another */
-/* ... and any of these, ... */
-#define BFS_OPEN_POPULATE 16u        /* bring the whole file into memory now, so that no lookup waits for the disk */
-#define BFS_OPEN_RANDOM 32u          /* small pages, nothing read ahead: larger than memory, or synced often */
-#define BFS_OPEN_STRICT 256u         /* unclean even if a writer was merely killed: devices that vanish and come back */
-#define BFS_OPEN_ANY_FILESYSTEM 512u /* a network or overlay filesystem too, where a reader may see an older file */
-#define BFS_OPEN_GUARD 4096u         /* a page that can not be read is doubt and no SIGBUS: see below */
-/* ... and for reading, this one, ... */
-#define BFS_OPEN_COPY 2048u /* in private memory, out of reach of whoever damages the file: see below */
-/* ... and either of these: of a sealed file everything is read and compared with its checksums first; BFS_ENOTSEALED
- * if it has none.  What happens to it later is not noticed; add BFS_OPEN_COPY where that matters. */
-#define BFS_OPEN_VERIFY 8192u           /* BFS_EDAMAGED if it is not as it was sealed */
-#define BFS_OPEN_TOLERATE_DAMAGE 16384u /* where it is damaged every key is "maybe"; BFS_EDAMAGED at 16,384 places */
-/* ... and for reading, this one, which goes with POPULATE, RANDOM, GUARD and COPY and no other, ... */
-#define BFS_OPEN_RANGE 32768u /* an embedded filter in a range of the file: bfs_open_options.offset and max_bytes */
-/* ... and for writing, any of these, but not both of the first two. */
-#define BFS_OPEN_RECOVER 64u      /* an unclean or poisoned file, or one that others recover: see bfs_recovered() */
-#define BFS_OPEN_ACCEPT_LOSS 128u /* the same without a recovery: keys added after the marks may be answered "no" */
-#define BFS_OPEN_LIMIT 1024u      /* BFS_EFULL once as many keys were added as the capacity (looked at every 64 keys) */
+/* Flags of every function that takes flags: one bit, one meaning.  Which functions take a flag stands behind it:
+ * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
+ * s: bfs_seal, v: bfs_verify. */
 
-/* BFS_OPEN_GUARD and BFS_OPTION_GUARD.  A mapped page that can not be read (an I/O error, or the file was truncated)
- * raises SIGBUS, which ends the process.  The first handle with a guard installs a handler of SIGBUS in the process,
- * for good: such a fault in a guarded file puts that handle in doubt for good: lookups are answered with "maybe", adds,
- * syncs and the close return BFS_EFAULT, and a file that this handle may write is poisoned.  Every other SIGBUS goes to
- * the handler that was there before, as if this one were not.  Opt-in, since some runtimes (the JVM, Go) want the
- * signal for themselves: who installs a handler later has to pass on what is not his, or there is no guard.  SIGBUS
- * must not be blocked in the threads that use the handle, and the library must not be unloaded afterwards (dlclose).
- * A file that was truncated and grown again raises no SIGBUS: it has lost the word at its end, so that lookups are
- * answered with "maybe", with and without a guard.
+/* What for: exactly one of these in o and w. */
+#define BFS_OPEN_READ 0x1u  /* o w.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
+#define BFS_OPEN_WRITE 0x2u /* o w.  Asks and adds, concurrently with any number of other writers. */
+#define BFS_OPEN_EXCLUSIVE 0x4u
+/* o c b.  Asks and adds as the only writer, several times as fast.  BFS_EBUSY if there is another writer.  In c and b,
+ * where it is optional, for as long as the new handle is open; for a buffer that is the caller's promise. */
+
+/* How the file gets into memory. */
+#define BFS_OPEN_POPULATE 0x10u /* o c.  Read the whole file into memory now, so that no lookup waits for the disk. */
+#define BFS_OPEN_RANDOM 0x20u   /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
+#define BFS_OPEN_COPY 0x40u     /* o, reading.  Into private memory: see "Hostile files" below. */
+#define BFS_OPEN_GUARD 0x80u    /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
+
+/* What is allowed. */
+#define BFS_OPEN_RECOVER 0x100u /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
+#define BFS_OPEN_ACCEPT_LOSS                                                                                    \
+  0x200u                       /* o, writing.  Such a file as it is: keys after the marks may be answered "no". \
+                                */
+#define BFS_OPEN_STRICT 0x400u /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
+#define BFS_OPEN_ANY_FILESYSTEM 0x800u /* o c s.  A network or overlay filesystem, too: it may show an older file. */
+#define BFS_OPEN_LIMIT 0x1000u         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
+#define BFS_OPEN_NOFOLLOW 0x2000u      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
+#define BFS_OPEN_NO_WRITE 0x4000u
+/* o, reading.  Writes nothing at all, for audits and sandboxes.  Without it a reader writes in these cases: it adopts
+ * the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons), it
+ * clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
+ * With it the handle does the same in its own memory alone; a file that would have to be synced or copied up is
+ * BFS_EUNCLEAN or BFS_EFILESYSTEM. */
+
+/* What part of the file, and in what form. */
+#define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
+#define BFS_OPEN_VERIFY 0x20000u          /* o, reading.  A sealed file is compared with its checksums first. */
+#define BFS_OPEN_TOLERATE_DAMAGE 0x40000u /* o, reading.  The same, and where it is damaged every key is "maybe". */
+#define BFS_OPEN_BARE 0x80000u            /* w b.  The bare form: a body and an 8-byte trailer, nothing else. */
+
+/* What a new file is like. */
+#define BFS_OPTION_SEED 0x100000u        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
+#define BFS_OPTION_REPLACE 0x200000u     /* c s.  Take the place of another file, whose users learn of it. */
+#define BFS_OPTION_UNPUBLISHED 0x400000u /* c.  No name in the file system until bfs_publish. */
+
+/* What bfs_stats finds out besides what costs nothing. */
+#define BFS_STATS_FILL 0x1000000u   /* counts the bits: reads the whole body */
+#define BFS_STATS_MEMORY 0x2000000u /* asks the kernel which pages are in memory: time grows with the file */
+
+/* Guard.  A mapped page that cannot be read (an I/O error, or the file was truncated) raises SIGBUS, which ends the
+ * process.  The first handle with BFS_OPEN_GUARD installs a handler of SIGBUS in the process, for good.  Such a fault
+ * in a guarded file then puts that handle in doubt for good: lookups answer "maybe"; adds, syncs and the close return
+ * BFS_EFAULT; a file that the handle may write is poisoned.  The handler passes every other SIGBUS to the handler that
+ * was there before.  A program that installs a handler later must pass on what is not its own, or there is no guard.
+ * SIGBUS must not be blocked in the threads that use the handle.  The guard was tried with the handlers of Go, the JVM,
+ * Node and Python.  A file that was truncated and grown again raises no SIGBUS: it lost the word at its end, so lookups
+ * answer "maybe" with and without a guard.
  *
- * BFS_OPEN_COPY, for hostile files.  The file is read into memory of this process and not mapped: whatever happens to
- * it later (truncation, I/O errors, keys that others add) does not reach this handle.  BFS_ENOMEM if it is larger than
- * the memory that the system has available; memory limits of containers are not looked at.  BFS_ELOST if it was
- * truncated meanwhile. */
+ * Hostile files.  BFS_OPEN_COPY reads the file into memory of this process and does not map it.  What happens to the
+ * file later (truncation, I/O errors, new keys) does not reach the handle.  BFS_ENOMEM if the file is larger than the
+ * memory that the system has available; memory limits of containers are not asked.  BFS_ELOST if it was truncated
+ * meanwhile. */
 
-/* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds such a
- * lock while it opens a file for writing, syncs it, closes it or replaces it, and from bfs_supersede to bfs_publish.
- * Opening for writing, replacing, bfs_supersede, bfs_publish, bfs_seal, bfs_sync, bfs_recovered and bfs_close wait for
- * it; opening for reading waits while another process changes the state of the file; lookups and adds wait for no lock.
- * The time is for each lock: a sync and a close take two.  Then the call returns BFS_EBUSY, and the message has the
- * process id of the holder, if the system tells it.  A file that this process has superseded by another handle is
- * BFS_EBUSY at once. */
+/* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
+ * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
+ * function's comment says whether it waits.  The time is for each lock; a sync and a close take two.  Then the call
+ * returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A lock that a handle of
+ * this process holds (bfs_supersede) is BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
 #define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
 #define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
@@ -151,76 +215,70 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_WRITEBACK_CHECK_DEFAULT 0u           /* 100 ms */
 #define BFS_WRITEBACK_CHECK_EACH_ADD 4294967294u /* each add that changes a bit asks */
 
-/* Flags of bfs_wrap, besides BFS_OPEN_READ or BFS_OPEN_WRITE. */
-#define BFS_WRAP_BARE 8u /* the buffer is in the bare form: a body and an 8-byte trailer, nothing else */
+/* --- Structs ------------------------------------------------------------------------------------------------------ */
 
-/* Flags of bfs_options. */
-#define BFS_OPTION_SEED 1u        /* `seed` is given (else: random) */
-#define BFS_OPTION_REPLACE 2u     /* bfs_create: put the new file in the place of another, whose writers are told */
-#define BFS_OPTION_UNPUBLISHED 4u /* bfs_create: no name in the file system until bfs_publish() */
-#define BFS_OPTION_BARE 8u        /* bfs_required_bytes, bfs_format: the bare form, for thousands of tiny filters */
-#define BFS_OPTION_EXCLUSIVE 16u  /* the new handle is the only one that adds, while it is open: BFS_OPEN_EXCLUSIVE */
-#define BFS_OPTION_POPULATE 32u   /* bfs_create: BFS_OPEN_POPULATE */
-#define BFS_OPTION_RANDOM 64u     /* bfs_create: BFS_OPEN_RANDOM */
-#define BFS_OPTION_ANY_FILESYSTEM 128u /* bfs_create: BFS_OPEN_ANY_FILESYSTEM */
-#define BFS_OPTION_LIMIT 256u          /* bfs_create: BFS_OPEN_LIMIT */
-#define BFS_OPTION_GUARD 512u          /* bfs_create: BFS_OPEN_GUARD */
-
-/* Flags of bfs_stats. */
-#define BFS_STATS_FILL 1u /* count the bits too: reads the whole body */
-
-/* What went wrong, in words.  Owned by the caller. */
+/* What went wrong, in words.  The caller's. */
 typedef struct bfs_error {
   uint32_t struct_bytes; /* in: sizeof(bfs_error) */
   int32_t code;          /* out: as returned */
-  int32_t os_errno;      /* out: errno of the system call that failed, else 0 */
+  int32_t os_errno;      /* out: errno of the system call that failed; without one, the errno that says the same as the
+                            code (BFS_EEXIST: EEXIST), 0 where there is none */
   uint32_t reserved;     /* out: 0 */
-  char message[496];     /* out: a sentence, NUL-terminated; its middle is left out where it is too long */
+  char message[496];     /* out: a sentence in UTF-8 with a NUL; the middle of one that is too long is left out */
 } bfs_error;
+#define BFS_ERROR_INIT                \
+  {                                   \
+    sizeof(bfs_error), 0, 0, 0, { 0 } \
+  }
 
-/* How to make a filter.  Zero means "not given".  The size is given by exactly one pair:
+/* How to make a filter.  Zero means "not given".  Exactly one of these pairs gives the size:
  *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
  *   capacity and bits_per_key  m = capacity * bits_per_key, and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
  *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given
- *                              (else capacity is where half the bits are set)
+ *                              (otherwise capacity is where half the bits are set)
  *   like                       m, k, n, p, layout, hash and seed of another file: one digest serves both
  *
  * With capacity alone, fpr is 0.01.  The rate of the blocked layout is that of Putze, Sanders & Singler, "Cache-,
- * Hash- and Space-Efficient Bloom Filters" (WEA 2007): the mean over the Poisson load of a block; a rate below its
+ * Hash- and Space-Efficient Bloom Filters" (WEA 2007): the mean over the Poisson load of a line.  A rate below its
  * floor near 1e-8 is BFS_ESIZING and needs the classic layout. */
 typedef struct bfs_options {
-  uint32_t struct_bytes; /* sizeof(bfs_options) */
-  uint32_t flags;        /* BFS_OPTION_* */
-  uint64_t capacity;     /* n: distinct keys */
-  double fpr;            /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
-  double bits_per_key;   /* m / n */
-  uint64_t max_bytes;    /* bytes of the whole file or buffer */
-  uint64_t num_bits;     /* m: 1..2^48; rounded up to 512 for the blocked layout */
-  uint32_t num_probes;   /* k: 1..64 */
-  uint32_t layout;       /* BFS_LAYOUT_* */
-  uint32_t hash;         /* BFS_HASH_* */
-  uint32_t mode;         /* permission bits of a new file, less the umask; 0 means 0600 */
-  uint64_t seed;         /* with BFS_OPTION_SEED */
-  const char* like;      /* path of a filter file whose shape is copied */
-  const void* note;      /* the owner's own words, any bytes */
-  uint64_t note_bytes;   /* at most 1024 */
-  const void* key; /* 16 bytes, with BFS_HASH_SIPHASH (or the key of `like`, if it has one); copied, never stored */
-  uint32_t lock_timeout_ms;    /* as in bfs_open_options, for as long as the handle is open */
-  uint32_t writeback_check_ms; /* as in bfs_open_options */
+  uint32_t struct_bytes;       /* sizeof(bfs_options) */
+  uint32_t flags;              /* those of c or b */
+  uint64_t capacity;           /* n: distinct keys */
+  double fpr;                  /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
+  double bits_per_key;         /* m / n */
+  uint64_t max_bytes;          /* bytes of the whole file or buffer */
+  uint64_t num_bits;           /* m: 1..2^48; rounded up to a multiple of 512 for the blocked layout */
+  uint32_t num_probes;         /* k: 1..64 */
+  uint32_t layout;             /* BFS_LAYOUT_* */
+  uint32_t hash;               /* BFS_HASH_* */
+  uint32_t mode;               /* permission bits of a new file, less the umask; 0 means 0600 */
+  uint64_t seed;               /* with BFS_OPTION_SEED */
+  const char* like;            /* path of a filter file whose shape is copied */
+  const void* note;            /* the owner's own words, any bytes */
+  uint64_t note_bytes;         /* at most 1024 */
+  const void* key;             /* the secret of BFS_HASH_SIPHASH (or of `like`, if it has one); copied, never stored */
+  uint64_t key_bytes;          /* 16, or 0: no secret is given */
+  uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
+  uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
 } bfs_options;
+#define BFS_OPTIONS_INIT \
+  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* How to open a file.  Zero means "not given". */
+/* How to open a file or a buffer.  Zero means "not given". */
 typedef struct bfs_open_options {
   uint32_t struct_bytes;       /* sizeof(bfs_open_options) */
-  uint32_t flags;              /* BFS_OPEN_* */
-  const void* key;             /* of a filter with BFS_HASH_SIPHASH, the key that it was made with */
-  uint64_t key_bytes;          /* 16, or 0: no key is given */
+  uint32_t flags;              /* those of o or w */
+  const void* key;             /* of a filter with BFS_HASH_SIPHASH, the secret that it was made with */
+  uint64_t key_bytes;          /* 16, or 0: no secret is given */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
   uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
-  uint32_t lock_timeout_ms;    /* for each lock that a call with this handle waits for: milliseconds, or BFS_LOCK_* */
+  uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
 } bfs_open_options;
+#define BFS_OPEN_OPTIONS_INIT \
+  { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /* Facts about an open filter. */
 typedef struct bfs_statistics {
@@ -233,108 +291,25 @@ typedef struct bfs_statistics {
   double fpr;            /* p promised at n keys; 0 in the bare form */
   uint64_t seed;
   uint64_t body_bytes;
-  uint64_t keys_added;      /* adds that changed a bit; survives close, reopen and a killed writer; 0 in buffers */
-  uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now; 0 in buffers */
-  int32_t health;           /* BFS_OK, or why every answer is "maybe" by now: BFS_EPOISONED, BFS_ELOST,
-                              BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFAULT (then what is counted here means nothing) */
-  uint32_t has_fill;        /* 1 if the fields below are counted, else they are 0 */
+  uint64_t keys_added; /* adds that changed a bit; survives a close, and a killed writer; 0 in buffers */
+  int32_t health;      /* bfs_health */
+  uint32_t saturated;  /* 1 if more keys were added than `capacity`: the rate is above the promise; 0 in buffers */
+  uint32_t has_fill;   /* 1 with BFS_STATS_FILL; otherwise the next four are 0 */
+  uint32_t has_memory; /* 1 with BFS_STATS_MEMORY, in a file; otherwise the last two are 0 */
   uint64_t set_bits;
-  double fill_ratio;       /* set_bits / m */
-  double estimated_keys;   /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
-                              term; per line of 512 bits for blocked */
-  double estimated_fpr;    /* the rate now: the mean over blocks of fill^k */
-  uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX in buffers, and where the kernel
-                              does not tell: it does to who owns the file or may write to it */
-  char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
-  uint32_t saturated;      /* 1 if more keys were added than `capacity`: the rate is above the promise; 0 in buffers */
-  uint32_t reserved;       /* 0 */
+  double fill_ratio;        /* set_bits / m */
+  double estimated_keys;    /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
+                               term; per line of 512 bits for blocked */
+  double estimated_fpr;     /* the rate now: the mean over lines of fill^k */
+  uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now */
+  uint64_t resident_bytes;  /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
+                               it tells the owner of the file, and a process that may write to it */
+  char isa[16];             /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
 } bfs_statistics;
-
-/* "1.2.3": the version of the library that runs.  Static. */
-BFS_API const char* bfs_version(void);
-
-/* One sentence for any code of this header, and a general one for any other number.  Static, never NULL. */
-BFS_API const char* bfs_strerror(int32_t code);
-
-/* --- Making, opening, closing ------------------------------------------------------------------------------------- */
-
-/* Makes a new, empty filter file, open for writing.  The complete file appears under its name or nothing does; its
- * blocks are allocated, so adding can not run out of disk (but where the file is reflinked or a snapshot is taken while
- * it is open, and on filesystems that write every change to another place, and thinly provisioned devices: there it is
- * SIGBUS, see BFS_OPEN_GUARD); durable when this returns.  The path is followed once, here and in bfs_open(): what
- * happens to the current folder, the root, or a symbolic link on the way changes nothing for the handle.
- * *out is NULL on error.  BFS_EEXIST if the path is taken (see BFS_OPTION_REPLACE), BFS_ENOSPC, BFS_ESIZING, ... */
-BFS_API int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
-
-/* Opens a file: see BFS_OPEN_* for the flags.  Reading costs four header pages whatever the size.  For writing, the
- * file is marked dirty, durably, before this returns, so that a crash is noticed later; before that a copy that has
- * holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty file without a
- * live writer is adopted if a process was merely killed in this boot (nothing is lost then); any other is BFS_EUNCLEAN:
- * open it with BFS_OPEN_RECOVER then, or make it again.  The environment variable BFSTORE_FORCE_ISA (scalar, avx2,
- * avx512, neon) chooses the kernel of whatever is opened or made while it is set; one that this CPU can not run is
- * BFS_EINVAL.  Answers never depend on it.  A symbolic link as the last part of the path is BFS_ESYMLINK.
- *
- * Never put a copy of a file back with cp over the file that it was made from: that one would be taken for the
- * original, without the keys that were added after the copy.  Remove the file first, or mv the copy over it. */
-BFS_API int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
-
-/* Opens a file with more than flags: see bfs_open_options.
- *
- * BFS_OPEN_RANGE reads in place an embedded filter that lies in a file of any other format.  When the range is
- * overwritten, zero-filled or truncated and grown again, lookups are answered with "maybe", and health is BFS_ELOST.
- *
- * `key` is the 16 bytes that a filter with BFS_HASH_SIPHASH was made with (bfs_wrap_keyed is at bfs_wrap).  They are
- * copied into the handle, wiped when it ends, and never stored.  BFS_EKEY if the key is another one, if none is given
- * and the filter has one, or if the filter has none.  Whoever passes digests needs the key to open, too.
- *
- * What the secret is for: the seed of BFS_HASH_XXH3 stands in the file, and with it anybody can choose keys that fill a
- * filter long before its capacity, or find absent keys that it says "maybe" to.  Without the key of BFS_HASH_SIPHASH
- * they can do neither.  It does not help against who can read the key, against who is told digests of this file (they
- * are as secret as the key), against who sees the file change while keys of his choice are added, or against who may
- * ask the filter: a "maybe" that he has seen is one that he can have again. */
-BFS_API int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, bfs_error* error);
-
-/* The bytes that bfs_format needs for these options. */
-BFS_API int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error);
-
-/* Makes a new, empty filter in the caller's buffer (64-byte aligned, at least bfs_required_bytes long), which stays the
- * caller's and must outlive the handle.  Nothing touches a file: the caller saves the bytes. */
-BFS_API int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* options, bfs_filter** out,
-                           bfs_error* error);
-
-/* Uses a filter in the caller's buffer in place, without copying: flags is BFS_OPEN_READ (the buffer is never written)
- * or BFS_OPEN_WRITE, with BFS_WRAP_BARE for the bare form.  The buffer is 64-byte aligned and must outlive the handle.
- */
-BFS_API int32_t bfs_wrap(void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error);
-BFS_API int32_t bfs_wrap_keyed(void* buffer, uint64_t buffer_bytes, uint32_t flags, const void* key, bfs_filter** out,
-                               bfs_error* error);
-
-/* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file; after
- * that the handle only reads.  On an error nothing has appeared, and the handle is as before.  With BFS_OPTION_REPLACE
- * the file that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED.  They are told
- * in that file, so this process must be able to write to it, or own it (mode 0444: then it takes the right for a
- * moment; a process that is killed in that moment leaves the file writable by its owner). */
-BFS_API int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
-
-/* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
- * name now, before bfs_publish().  What its writers added before is in their logs, what they add from now on is
- * refused; so add the end of those logs to this filter, publish it, and no key is in neither.  Until then nobody can
- * open the path for writing, this process neither.  If the handle is closed instead, the old file goes on as before. */
-BFS_API int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
-
-/* Closes and frees the handle, whatever is returned.  The last writer of a file syncs it and marks it clean; its
- * failure to do so is what is returned, and then the next bfs_open says so too.  NULL is BFS_OK. */
-BFS_API int32_t bfs_close(bfs_filter* filter);
-
-/* --- Sealed files ------------------------------------------------------------------------------------------------- */
-
-/* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum of
- * each 64 KiB, and never written to again (BFS_ESEALED).  The complete, durable file appears under its name or nothing
- * does.  `from` stays as it is; it may have no writer meanwhile (BFS_EBUSY), and need only be readable.  flags:
- * BFS_OPTION_REPLACE (`to` may be `from` then; handles of the file that had the name answer "maybe" from then on),
- * BFS_OPTION_ANY_FILESYSTEM.  A crash leaves the old file or the new one.  A filter's secret key is not needed.  mode:
- * permission bits, less the umask; 0 means 0600. */
-BFS_API int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
+#define BFS_STATISTICS_INIT                                                                \
+  {                                                                                        \
+    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
+  }
 
 /* Bytes of a file. */
 typedef struct bfs_range {
@@ -342,73 +317,279 @@ typedef struct bfs_range {
   uint64_t bytes;
 } bfs_range;
 
-/* Reads a sealed file from end to end, from the disk as far as no process has it in memory, and compares it with its
- * checksums.  Returns the number of damaged ranges, 0 if it is as it was sealed, and fills in the first `capacity` of
- * them, ascending; < 0 a BFS_E code: BFS_ENOTSEALED, or what is wrong with the header.  A range that can not be read is
- * damaged. */
-BFS_API int64_t bfs_verify(const char* path, bfs_range* damaged, size_t capacity, bfs_error* error);
+/* --- Keys --------------------------------------------------------------------------------------------------------- */
+
+/* Many keys, in the form in which the caller has them.  A view: the memory stays the caller's, and no thread may change
+ * it during a call. */
+#define BFS_KEYS_POINTERS 1 /* key i: lengths[i] bytes at ((const void* const*)data)[i] */
+#define BFS_KEYS_PAIRS 2    /* key i: ((const bfs_key*)data)[i], as iovec, and the slices of Rust and Go */
+#define BFS_KEYS_FIXED 3    /* key i: key_bytes bytes at data + i * stride (stride 0: key_bytes) */
+#define BFS_KEYS_COLUMN32 4 /* key i: data[offsets[i]] .. data[offsets[i + 1]], with count + 1 int32_t offsets */
+#define BFS_KEYS_COLUMN64 5 /* the same with int64_t offsets: string and large_string columns of Apache Arrow */
+#define BFS_KEYS_DIGESTS 6  /* ((const uint64_t*)data)[i]: digests of this filter's hash (bfs_digest_keys) */
+
+/* One key: its bytes, and how many. */
+typedef struct bfs_key {
+  const void* data;
+  size_t bytes;
+} bfs_key;
+
+/* The library checks the pointers and offsets before it looks at any key: only an empty key may have a null pointer;
+ * offsets do not descend, begin at 0 or later, and end within data_bytes; a stride is at least key_bytes.  What is
+ * wrong is BFS_EINVAL, and nothing was added. */
+typedef struct bfs_keys {
+  uint32_t struct_bytes; /* sizeof(bfs_keys) */
+  uint32_t kind;         /* BFS_KEYS_* */
+  uint64_t count;        /* of the keys, nulls included */
+  const void* data;
+  uint64_t data_bytes;      /* columns: the length of `data` */
+  const size_t* lengths;    /* pointers */
+  const void* offsets;      /* columns */
+  uint64_t key_bytes;       /* fixed: not 0 */
+  uint64_t stride;          /* fixed: bytes from one key to the next; 0: key_bytes */
+  const uint8_t* validity;  /* NULL, or Arrow's bitmap: key i is there if bit validity_offset + i is 1, the lowest bit
+                               of a byte first.  A null is not the empty key: it is not added, and its answer is 0 */
+  uint64_t validity_offset; /* in bits */
+} bfs_keys;
+#define BFS_KEYS_INIT \
+  { sizeof(bfs_keys), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+static inline bfs_keys bfs_keys_pointers(const void* const* keys, const size_t* key_bytes, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_POINTERS;
+  made.count = count;
+  made.data = keys;
+  made.lengths = key_bytes;
+  return made;
+}
+
+static inline bfs_keys bfs_keys_pairs(const bfs_key* keys, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_PAIRS;
+  made.count = count;
+  made.data = keys;
+  return made;
+}
+
+/* Without gaps.  Set .stride for fields of records. */
+static inline bfs_keys bfs_keys_fixed(const void* data, size_t key_bytes, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_FIXED;
+  made.count = count;
+  made.data = data;
+  made.key_bytes = key_bytes;
+  return made;
+}
+
+static inline bfs_keys bfs_keys_column32(const void* data, size_t data_bytes, const int32_t* offsets, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_COLUMN32;
+  made.count = count;
+  made.data = data;
+  made.data_bytes = data_bytes;
+  made.offsets = offsets;
+  return made;
+}
+
+static inline bfs_keys bfs_keys_column64(const void* data, size_t data_bytes, const int64_t* offsets, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_COLUMN64;
+  made.count = count;
+  made.data = data;
+  made.data_bytes = data_bytes;
+  made.offsets = offsets;
+  return made;
+}
+
+static inline bfs_keys bfs_keys_digests(const uint64_t* digests, size_t count) {
+  bfs_keys made = BFS_KEYS_INIT;
+  made.kind = BFS_KEYS_DIGESTS;
+  made.count = count;
+  made.data = digests;
+  return made;
+}
+
+/* --- The library -------------------------------------------------------------------------------------------------- */
+
+/* "1.2.3": the version of the library that runs.  Static. */
+BFS_API const char* bfs_version(void);
+
+/* The same as a number: major * 1,000,000 + minor * 1,000 + patch. */
+BFS_API uint32_t bfs_version_number(void);
+
+/* One sentence for any code of this header, and a general one for any other number.  Static, never NULL. */
+BFS_API const char* bfs_strerror(int32_t code);
+
+/* The name of a code, "BFS_EUNCLEAN"; "BFS_E?" for any other number.  Static, never NULL. */
+BFS_API const char* bfs_code_name(int32_t code);
+
+/* --- Making, opening, closing ------------------------------------------------------------------------------------- */
+
+/* Makes a new, empty filter file, open for writing.  The complete, durable file appears under its name, or nothing
+ * does.  Its blocks are allocated, so adding cannot run out of disk where a store goes to the blocks that a file has;
+ * PROMISES.md lists the filesystems where that is not so.  The path is resolved once: what happens later to the current
+ * folder, the root, or a symbolic link on the way changes nothing for the handle.  A symbolic link as the last part of
+ * the path is BFS_ESYMLINK: nothing is made or replaced through one.
+ * *out is NULL on error.
+ * Waits: with BFS_OPTION_REPLACE, for the locks of the file that is replaced.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST (see BFS_OPTION_REPLACE), ENOENT (of the folder, or of `like`), EACCES,
+ * ENOSPC, ESIZING, EFILESYSTEM, EUNSUPPORTED, EKEY, EINTERNAL; of the file that is replaced or `like` every malformed
+ * code. */
+BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
+
+/* Opens a file.  Flags: those of o.
+ * For reading.  The handle reads the header's four pages and the end word, whatever the size of the file.  A symbolic
+ * link is followed, unless BFS_OPEN_NOFOLLOW is given.
+ * For writing.  The file is marked dirty, durably, before this returns, so that a later crash is noticed.  Before that
+ * a copy that has holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC. A dirty
+ * file without a live writer is adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty
+ * file is BFS_EUNCLEAN: recover it (BFS_OPEN_RECOVER), or make it again. The environment variable BFSTORE_FORCE_ISA
+ * (scalar, avx2, avx512, neon) chooses the kernel of what is opened or made while it is set.  One that this CPU cannot
+ * run is BFS_EINVAL.  Answers never depend on it. Never put a copy back with cp over the file that it was made from:
+ * bfstore would take that for the original, without the keys that were added after the copy.  Remove the file first, or
+ * mv the copy over it. Waits: for writing, for the lock of the file's state; for reading, while another process changes
+ * that state. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED,
+ * EINTERNAL, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every
+ * malformed code. */
+BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
+
+/* bfs_open with more than flags: a secret, a range of the file, a time to wait for locks.
+ *
+ * BFS_OPEN_RANGE reads in place an embedded filter in a file of any other format.  It goes with BFS_OPEN_READ,
+ * POPULATE, RANDOM, GUARD, COPY, NOFOLLOW and ANY_FILESYSTEM.  When the range is overwritten, zero-filled or truncated
+ * and grown again, lookups answer "maybe", and bfs_health is BFS_ELOST.
+ *
+ * `key` is the secret that a filter with BFS_HASH_SIPHASH was made with.  The library copies it into the handle, wipes
+ * the copy when the handle ends, and never stores it.  BFS_EKEY if it is another one, if none is given and the filter
+ * has one, or if the filter has none.  A caller that passes digests needs the secret to open, too.
+ *
+ * What the secret is for: the seed of BFS_HASH_XXH3 is in the file.  With it an attacker can choose keys that fill a
+ * filter long before its capacity, or find absent keys that it answers "maybe".  Without the secret of BFS_HASH_SIPHASH
+ * an attacker can do neither.  The secret is no help against an attacker who can read it, who learns digests of this
+ * file (they are as secret as the key), who sees the file change while keys of the attacker's choice are added, or who
+ * may ask the filter: an absent key that was once answered "maybe" is answered "maybe" again.
+ *
+ * Waits and codes: as bfs_open. */
+BFS_API BFS_CHECK int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out,
+                                        bfs_error* error);
+
+/* The bytes that bfs_format needs for these options.
+ * Codes: EINVAL, ENOMEM, ESIZING, EKEY, EUNSUPPORTED; of `like` what bfs_open returns for reading. */
+BFS_API BFS_CHECK int32_t bfs_required_bytes(const bfs_options* options, uint64_t* out_bytes, bfs_error* error);
+
+/* Makes a new, empty filter in the caller's buffer (64-byte aligned, at least bfs_required_bytes long).  The buffer
+ * stays the caller's and must outlive the handle.  Nothing touches a file: the caller saves the bytes.
+ * Codes: as bfs_required_bytes. */
+BFS_API BFS_CHECK int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* options, bfs_filter** out,
+                                     bfs_error* error);
+
+/* Reads a filter in the caller's buffer in place.  Flags: BFS_OPEN_READ, and BFS_OPEN_BARE for the bare form.  The
+ * buffer is 64-byte aligned, is never written to, and must outlive the handle. Codes: EINVAL, ENOMEM, EKEY,
+ * EUNSUPPORTED, every malformed code. */
+BFS_API BFS_CHECK int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out,
+                                   bfs_error* error);
+
+/* Reads, or with BFS_OPEN_WRITE changes, a filter in the caller's buffer in place; `key` is its secret.  Of the other
+ * options only BFS_OPEN_BARE.  Codes: as bfs_wrap. */
+BFS_API BFS_CHECK int32_t bfs_wrap_with(void* buffer, uint64_t buffer_bytes, const bfs_open_options* options,
+                                        bfs_filter** out, bfs_error* error);
+
+/* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file.  From
+ * then on the handle only reads.  On an error nothing has appeared, and the handle is as before. With
+ * BFS_OPTION_REPLACE the file that had the name is superseded: its handles answer "maybe", its writers get
+ * BFS_ESUPERSEDED.  This process tells them in that file, so it must be able to write to it, or own it.  (Mode 0444: it
+ * takes the right for a moment; a process that is killed in that moment leaves the file writable by its owner.)
+ * Needs the handle for itself.  Waits: for the locks of the file that is replaced.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ELOST, EPOISONED, EFAULT, and
+ * ENOTREGULAR, ESYMLINK of what is replaced. */
+BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
+
+/* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
+ * name now, before bfs_publish.  What that file's writers added before is in their logs.  What they add from now on is
+ * refused.  So add the end of those logs to this filter, and publish it: then no key is in neither.  Until then no
+ * process can open the path for writing, this one included.  If the handle is closed instead, the old file continues as
+ * before.
+ * Waits and codes: as bfs_publish. */
+BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
+
+/* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
+ * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.
+ * Needs the handle for itself.  Waits: a writer, for two locks and for the disk.
+ * Codes: EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, ESUPERSEDED,
+ * EFORKED, EFAULT, ENOMEM. */
+BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
+
+/* Frees the handle as if its process had been killed, for finalizers: waits for no lock and no disk.  Nothing that was
+ * added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it.  An
+ * unpublished file vanishes.  NULL does nothing.  Needs the handle for itself. */
+BFS_API void bfs_abandon(bfs_filter* filter);
+
+/* --- Sealed files ------------------------------------------------------------------------------------------------- */
+
+/* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum
+ * for every 64 KiB.  A sealed file is never written to again (BFS_ESEALED).  The complete, durable file appears under
+ * its name, or nothing does.  `from` stays as it is, and need only be readable; while it is copied it may have no
+ * writer (BFS_EBUSY).  No secret is needed. Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file
+ * that had the name answer "maybe" from then on), BFS_OPEN_ANY_FILESYSTEM.  mode: permission bits, less the umask; 0
+ * means 0600. Waits: 5,000 ms for each lock. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC,
+ * EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, every malformed code. */
+BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
+
+/* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
+ * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
+ * `capacity` of them, ascending.  A range that cannot be read is damaged.  Flags: 0 or BFS_OPEN_NOFOLLOW.  Waits for no
+ * lock. Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ELOST, ENOTSEALED, every malformed code. */
+BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint32_t flags, bfs_range* damaged, size_t capacity,
+                                     bfs_error* error);
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
 
-/* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in any process see it once this returns;
- * it survives a killed process at once, and a power cut once a later bfs_sync() returns BFS_OK. Returns 1 if the key
- * was certainly new, 0 if it may have been there, < 0 a BFS_E code (the key does not count as added).  Of those who add
- * one key at the same moment, several may be told 1. */
-BFS_API int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
-BFS_API int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
+/* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in every process see it once this returns.
+ * It survives a killed process at once, and a power cut once a later bfs_sync returns BFS_OK.
+ * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
+ * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
+ * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
+ * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
+BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
+BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
-/* Returns 0 if the key was certainly never added, 1 if it may have been (or the file is in doubt: see
- * bfs_statistics.health), < 0 a BFS_E code.  Only 0 is a no. */
+/* Returns 0 if the key was certainly never added, 1 if it may have been, or the file is in doubt (bfs_health).  Only 0
+ * is a no.  Waits for nothing but the disk.  Codes: EINVAL, EDIGESTONLY. */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 
-/* The key's 64-bit digest in this file.  Files with equal hash and seed (or secret key) have equal digests.
- * BFS_EDIGESTONLY where the hash is external. */
+/* The key's digest in this file.  Files with equal hash and seed (or secret) have equal digests.
+ * Codes: EINVAL, EDIGESTONLY. */
 BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest);
 
 /* --- Many keys ---------------------------------------------------------------------------------------------------- */
 
-/* _many: keys[i] is key_bytes[i] long.  _fixed: `count` keys of key_bytes each (not 0), one behind the other. _column32
- * and _column64: key i is bytes[offsets[i]] .. bytes[offsets[i+1]], with count + 1 ascending offsets, as Apache Arrow
- * keeps its string and large_string columns.  _digests: digests of this file's hash.
- *
- * bfs_add_*: returns how many keys were certainly new, or < 0 a BFS_E code found in the arguments, and then nothing was
- * added; BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED and BFS_EFULL may come with some of them added.
- * bfs_contains_*: answers[i] = 0 if key i is certainly absent, else 1; returns how many may be present, or < 0 a BFS_E
- * code, and then all `count` answers are 1. */
-BFS_API int64_t bfs_add_many(bfs_filter* filter, const void* const* keys, const size_t* key_bytes, size_t count);
-BFS_API int64_t bfs_add_fixed(bfs_filter* filter, const void* keys, size_t key_bytes, size_t count);
-BFS_API int64_t bfs_add_column32(bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count);
-BFS_API int64_t bfs_add_column64(bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count);
-BFS_API int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
+/* Adds keys.  Returns how many were certainly new.  EINVAL and EDIGESTONLY: nothing was added.  With any other code
+ * some of the keys may have been added, and none counts as added.  Codes: as bfs_add. */
+BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
 
-/* Into how many threads of its own (1 to 64) a call that adds many keys divides its work from now on, where this handle
- * is the only writer and the layout is blocked; a call with fewer than 16,384 keys a thread is not divided.
- * BFS_EINVAL for a handle that adds beside others: there, let threads of yours add. */
-BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads);
+/* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
+ * answer is 1 (of keys->count; where `keys` itself cannot be read, none is written).  Codes: EINVAL, EDIGESTONLY. */
+BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
-BFS_API int64_t bfs_contains_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes,
-                                  size_t count, uint8_t* answers);
-BFS_API int64_t bfs_contains_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
-                                   uint8_t* answers);
-BFS_API int64_t bfs_contains_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
-                                      uint8_t* answers);
-BFS_API int64_t bfs_contains_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
-                                      uint8_t* answers);
+/* A selection vector: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
+ * present, ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; what
+ * follows the last one is undefined.  At most 2^32 keys.  Codes: EINVAL, EDIGESTONLY. */
+BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t* indices);
+
+/* digests[i] = the digest of key i in this file (bfs_digest), 0 for a null.  Returns keys->count.  Below 0 nothing is
+ * written.  Codes: EINVAL, EDIGESTONLY. */
+BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests);
+
+/* The same for digests in an array. */
+BFS_API BFS_CHECK int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
 BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers);
 
-/* Selection vectors: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
- * present, ascending.  Or < 0 a BFS_E code, and then all `count` indices are those of all keys.  `indices` has room for
- * `count` numbers; what is behind the last one is undefined.  At most 2^32 keys. */
-BFS_API int64_t bfs_select_many(const bfs_filter* filter, const void* const* keys, const size_t* key_bytes,
-                                size_t count, uint32_t* indices);
-BFS_API int64_t bfs_select_fixed(const bfs_filter* filter, const void* keys, size_t key_bytes, size_t count,
-                                 uint32_t* indices);
-BFS_API int64_t bfs_select_column32(const bfs_filter* filter, const void* bytes, const int32_t* offsets, size_t count,
-                                    uint32_t* indices);
-BFS_API int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
-                                    uint32_t* indices);
-BFS_API int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices);
+/* The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
+ * writer and the layout is blocked.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
+ * alone.  EINVAL for a handle that adds concurrently with others: there, let threads of the caller's add.
+ * Codes: EINVAL, EFORKED. */
+BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
 /* --- Durability --------------------------------------------------------------------------------------------------- */
 
@@ -433,14 +614,19 @@ BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* err
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-/* 1 if the path still names this file (a relative one: in the folder that was current when it was opened), as long as
- * it must be, and no process is putting another in its place; 0 if it was replaced, removed, renamed, truncated or
- * overwritten: open the path again.  Of a range of a file: 1 if the path still names the file and the filter is in its
- * place.  < 0 a BFS_E code, BFS_EINVAL for a buffer.  Asks the file system: not for every lookup. */
-BFS_API int32_t bfs_is_current(const bfs_filter* filter);
+/* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING or BFS_EFAULT.
+ * Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often.  EINVAL for NULL. */
+BFS_API int32_t bfs_health(const bfs_filter* filter);
 
-/* Fills *out.  flags: 0, or BFS_STATS_FILL. */
-BFS_API int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out);
+/* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it
+ * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is that in the folder
+ * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
+ * is in its place.  Asks the file system: not for every lookup.  A writer also asks the kernel for failed writes.
+ * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, ENOMEM. */
+BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
+
+/* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
+BFS_API int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out, bfs_error* error);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,17 @@ class Subject:
     ask_many = None
 
 
+KEYS_COLUMN64 = 5
+
+
+class Keys(ctypes.Structure):
+    """bfs_keys of bfstore.h."""
+    _fields_ = [("struct_bytes", ctypes.c_uint32), ("kind", ctypes.c_uint32), ("count", ctypes.c_uint64),
+                ("data", ctypes.c_char_p), ("data_bytes", ctypes.c_uint64), ("lengths", ctypes.c_void_p),
+                ("offsets", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("stride", ctypes.c_uint64),
+                ("validity", ctypes.c_void_p), ("validity_offset", ctypes.c_uint64)]
+
+
 class Bfstore(Subject):
     """The example of the C ABI for Python, and besides many keys in one call."""
 
@@ -73,15 +84,17 @@ class Bfstore(Subject):
                                   bits_per_key=bits_per_key)
         filter_ = example.Filter(example.bfstore.bfs_create, path, ctypes.byref(options))
         super().__init__(filter_, filter_.add)
-        self.contains_column = example.bfstore.bfs_contains_column64
-        self.contains_column.restype = ctypes.c_int64
-        self.contains_column.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t,
-                                         ctypes.c_char_p]
+        self.contains_keys = example.bfstore.bfs_contains_keys
+        self.contains_keys.restype = ctypes.c_int64
+        self.contains_keys.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
 
     def ask_many(self, keys: list) -> int:
+        joined = b"".join(keys)
         offsets = (ctypes.c_int64 * (len(keys) + 1))(*itertools.accumulate(map(len, keys), initial=0))
         answers = ctypes.create_string_buffer(len(keys))
-        return self.contains_column(self.filter.handle, b"".join(keys), offsets, len(keys), answers)
+        column = Keys(ctypes.sizeof(Keys), KEYS_COLUMN64, len(keys), joined, len(joined), None,
+                      ctypes.cast(offsets, ctypes.c_void_p))
+        return self.contains_keys(self.filter.handle, ctypes.byref(column), answers)
 
 
 def bfstore_example(library: pathlib.Path):

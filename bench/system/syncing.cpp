@@ -43,7 +43,7 @@ Measured measure_syncs(const std::string& path, const Scale& scale, const MapOpt
   bfstore::Filter filter = open_resident(path, scale, option, pages);
   const Watched watched(path);
   const std::uint64_t resident = watched.pages_in_memory();
-  const auto huge = static_cast<double>(filter.stats().huge_page_bytes);
+  const auto huge = static_cast<double>(filter.stats({.memory = true}).memory->huge_page_bytes);
   std::vector<double> seconds, dirtied, written;
   for (std::uint64_t i = 0; i < scale.syncs; ++i) {
     const auto digests = digests_of(kAddedSeed + i, kKeys);

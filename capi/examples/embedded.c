@@ -25,8 +25,10 @@ static int write_table(const char* path) {
   if (bfs_required_bytes(&options, &bytes, NULL) != BFS_OK) return 0;
   buffer = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
   if (buffer == NULL || bfs_format(buffer, bytes, &options, &filter, NULL) != BFS_OK) return 0;
-  for (i = 0; i < sizeof rows / sizeof *rows; ++i) bfs_add(filter, rows[i], strlen(rows[i]));
-  bfs_close(filter); /* the bytes stay: they are yours to save */
+  for (i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    if (bfs_add(filter, rows[i], strlen(rows[i])) < 0) return 0;
+  }
+  bfs_close(filter, NULL); /* the bytes stay: they are yours to save */
 
   file = fopen(path, "wb");
   good = file != NULL && fwrite(page, 1, sizeof page, file) == sizeof page &&
@@ -39,7 +41,7 @@ static int write_table(const char* path) {
 int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "table.sst";
   bfs_open_options options = {sizeof options, BFS_OPEN_READ | BFS_OPEN_RANGE, .offset = FILTER_AT};
-  bfs_error error = {.struct_bytes = sizeof error};
+  bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 
   if (!write_table(path)) return 1;
@@ -49,6 +51,6 @@ int main(int argc, char** argv) {
   }
   printf("banana: %s\n", bfs_contains(filter, "banana", 6) == 0 ? "certainly absent" : "maybe present");
   printf("durian: %s\n", bfs_contains(filter, "durian", 6) == 0 ? "certainly absent" : "maybe present");
-  bfs_close(filter);
+  bfs_close(filter, NULL);
   return 0;
 }

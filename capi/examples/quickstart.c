@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "seen.bf";
   const char* keys[] = {"ada", "grace", "edsger", "barbara"};
   const char* questions[] = {"ada", "donald", "barbara", "niklaus"};
-  bfs_error error = {.struct_bytes = sizeof error};
+  bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
   size_t i;
 
@@ -28,7 +28,10 @@ int main(int argc, char** argv) {
     }
   }
   /* Closing syncs: only when it returns BFS_OK are the keys safe from a power cut. */
-  if (bfs_close(filter) != BFS_OK) return 1;
+  if (bfs_close(filter, &error) != BFS_OK) {
+    fprintf(stderr, "quickstart: %s\n", error.message);
+    return 1;
+  }
 
   /* Any number of processes may do this at once; they share one copy in memory. */
   if (bfs_open(path, BFS_OPEN_READ, &filter, &error) != BFS_OK) {
@@ -40,6 +43,6 @@ int main(int argc, char** argv) {
     const int32_t answer = bfs_contains(filter, questions[i], strlen(questions[i]));
     printf("%s: %s\n", questions[i], answer == 0 ? "certainly absent" : "maybe present");
   }
-  bfs_close(filter);
+  bfs_close(filter, NULL);
   return 0;
 }

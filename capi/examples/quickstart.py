@@ -2,16 +2,16 @@
 
     python3 quickstart.py seen.bf
 
-Needs libbfstore.so.1 where the loader finds it; BFSTORE_LIBRARY names another.
+Needs libbfstore.so.0 where the loader finds it; BFSTORE_LIBRARY names another.
 """
 import ctypes
 import os
 import sys
 
-bfstore = ctypes.CDLL(os.environ.get("BFSTORE_LIBRARY", "libbfstore.so.1"))
+bfstore = ctypes.CDLL(os.environ.get("BFSTORE_LIBRARY", "libbfstore.so.0"))
 bfstore.bfs_strerror.restype = ctypes.c_char_p
 bfstore.bfs_add.argtypes = bfstore.bfs_contains.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
-bfstore.bfs_close.argtypes = [ctypes.c_void_p]
+bfstore.bfs_close.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 class Options(ctypes.Structure):
@@ -20,7 +20,9 @@ class Options(ctypes.Structure):
                 ("fpr", ctypes.c_double), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
                 ("num_bits", ctypes.c_uint64), ("num_probes", ctypes.c_uint32), ("layout", ctypes.c_uint32),
                 ("hash", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("seed", ctypes.c_uint64),
-                ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64)]
+                ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64),
+                ("key", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("lock_timeout_ms", ctypes.c_uint32),
+                ("writeback_check_ms", ctypes.c_uint32)]
 
 
 class Error(ctypes.Structure):
@@ -57,7 +59,7 @@ class Filter:
         return self
 
     def __exit__(self, *_):
-        code = bfstore.bfs_close(self.handle)
+        code = bfstore.bfs_close(self.handle, None)
         if code != 0:  # only when this is 0 are the keys safe from a power cut
             raise OSError(bfstore.bfs_strerror(code).decode())
 

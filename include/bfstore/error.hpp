@@ -5,7 +5,9 @@
 #include <cassert>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -16,63 +18,66 @@ namespace bfstore {
 enum class Code : std::int32_t {
   kOk = 0,
 
-  // The caller, the system, the moment.
-  kInvalid = -1,       // an argument is out of range or contradicts another
+  // The call, or the system.
+  kInvalid = -1,       // an argument is out of range, or contradicts another
   kNoMemory = -2,      // out of memory
-  kSystem = -3,        // a system call failed; Error::os_errno says how
-  kBusy = -4,          // another process holds the file in a way that excludes this
-  kExists = -5,        // the file is there already
-  kNotFound = -6,      // no such file
+  kSystem = -3,        // a system call failed: Error::os_errno has its errno
+  kBusy = -4,          // another process holds a lock of the file that excludes this, or held it too long
+  kExists = -5,        // the file exists
+  kNotFound = -6,      // the file does not exist
   kAccess = -7,        // permission denied
   kReadOnly = -8,      // the handle was opened for reading
   kNoSpace = -9,       // the disk, the quota or the file size limit is full
-  kOwners = -10,       // all 64 lanes for owners of marks are taken
-  kDigestOnly = -11,   // the file's hash is `external`: it takes digests, not keys
+  kOwners = -10,       // all 64 lanes for owners of marks are taken: drop an owner
+  kDigestOnly = -11,   // the file's hash is "external": it takes digests, not keys
   kSizing = -12,       // no m and k can reach what was asked
   kInternal = -13,     // a bug in bfstore
-  kUnsupported = -14,  // the filter's layout can not do this
+  kUnsupported = -14,  // the filter's layout cannot do this
+  kForked = -15,       // the handle was made before a fork, and this is the child
+  kFilesystem = -16,   // on a network or overlay filesystem, which may show readers an older file
+  kKey = -17,          // the secret key is missing, is another one, or the filter has none
 
-  // The state of a file.
-  kUnclean =
-      -20,  // dirty when the machine went down (or copied while in use): synced keys are there, others may not be
-  kPoisoned = -21,    // a sync failed: what is in memory and what is on disk may differ
-  kLost = -22,        // the file was truncated, overwritten or zero-filled under the mapping
-  kRecovering = -23,  // a recovery was begun and is not finished
-  kSuperseded = -24,  // another file was put, or is being put, in the place of this one
-  kForked = -25,      // the handle was made before a fork, and this is the child
-  kFilesystem = -26,  // on a filesystem that processes or machines do not share as memory
-  kFull = -27,        // the handle has a hard limit, and the filter is at its capacity
-  kKey = -28,         // the filter's secret key was not given, is another one, or there is none
-  kFault = -29,       // a page of the file could not be read, or the file was truncated: all of it is "maybe" by now
-  kSealed = -30,      // sealed: it is never written to again
-  kNotSealed = -31,   // not sealed, so that it has no checksums
-  kDamaged = -32,     // other bytes than those that were sealed
+  // The state of a good file.
+  kUnclean = -100,     // dirty when the machine went down, or copied while in use
+  kPoisoned = -101,    // a sync failed: memory and disk may differ
+  kLost = -102,        // truncated, overwritten or zero-filled while it was mapped
+  kRecovering = -103,  // a recovery was begun and has not ended
+  kSuperseded = -104,  // another file takes, or took, the place of this one: open the path again
+  kFull = -105,        // the handle has a hard limit, and the filter is at its capacity
+  kFault = -106,       // a page could not be read, or the file was truncated: every answer is "maybe" now
+  kSealed = -107,      // sealed: no one writes to it again
+  kNotSealed = -108,   // not sealed, so that it has no checksums
+  kDamaged = -109,     // a sealed file with other bytes than those that were sealed
 
-  // What a reader's checklist found, in the order in which it is checked.
-  kNotRegular = -40,  // not a regular file
-  kSymlink = -41,     // a symbolic link
-  kTooShort = -42,    // shorter than its header
-  kMagic = -43,       // does not begin with the magic bytes
-  kVersion = -44,     // a later major version
-  kForm = -45,        // an embedded record where a file is wanted, or the other way round
-  kHeaderSize = -46,  // the header's length is impossible
-  kChecksum = -47,    // the identity's checksum does not match
-  kReserved = -48,    // reserved bytes are not zero
-  kFeature = -49,     // needs a feature that this version does not know
-  kLayout = -50,      // unknown layout
-  kHash = -51,        // unknown hash
-  kProbes = -52,      // k is not in 1..64
-  kBits = -53,        // m is zero, above 2^48, or not a whole number of blocks
-  kCapacity = -54,    // n or p is impossible
-  kBody = -55,        // the body does not fit m, overlaps the header, is misaligned, or is not inside the file
-  kRecord = -56,      // a parameter record is malformed, or critical and unknown
-  kCanary = -57,      // this library hashes otherwise than the one that made the file
-  kSlots = -58,       // no state slot is valid
-  kLiveWord = -59,    // the live word or the end word is not the file's own
+  // What a reader's checklist found, in the order in which it is checked (FORMAT.md).
+  kNotRegular = -200,  // not a regular file
+  kSymlink = -201,     // a symbolic link, where none is followed
+  kTooShort = -202,    // shorter than its header
+  kMagic = -203,       // does not begin with the magic bytes
+  kVersion = -204,     // a later major version of the format
+  kForm = -205,        // an embedded record where a file is wanted, or the other way round
+  kHeaderSize = -206,  // the header's length is impossible
+  kChecksum = -207,    // the identity's checksum does not match
+  kReserved = -208,    // reserved bytes are not zero
+  kFeature = -209,     // needs a feature that this library does not know
+  kLayout = -210,      // unknown layout
+  kHash = -211,        // unknown hash
+  kProbes = -212,      // k is not in 1..64
+  kBits = -213,        // m is impossible
+  kCapacity = -214,    // n or p is impossible
+  kBody = -215,        // the body is not where, or not as long as, it must be
+  kRecord = -216,      // a parameter record is malformed, or critical and unknown
+  kCanary = -217,      // this library hashes otherwise than the one that made the file
+  kSlots = -218,       // no state slot is valid
+  kLiveWord = -219,    // the live word or the end word is not the file's own
 };
 
 // The name of a code as C programs spell it ("BFS_EUNCLEAN"), or nullptr if there is no such code.
 [[nodiscard]] const char* code_name(Code code) noexcept;
+
+// The errno that says the same (kExists: EEXIST), for languages that choose the class of an error by it; 0: there is
+// none.
+[[nodiscard]] int natural_errno(Code code) noexcept;
 
 // One sentence for a person; never nullptr.
 [[nodiscard]] const char* code_text(Code code) noexcept;
@@ -86,7 +91,14 @@ struct [[nodiscard]] Error {
   [[nodiscard]] bool ok() const noexcept { return code == Code::kOk; }
 };
 
-// A value or an Error (never one whose code is kOk).
+// Thrown by Result::value() of an error, as by std::expected: a bug in the program that did not look.
+class BadResult : public std::logic_error {
+ public:
+  explicit BadResult(const Error& error) : std::logic_error("the value of an error was used: " + error.message) {}
+};
+
+// A value or an Error (never one whose code is kOk). Using the value of an error throws BadResult.
+// A Result<bool> is neither true nor false: `if (!f.is_current())` would ask for an error, and not for the answer.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -94,19 +106,26 @@ class [[nodiscard]] Result {
   Result(Error error) : held_(std::in_place_index<1>, std::move(error)) { assert(!this->error().ok()); }
 
   [[nodiscard]] bool ok() const noexcept { return held_.index() == 0; }
-  explicit operator bool() const noexcept { return ok(); }
+  explicit operator bool() const noexcept requires(!std::is_same_v<T, bool>) { return ok(); }
 
-  [[nodiscard]] T& value() & noexcept { return *std::get_if<0>(&held_); }
-  [[nodiscard]] const T& value() const& noexcept { return *std::get_if<0>(&held_); }
-  [[nodiscard]] T&& value() && noexcept { return std::move(*std::get_if<0>(&held_)); }
-  [[nodiscard]] T& operator*() & noexcept { return value(); }
-  [[nodiscard]] const T& operator*() const& noexcept { return value(); }
-  [[nodiscard]] T* operator->() noexcept { return std::get_if<0>(&held_); }
-  [[nodiscard]] const T* operator->() const noexcept { return std::get_if<0>(&held_); }
+  [[nodiscard]] T& value() & { return *held_value(); }
+  [[nodiscard]] const T& value() const& { return *held_value(); }
+  [[nodiscard]] T&& value() && { return std::move(*held_value()); }
+  [[nodiscard]] T& operator*() & { return *held_value(); }
+  [[nodiscard]] const T& operator*() const& { return *held_value(); }
+  [[nodiscard]] T&& operator*() && { return std::move(*held_value()); }
+  [[nodiscard]] T* operator->() { return held_value(); }
+  [[nodiscard]] const T* operator->() const { return held_value(); }
 
   [[nodiscard]] const Error& error() const noexcept { return *std::get_if<1>(&held_); }
 
  private:
+  [[nodiscard]] T* held_value() { return const_cast<T*>(std::as_const(*this).held_value()); }
+  [[nodiscard]] const T* held_value() const {
+    if (!ok()) throw BadResult(error());
+    return std::get_if<0>(&held_);
+  }
+
   std::variant<T, Error> held_;
 };
 

@@ -63,8 +63,8 @@ class Filter {
   // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and outlives the handle. `bare`: the
   // buffer is exactly body and trailer. `key`: OpenOptions. The first reads and adds, the second only reads.
   static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<SecretKey>& key = {});
-  static Result<Filter> wrap(std::span<const std::byte> buffer, bool bare = false,
-                             const std::optional<SecretKey>& key = {});
+  static Result<Filter> wrap_to_read(std::span<const std::byte> buffer, bool bare = false,
+                                     const std::optional<SecretKey>& key = {});
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
@@ -80,6 +80,10 @@ class Filter {
   // Closes; the last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever is
   // returned. Closing without looking at the outcome (the destructor) loses nothing but the news of a failed sync.
   Error close();
+
+  // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
+  // added is lost, and nothing is synced. The handle is empty afterwards.
+  void abandon() noexcept;
 
   // --- One key ------------------------------------------------------------------------------------------------
 
@@ -122,6 +126,10 @@ class Filter {
   // what is behind the last index is left undefined.
   Count select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept;
 
+  // digests[i] is the digest of key i (digest()), 0 for a null; keys() is how many keys there are. On a code nothing is
+  // written. `digests` is at least as long as the keys.
+  Count digest_keys(const Keys& keys, std::span<std::uint64_t> digests) const noexcept;
+
   // --- Durability ---------------------------------------------------------------------------------------------
 
   // Makes everything that was added before the call durable, and then stores `mark` for `owner`: a position in the
@@ -144,16 +152,16 @@ class Filter {
 
   [[nodiscard]] const Shape& shape() const noexcept;
   // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
-  // kRecovering or kFault.
+  // kRecovering or kFault. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
   // Whether the path still names this file, as long as it must be, and nobody is putting another in its place: a handle
   // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other
   // programs what it knew.
   // Of a range of a file: whether the path still names the file, and the filter is in its place.
-  // Asks the file system. kInvalid for a buffer.
+  // Asks the file system, and the kernel for failed writes. kInvalid for a buffer.
   [[nodiscard]] Result<bool> is_current() const;
-  // `count_bits` reads the whole body.
-  [[nodiscard]] Stats stats(bool count_bits = false) const;
+  // Without a wish it reads memory, and makes no system call.
+  [[nodiscard]] Stats stats(StatsWish wish = {}) const;
 
   // What a lookup needs, for callers who want it inlined (inline.hpp). Good until this handle is closed.
   [[nodiscard]] Lookup lookup() const noexcept;
@@ -165,6 +173,10 @@ class Filter {
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
+  template <class Answer>
+  Count answer_all(const Keys& keys, std::span<Answer> out) const noexcept;
+  template <class Answer>
+  Count answer_some(const Keys& keys, std::span<Answer> out) const noexcept;
   std::unique_ptr<Core> core_;
 };
 

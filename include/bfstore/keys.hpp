@@ -49,17 +49,35 @@ class Keys {
     return fixed(bytes, key_bytes, count, key_bytes);
   }
 
-  // Key i is bytes[offsets[i]] .. bytes[offsets[i + 1]]: one more offset than keys, ascending from 0 or more, as in
-  // Apache Arrow's columns of strings. `bytes` may be null where every key is empty.
-  [[nodiscard]] static Keys column(const void* bytes, std::span<const std::int32_t> offsets) noexcept {
-    return Keys(Column<std::int32_t>{static_cast<const char*>(bytes), offsets});
+  // Key i is bytes[offsets[i]] .. bytes[offsets[i + 1]]: one more offset than keys, as in Apache Arrow's columns of
+  // strings. The offsets do not descend, the first is at least 0, and the last at most `num_bytes`: check() compares.
+  [[nodiscard]] static Keys column(const void* bytes, std::size_t num_bytes,
+                                   std::span<const std::int32_t> offsets) noexcept {
+    return Keys(Column<std::int32_t>{{static_cast<const char*>(bytes), num_bytes}, offsets});
   }
-  [[nodiscard]] static Keys column(const void* bytes, std::span<const std::int64_t> offsets) noexcept {
-    return Keys(Column<std::int64_t>{static_cast<const char*>(bytes), offsets});
+  [[nodiscard]] static Keys column(const void* bytes, std::size_t num_bytes,
+                                   std::span<const std::int64_t> offsets) noexcept {
+    return Keys(Column<std::int64_t>{{static_cast<const char*>(bytes), num_bytes}, offsets});
   }
 
   // Digests of the filter's hash: see Filter::digest().
   [[nodiscard]] static Keys digests(std::span<const std::uint64_t> digests) noexcept { return Keys(Digests{digests}); }
+
+  // The same keys, of which some are null: key i is there if bit i of `bits` is 1, counted from bit `first_bit`, the
+  // lowest bit of a byte first (Apache Arrow's validity bitmap). A null is not the empty key: add_keys() skips it,
+  // contains_keys() answers 0 and select_keys() leaves it out, since no call can have added it.
+  // Its place in the form has to be sound nevertheless.
+  [[nodiscard]] Keys where_valid(const std::uint8_t* bits, std::size_t first_bit = 0) const noexcept {
+    Keys keys = *this;
+    keys.validity_ = bits;
+    keys.first_bit_ = first_bit;
+    return keys;
+  }
+  [[nodiscard]] bool may_have_nulls() const noexcept { return validity_ != nullptr; }
+  [[nodiscard]] bool is_null(std::size_t i) const noexcept {
+    const std::size_t bit = first_bit_ + i;
+    return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
+  }
 
   // How many; without a meaning where check() finds a mistake.
   [[nodiscard]] std::size_t size() const noexcept {
@@ -67,8 +85,8 @@ class Keys {
   }
 
   // kOk, or kInvalid where the arguments cannot be right: arrays of unequal length, a null pointer to a key that is not
-  // empty, offsets that descend, a width of 0, keys that overlap or that no memory can hold. Reads the pointers and the
-  // offsets, and no key. Each call of Filter that takes keys does this before anything else.
+  // empty, offsets that descend or leave the column, a width of 0, keys that overlap or that no memory can hold. Reads
+  // the pointers and the offsets, and no key. Each call of Filter that takes keys does this before anything else.
   [[nodiscard]] Code check() const noexcept;
 
   // The forms. All but Digests have key i at [i].
@@ -76,6 +94,9 @@ class Keys {
     std::span<const void* const> keys;
     std::span<const std::size_t> key_bytes;
     [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] Pointers part(std::size_t first, std::size_t count) const noexcept {
+      return {keys.subspan(first, count), key_bytes.subspan(first, count)};
+    }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
       return {static_cast<const char*>(keys.data()[i]), key_bytes.data()[i]};
     }
@@ -84,12 +105,18 @@ class Keys {
   struct Views {
     std::span<const std::string_view> keys;
     [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] Views part(std::size_t first, std::size_t count) const noexcept {
+      return {keys.subspan(first, count)};
+    }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept { return keys.data()[i]; }
   };
 
   struct Pairs {
     std::span<const iovec> keys;
     [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
+    [[nodiscard]] Pairs part(std::size_t first, std::size_t count) const noexcept {
+      return {keys.subspan(first, count)};
+    }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
       return {static_cast<const char*>(keys.data()[i].iov_base), keys.data()[i].iov_len};
     }
@@ -101,22 +128,31 @@ class Keys {
     std::size_t count;
     std::size_t stride;
     [[nodiscard]] std::size_t size() const noexcept { return count; }
+    [[nodiscard]] Fixed part(std::size_t first, std::size_t part_count) const noexcept {
+      return {bytes + first * stride, key_bytes, part_count, stride};
+    }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept { return {bytes + i * stride, key_bytes}; }
   };
 
   template <class Offset>
   struct Column {
-    const char* bytes;
+    std::string_view bytes;
     std::span<const Offset> offsets;
     [[nodiscard]] std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
+    [[nodiscard]] Column part(std::size_t first, std::size_t count) const noexcept {
+      return {bytes, offsets.subspan(first, count + 1)};
+    }
     [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
-      return {bytes + offsets.data()[i], static_cast<std::size_t>(offsets.data()[i + 1] - offsets.data()[i])};
+      return {bytes.data() + offsets.data()[i], static_cast<std::size_t>(offsets.data()[i + 1] - offsets.data()[i])};
     }
   };
 
   struct Digests {
     std::span<const std::uint64_t> digests;
     [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
+    [[nodiscard]] Digests part(std::size_t first, std::size_t count) const noexcept {
+      return {digests.subspan(first, count)};
+    }
   };
 
   // What `use` makes of the form: the way to a loop that is compiled for each form and does not ask for it at each key.
@@ -125,11 +161,22 @@ class Keys {
     return std::visit(use, form_);
   }
 
+  // The keys [first, first + count).
+  [[nodiscard]] Keys part(std::size_t first, std::size_t count) const noexcept {
+    Keys keys;
+    visit([&](const auto& form) { keys.form_ = form.part(first, count); });
+    keys.validity_ = validity_;
+    keys.first_bit_ = first_bit_ + first;
+    return keys;
+  }
+
  private:
   using Form = std::variant<Digests, Pointers, Views, Pairs, Fixed, Column<std::int32_t>, Column<std::int64_t>>;
   explicit Keys(const Form& form) noexcept : form_(form) {}
 
   Form form_;
+  const std::uint8_t* validity_ = nullptr;
+  std::size_t first_bit_ = 0;
 };
 
 static_assert(std::is_trivially_copyable_v<Keys>);

@@ -75,6 +75,14 @@ struct OpenOptions {
   // Open it on a network filesystem, too (NFS, SMB, FUSE, 9p and their like), or on an overlay that can not be written
   // to. There a reader may see an older file than the writer wrote, which makes a wrong "no".
   bool any_filesystem = false;
+  // For reading. A symbolic link as the last part of the path is kSymlink; otherwise it is followed. Writers never
+  // follow one.
+  bool no_follow = false;
+  // For reading. Nothing at all is written, for audits and sandboxes. Without it a reader adopts a killed writer's file
+  // (it syncs that), writes down that the kernel failed to write a page, clears the sign of a process that was killed
+  // while it replaced the file, and makes an overlay copy the file up. With it a file that needs such a sync or copy is
+  // refused, and the rest concerns this handle alone.
+  bool no_write = false;
   // For reading a sealed file: all of it is read first, and compared with its checksums. kDamaged if it is not as it
   // was sealed, kNotSealed if it has none.
   bool verify = false;
@@ -159,17 +167,28 @@ struct Fill {
   double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
 };
 
+// What the kernel says of the memory that a file is in. Asking takes longer the larger the file is.
+struct MemoryUse {
+  std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now
+  // How much of the mapping's file is in memory now; nothing where the kernel does not tell: it tells the owner of the
+  // file, and a process that may write to it.
+  std::optional<std::uint64_t> resident_bytes;
+};
+
+// What is found out besides what costs nothing.
+struct StatsWish {
+  bool fill = false;    // counts the bits: reads the whole body
+  bool memory = false;  // files only
+};
+
 struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
   std::uint64_t keys_added = 0;  // adds that changed a bit; 0 in buffers, which keep no counter
   bool saturated = false;        // more keys were added than the capacity: the false-positive rate is above the promise
-  std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now; 0 in buffers
-  // How much of the mapping's file is in memory now; nothing in buffers, and where the kernel does not tell: it does
-  // only to who owns the file or may write to it.
-  std::optional<std::uint64_t> resident_bytes;
-  std::optional<Fill> fill;  // only where it was asked for
+  std::optional<Fill> fill;      // only where it was asked for
+  std::optional<MemoryUse> memory;  // only where it was asked for, and never of a buffer
 };
 
 }  // namespace bfstore

@@ -40,7 +40,7 @@ struct Verification {
 
 // Reads a sealed file from end to end, from the disk as far as no process has it in memory, and writes nothing. Any
 // thread may call it; a key of the filter is not needed. kNotSealed if it has no checksums. What is wrong with the
-// header is an error, as when it is opened.
-Result<Verification> verify(const std::string& path);
+// header is an error, as when it is opened. A symbolic link is followed, unless `no_follow` (then kSymlink).
+Result<Verification> verify(const std::string& path, bool no_follow = false);
 
 }  // namespace bfstore

@@ -2,6 +2,7 @@
 #include <bfstore/bfstore.hpp>
 
 #include <array>
+#include <cerrno>
 
 namespace bfstore {
 namespace {
@@ -10,42 +11,44 @@ struct CodeRow {
   Code code;
   const char* name;
   const char* text;
+  int natural_errno = 0;
 };
 
 constexpr std::array kCodes{
     CodeRow{Code::kOk, "BFS_OK", "no error"},
-    CodeRow{Code::kInvalid, "BFS_EINVAL", "an argument is out of range or contradicts another"},
-    CodeRow{Code::kNoMemory, "BFS_ENOMEM", "out of memory"},
+    CodeRow{Code::kInvalid, "BFS_EINVAL", "an argument is out of range or contradicts another", EINVAL},
+    CodeRow{Code::kNoMemory, "BFS_ENOMEM", "out of memory", ENOMEM},
     CodeRow{Code::kSystem, "BFS_ESYSTEM", "a system call failed"},
-    CodeRow{Code::kBusy, "BFS_EBUSY", "another process or handle has the file open in a way that excludes this"},
-    CodeRow{Code::kExists, "BFS_EEXIST", "the file is there already"},
-    CodeRow{Code::kNotFound, "BFS_ENOENT", "no such file"},
-    CodeRow{Code::kAccess, "BFS_EACCES", "permission denied"},
-    CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading"},
-    CodeRow{Code::kNoSpace, "BFS_ENOSPC", "no space left, or the quota or file size limit is reached"},
+    CodeRow{Code::kBusy, "BFS_EBUSY", "another process or handle has the file open in a way that excludes this", EBUSY},
+    CodeRow{Code::kExists, "BFS_EEXIST", "the file is there already", EEXIST},
+    CodeRow{Code::kNotFound, "BFS_ENOENT", "no such file", ENOENT},
+    CodeRow{Code::kAccess, "BFS_EACCES", "permission denied", EACCES},
+    CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading", EBADF},
+    CodeRow{Code::kNoSpace, "BFS_ENOSPC", "no space left, or the quota or file size limit is reached", ENOSPC},
     CodeRow{Code::kOwners, "BFS_EOWNERS", "all 64 lanes for owners of marks are taken"},
     CodeRow{Code::kDigestOnly, "BFS_EDIGESTONLY", "the filter's hash is external: it takes digests, not keys"},
     CodeRow{Code::kSizing, "BFS_ESIZING", "no m and k can reach what was asked"},
     CodeRow{Code::kInternal, "BFS_EINTERNAL", "internal error: a bug in bfstore"},
-    CodeRow{Code::kUnsupported, "BFS_EUNSUPPORTED", "the filter's layout can not do this"},
+    CodeRow{Code::kUnsupported, "BFS_EUNSUPPORTED", "the filter's layout can not do this", EOPNOTSUPP},
     CodeRow{Code::kUnclean, "BFS_EUNCLEAN",
             "the file was not closed before the machine went down, or is a copy of one in use"},
-    CodeRow{Code::kPoisoned, "BFS_EPOISONED", "writing the file to disk failed: memory and disk may differ"},
+    CodeRow{Code::kPoisoned, "BFS_EPOISONED", "writing the file to disk failed: memory and disk may differ", EIO},
     CodeRow{Code::kLost, "BFS_ELOST", "the file was truncated, overwritten or zero-filled while it was in use"},
     CodeRow{Code::kRecovering, "BFS_ERECOVERING", "a recovery of the file was begun and is not finished"},
-    CodeRow{Code::kSuperseded, "BFS_ESUPERSEDED", "another file was put in the place of this one; open the path again"},
+    CodeRow{Code::kSuperseded, "BFS_ESUPERSEDED", "another file was put in the place of this one; open the path again",
+            ESTALE},
     CodeRow{Code::kForked, "BFS_EFORKED", "the filter was opened before a fork; open it again in the child"},
     CodeRow{Code::kFilesystem, "BFS_EFILESYSTEM",
-            "the file is on a network or overlay filesystem, which may show readers an older file"},
+            "the file is on a network or overlay filesystem, which may show readers an older file", EOPNOTSUPP},
     CodeRow{Code::kFull, "BFS_EFULL", "the filter has reached its capacity, which this handle does not exceed"},
     CodeRow{Code::kKey, "BFS_EKEY", "the secret key was not given, is not the filter's own, or the filter has none"},
     CodeRow{Code::kFault, "BFS_EFAULT",
-            "a page of the file could not be read, or the file was truncated: everything is answered with maybe"},
-    CodeRow{Code::kSealed, "BFS_ESEALED", "the file is sealed: it is never written to again"},
+            "a page of the file could not be read, or the file was truncated: everything is answered with maybe", EIO},
+    CodeRow{Code::kSealed, "BFS_ESEALED", "the file is sealed: it is never written to again", EROFS},
     CodeRow{Code::kNotSealed, "BFS_ENOTSEALED", "the file is not sealed, so that it has no checksums"},
-    CodeRow{Code::kDamaged, "BFS_EDAMAGED", "a sealed file has other bytes than those that were sealed"},
+    CodeRow{Code::kDamaged, "BFS_EDAMAGED", "a sealed file has other bytes than those that were sealed", EIO},
     CodeRow{Code::kNotRegular, "BFS_ENOTREGULAR", "not a regular file"},
-    CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link"},
+    CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link", ELOOP},
     CodeRow{Code::kTooShort, "BFS_ETOOSHORT", "shorter than the header of a filter"},
     CodeRow{Code::kMagic, "BFS_EMAGIC", "not a bfstore file"},
     CodeRow{Code::kVersion, "BFS_EVERSION", "a later version of the format"},
@@ -80,6 +83,11 @@ const char* version() noexcept { return BFSTORE_VERSION; }
 const char* code_name(Code code) noexcept {
   const CodeRow* row = find_code(code);
   return row == nullptr ? nullptr : row->name;
+}
+
+int natural_errno(Code code) noexcept {
+  const CodeRow* row = find_code(code);
+  return row == nullptr ? 0 : row->natural_errno;
 }
 
 const char* code_text(Code code) noexcept {

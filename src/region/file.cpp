@@ -11,6 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -70,24 +73,44 @@ constexpr std::array<std::uint32_t, 25> kRemote{NFS_SUPER_MAGIC,
 
 }  // namespace
 
-Result<File> File::open(const std::string& path, Access access) {
-  auto folder = Folder::of(path);
+Result<File> File::open(const std::string& path, Access access, Links links) {
+  const auto folder = Folder::of(path);
   if (!folder) return folder.error();
-  return open_in(std::move(*folder), path, access);
+  auto file = open_in(*folder, name_in_folder(path), path, access);
+  const bool follow = links == Links::kFollow && !file && file.error().code == Code::kSymlink;
+  return follow ? open_target(*folder, path, access) : std::move(file);
 }
 
-Result<File> File::open_again(Access access) const { return open_in(folder_, path_, access); }
+// What the link leads to is a path of its own, which may be a link again by the time it is opened.
+Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const std::string& path, Access access) {
+  const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr), &std::free);
+  if (target == nullptr && errno == ENOENT)
+    return Error{Code::kNotFound, ENOENT, path + ": a symbolic link that leads nowhere; correct it"};
+  if (target == nullptr) return fail_errno(errno, path, "following the symbolic link");
+  auto folder = Folder::of(target.get());
+  if (!folder) return folder.error();
+  auto file = open_in(std::move(*folder), name_in_folder(target.get()), path, access);
+  if (file) file->link_folder_ = std::move(link_folder);
+  return file;
+}
 
-Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access) {
+// By its name and not by its path, which may be a link.
+Result<File> File::open_again(Access access) const {
+  auto file = open_in(folder_, name_, path_, access);
+  if (file) file->link_folder_ = link_folder_;
+  return file;
+}
+
+Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::string& name, const std::string& path,
+                           Access access) {
   constexpr int kCareful = O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   const bool reading = access == Access::kRead;
-  const std::string name = name_in_folder(path);
   const int in_folder = folder->descriptor();
   Descriptor descriptor = Descriptor::open(name.c_str(), (reading ? O_RDONLY : O_RDWR) | kCareful,
                                            reading ? Children::kInherit : Children::kDoNot, 0, in_folder);
   if (descriptor.is_open()) {
-    return reading ? File(std::move(descriptor), path, std::move(folder))
-                   : of_this_process(std::move(descriptor), path, std::move(folder));
+    return reading ? File(std::move(descriptor), path, name, std::move(folder))
+                   : of_this_process(std::move(descriptor), path, name, std::move(folder));
   }
   const int failed = errno;
   if (failed == ELOOP && is_symlink(in_folder, name)) {
@@ -144,7 +167,7 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
 // Until it is published its owner may read and write it, whatever mode was asked for: it is opened once more.
 Result<File> File::new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder) {
   constexpr mode_t kOwners = S_IRUSR | S_IWUSR;
-  auto file = of_this_process(std::move(descriptor), path, std::move(folder));
+  auto file = of_this_process(std::move(descriptor), path, name_in_folder(path), std::move(folder));
   if (!file) return file;
   struct stat facts {};
   if (fstat(file->descriptor(), &facts) != 0) return fail_errno(errno, path, "asking for its mode");
@@ -155,9 +178,9 @@ Result<File> File::new_file(Descriptor descriptor, const std::string& path, std:
   return file;
 }
 
-Result<File> File::of_this_process(Descriptor descriptor, const std::string& path,
+Result<File> File::of_this_process(Descriptor descriptor, const std::string& path, const std::string& name,
                                    std::shared_ptr<const Folder> folder) {
-  File file(std::move(descriptor), path, std::move(folder));
+  File file(std::move(descriptor), path, name, std::move(folder));
   file.writable_ = true;
   const auto born = ForkMark::make();
   if (!born) return born.error();
@@ -170,6 +193,7 @@ File::File(File&& other) noexcept
       path_(std::move(other.path_)),
       name_(std::move(other.name_)),
       folder_(std::move(other.folder_)),
+      link_folder_(std::move(other.link_folder_)),
       temporary_(std::exchange(other.temporary_, std::string())),
       published_mode_(other.published_mode_),
       writable_(other.writable_),
@@ -180,6 +204,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(name_, other.name_);
   std::swap(folder_, other.folder_);
+  std::swap(link_folder_, other.link_folder_);
   std::swap(temporary_, other.temporary_);
   std::swap(published_mode_, other.published_mode_);
   std::swap(writable_, other.writable_);
@@ -233,13 +258,26 @@ bool File::has_its_path() const noexcept {
   struct stat there {};
   return fstat(descriptor(), &here) == 0 &&
          fstatat(folder_->descriptor(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino && !link_leads_elsewhere();
+}
+
+bool File::link_leads_elsewhere() const noexcept try {
+  if (link_folder_ == nullptr) return false;
+  struct stat here {};
+  struct stat there {};
+  return fstat(descriptor(), &here) != 0 ||
+         fstatat(link_folder_->descriptor(), name_in_folder(path_).c_str(), &there, 0) != 0 ||
+         here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+} catch (const std::bad_alloc&) {
+  return true;
 }
 
 bool File::path_names_another() const noexcept {
   struct stat here {};
   struct stat there {};
-  if (path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0 || lstat(path_.c_str(), &there) != 0) return false;
+  if (path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0) return false;
+  const int flags = link_folder_ == nullptr ? AT_SYMLINK_NOFOLLOW : 0;
+  if (fstatat(AT_FDCWD, path_.c_str(), &there, flags) != 0) return false;
   return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 

@@ -45,8 +45,12 @@ class File {
   // What is open for writing is not its owner's children's: they have no descriptor of it, and hold none of its locks.
   enum class Access { kRead, kReadWrite };
 
-  // Never follows a symbolic link as the last part of the path (kSymlink), never blocks on a FIFO.
-  static Result<File> open(const std::string& path, Access access);
+  // Whether a symbolic link as the last part of a path is followed.
+  enum class Links { kRefuse, kFollow };
+
+  // kSymlink where a link is refused. Never blocks on a FIFO. From then on the file is the one that the link led to,
+  // in that one's folder.
+  static Result<File> open(const std::string& path, Access access, Links links = Links::kRefuse);
 
   // The file that has this file's name now, in the folder that its path led to: this one, or one that took its place.
   [[nodiscard]] Result<File> open_again(Access access) const;
@@ -122,25 +126,30 @@ class File {
   Error publish(bool replace);
 
  private:
-  File(Descriptor descriptor, std::string path, std::shared_ptr<const Folder> folder)
+  File(Descriptor descriptor, std::string path, std::string name, std::shared_ptr<const Folder> folder)
       : descriptor_(std::move(descriptor)),
         path_(std::move(path)),
-        name_(name_in_folder(path_)),
+        name_(std::move(name)),
         folder_(std::move(folder)) {}
-  static Result<File> open_in(std::shared_ptr<const Folder> folder, const std::string& path, Access access);
+  static Result<File> open_in(std::shared_ptr<const Folder> folder, const std::string& name, const std::string& path,
+                              Access access);
+  static Result<File> open_target(std::shared_ptr<const Folder> link_folder, const std::string& path, Access access);
   // The descriptor, open for writing, of this process alone.
-  static Result<File> of_this_process(Descriptor descriptor, const std::string& path,
+  static Result<File> of_this_process(Descriptor descriptor, const std::string& path, const std::string& name,
                                       std::shared_ptr<const Folder> folder);
   static Result<File> new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
+  [[nodiscard]] bool link_leads_elsewhere() const noexcept;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
   [[nodiscard]] Error sync_inode() const;
 
   Descriptor descriptor_;
   std::string path_;
-  std::string name_;  // in the folder
+  std::string name_;  // in the folder; another one than the path's last part where that is a symbolic link
   std::shared_ptr<const Folder> folder_;
+  // Where the path was a symbolic link, the folder of that. Its name is the last part of the path.
+  std::shared_ptr<const Folder> link_folder_;
   std::string temporary_;  // not empty: the file has this name in the folder, until it is published
   std::optional<std::uint32_t> published_mode_;  // where it has another one until then
   bool writable_ = false;

@@ -101,7 +101,7 @@ Result<bool> locked_by_other(const File& file, const ByteRange& range) {
 
 Error unlock(const File& file, std::uint64_t byte) {
   const auto done = set_lock(file, file.descriptor(), F_UNLCK, {byte, 1});
-  return done ? Error{} : done.error();
+  return done.ok() ? Error{} : done.error();
 }
 
 Patience::Patience(std::uint32_t timeout_ms) noexcept
@@ -124,7 +124,7 @@ Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::u
   Patience patience(timeout_ms);
   for (;;) {
     const auto got = try_lock(file, byte);
-    if (!got) return got.error();
+    if (!got.ok()) return got.error();
     if (*got) return ScopedLock(file, byte);
     if (file.held_for_long()) {
       return base::fail(Code::kBusy, file.path() +
@@ -140,7 +140,7 @@ Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::u
 
 Result<std::optional<ScopedLock>> ScopedLock::try_take(const File& file, std::uint64_t byte) {
   const auto got = try_lock(file, byte);
-  if (!got) return got.error();
+  if (!got.ok()) return got.error();
   return *got ? std::optional(ScopedLock(file, byte)) : std::nullopt;
 }
 
@@ -174,7 +174,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   for (std::uint64_t tried = 0;; ++tried) {  // one byte after the other, and after a stranger's from any one on
     const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
-    if (!got) return got.error();
+    if (!got.ok()) return got.error();
     if (*got) {
       MappedLock lock(file, range, wanted);
       if (!another->has_value()) lock.unmapped_ = descriptor;
@@ -201,12 +201,12 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
 Error MappedLock::let_go_of(const File& file, Descriptor another) {
   another = {};
   const auto kept = locked_by_other(file, held_);
-  if (!kept || *kept) return kept ? Error{} : kept.error();
+  if (!kept.ok() || *kept) return kept.ok() ? Error{} : kept.error();
   auto again = file.another_description();
   if (!again) return again.error();
   if (!again->has_value()) return base::fail(Code::kBusy, file.path() + ": its lock can not be kept here");
   const auto got = set_lock(file, (*again)->number(), F_WRLCK, held_);
-  if (!got) return got.error();
+  if (!got.ok()) return got.error();
   if (!*got) return busy(file, held_, "another program locks it");
   described_ = std::move(**again);
   return {};
@@ -251,7 +251,7 @@ MappedLock::~MappedLock() {
 Result<bool> MappedLock::others(const File& file) const {
   const auto before = locked_by_other(file, {range_.first, held_.first - range_.first});
   const auto after = locked_by_other(file, {held_.end(), range_.end() - held_.end()});
-  return before && !*before ? after : before;
+  return before.ok() && !*before ? after : before;
 }
 
 }  // namespace bfstore::region

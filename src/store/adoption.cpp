@@ -16,6 +16,8 @@ using region::ScopedLock;
 
 // The same file, by a writer that no other process sees.
 Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
+  if (opened.no_write())
+    return fail(Code::kAccess, opened.file().path() + ": was opened by a reader that is to write nothing");
   Opening own = options;
   own.map = {};  // how this process reads the file is no matter of that handle's
   auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
@@ -36,7 +38,7 @@ Result<bool> adopt_for_a_reader(const OpenFile& opened) {
   auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
   const auto writer = locked_by_other(opened.file(), kWriterLocks);
-  if (!writer) return writer.error();
+  if (!writer.ok()) return writer.error();
   evidence->writer_alive = *writer;
   if (judge(*evidence) != FileState::kAdoptable) return false;
   if (Error error = sync_for_adoption(opened); !error.ok()) return error;
@@ -63,6 +65,11 @@ Error adopt(const OpenFile& opened, const Evidence& evidence) {
 // killed with the answer: so it syncs as a writer does, and leaves *syncing* to the next one; but not where it may not
 // write, or where a stranger's lock would keep it waiting.
 Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
+  if (opened.no_write()) {
+    return fail(Code::kUnclean, opened.file().path() +
+                                    ": its writer was killed, and a reader that is to write nothing cannot sync what "
+                                    "that one left; open it once without that restriction");
+  }
   const auto writer = as_writer(opened, options);
   if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile
   if (!writer && writer.error().code != Code::kAccess) return writer.error();
@@ -75,7 +82,7 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
     if (*sync_lock) return adopt_for_a_reader(*writer);
     const ByteRange taken{*state_lock ? kSyncLock : kStateLock};
     const auto changing = locked_by_other(writer->file(), taken);
-    if (!changing) return changing.error();
+    if (!changing.ok()) return changing.error();
     if (!*changing) break;  // a stranger
     if (!patience.wait()) return busy(opened.file(), taken, "another process is adopting it; try again in a moment");
   }

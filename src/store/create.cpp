@@ -125,7 +125,7 @@ Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::o
   return wrap_as(buffer, bare, true, key);
 }
 
-Result<Filter> Filter::wrap(std::span<const std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
+Result<Filter> Filter::wrap_to_read(std::span<const std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
   return wrap_as(buffer, bare, false, key);
 }
 

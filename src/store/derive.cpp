@@ -13,9 +13,9 @@ Result<std::unique_ptr<const Evidence>> at_rest(const OpenFile& source, const Re
   auto evidence = source.look();
   if (!evidence) return evidence.error();
   const auto writer = region::locked_by_other(source.file(), kWriterLocks);
-  if (!writer) return writer.error();
+  if (!writer.ok()) return writer.error();
   const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
-  if (!changing) return changing.error();
+  if (!changing.ok()) return changing.error();
   const FileState state = judge(*evidence);
   const bool free = !*writer && !*changing;
   if (free && (state == FileState::kClean || state == FileState::kAdoptable))

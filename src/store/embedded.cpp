@@ -36,8 +36,8 @@ Result<std::uint64_t> read_word(const File& file, std::uint64_t offset) {
   return base::load<std::uint64_t>(word.data());
 }
 
-Result<File> open_regular(const std::string& path) {
-  auto file = File::open(path, File::Access::kRead);
+Result<File> open_regular(const std::string& path, File::Links links) {
+  auto file = File::open(path, File::Access::kRead, links);
   if (!file) return file;
   const auto facts = file->facts();
   if (!facts) return facts.error();
@@ -101,10 +101,10 @@ Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Em
 
 Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                            const OpenOptions& options) {
-  auto file = open_regular(path);
+  auto file = open_regular(path, options.no_follow ? File::Links::kRefuse : File::Links::kFollow);
   if (!file) return file.error();
   if (!options.any_filesystem) {
-    if (Error error = check_sharing(*file, File::Access::kRead); !error.ok()) return error;
+    if (Error error = check_sharing(*file, File::Access::kRead, options.no_write); !error.ok()) return error;
   }
   const auto facts = file->facts();
   if (!facts) return facts.error();
@@ -125,7 +125,7 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
 }
 
 Result<bool> Range::is_current() const {
-  const auto file = File::open(path_, File::Access::kRead);
+  const auto file = File::open(path_, File::Access::kRead, File::Links::kFollow);
   if (!file && file.error().code == Code::kNotFound) return false;
   if (!file) return file.error();
   const auto facts = file->facts();

@@ -71,11 +71,11 @@ Clock::time_point after(std::uint32_t milliseconds) {
 // Who holds which lock now. The kinds of file that need no one to be asked are told apart before.
 Error ask_for_writers(const region::File& file, Evidence& evidence) {
   const auto writer = region::locked_by_other(file, kWriterLocks);
-  if (!writer) return writer.error();
+  if (!writer.ok()) return writer.error();
   evidence.writer_alive = *writer;
   if (!syncing(evidence)) return {};
   const auto sync = region::locked_by_other(file, {format::kSyncLock});
-  if (!sync) return sync.error();
+  if (!sync.ok()) return sync.error();
   evidence.sync_died = !*sync;
   return {};
 }
@@ -151,7 +151,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     // No writer now, or none that was let in. The pages may be from before the last one left, or another process may be
     // on its way in or out.
     const auto changing = region::locked_by_other(file, {format::kStateLock});
-    if (!changing) return changing.error();
+    if (!changing.ok()) return changing.error();
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;

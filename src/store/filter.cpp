@@ -81,6 +81,11 @@ Error Filter::close() {
   return error;
 }
 
+void Filter::abandon() noexcept {
+  if (core_ != nullptr && core_->session != nullptr) core_->session->abandon();
+  core_.reset();
+}
+
 // --- One key ---------------------------------------------------------------------------------------------------------
 
 Count Filter::add(std::string_view key) noexcept {
@@ -144,23 +149,18 @@ Error Filter::use_threads(unsigned threads) {
 
 const Shape& Filter::shape() const noexcept { return core_->shape; }
 
-Code Filter::health() const noexcept {
-  if (core_->session != nullptr) core_->session->check_writeback();
-  return core_->health();
-}
+Code Filter::health() const noexcept { return core_->health(); }
 
-Stats Filter::stats(bool count_bits) const {
+Stats Filter::stats(StatsWish wish) const {
   Stats stats;
   stats.shape = core_->shape;
   stats.isa = core_->functions.isa;
   stats.body_bytes = core_->body_bytes;
   if (core_->session != nullptr) stats.keys_added = core_->keys_added();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
-  if (const region::Mapping* mapping = core_->mapping(); mapping != nullptr) {
-    stats.huge_page_bytes = mapping->huge_page_bytes();
-    stats.resident_bytes = mapping->resident_bytes();
-  }
-  if (count_bits) {
+  if (const region::Mapping* mapping = core_->mapping(); wish.memory && mapping != nullptr)
+    stats.memory = {mapping->huge_page_bytes(), mapping->resident_bytes()};
+  if (wish.fill) {
     layout::FillCounter counter(core_->row, core_->target.geometry);
     counter.take(core_->words, core_->body_bytes / 8);
     stats.fill = counter.fill();

@@ -49,7 +49,7 @@ Error report_state(const File& file, Report& report) {
   }
   report.state = store::judge(*evidence);
   const auto being_changed = region::locked_by_other(file, {format::kStateLock});
-  if (!being_changed) return being_changed.error();
+  if (!being_changed.ok()) return being_changed.error();
   report.being_changed = *being_changed;
   report.syncing = evidence->live_word.has(format::LiveWord::kSyncing) && evidence->writer_alive;
   return {};
@@ -57,7 +57,7 @@ Error report_state(const File& file, Report& report) {
 
 Error check_end_word(const File& file, const format::Identity& identity, Report& report) {
   const auto uncut = store::has_end_word(file, identity);
-  if (!uncut) return uncut.error();
+  if (!uncut.ok()) return uncut.error();
   if (!*uncut)
     report.problems.push_back(
         {Code::kLiveWord, "the word at its end is not the file's own: it was cut or overwritten"});
@@ -119,7 +119,7 @@ const char* file_state_name(FileState state) noexcept {
 Result<Report> inspect(const std::string& path, bool count_bits) {
   Report report;
   report.path = path;
-  const auto file = File::open(path, File::Access::kRead);
+  const auto file = File::open(path, File::Access::kRead, File::Links::kRefuse);
   if (!file) {
     const Code code = file.error().code;
     if (code != Code::kSymlink && code != Code::kNotRegular) return file.error();

@@ -43,7 +43,8 @@ template <class Offset>
 bool sound(const Keys::Column<Offset>& keys) noexcept {
   if (keys.offsets.empty() || keys.offsets.front() < 0) return false;
   if (!std::is_sorted(keys.offsets.begin(), keys.offsets.end())) return false;
-  return keys.bytes != nullptr || keys.offsets.back() == 0;
+  if (keys.bytes.data() == nullptr) return keys.offsets.back() == 0;
+  return static_cast<std::uint64_t>(keys.offsets.back()) <= keys.bytes.size();
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   auto file = File::create_unnamed(path, how.mode);
   if (!file) return file.error();
   if (!how.any_filesystem) {
-    if (Error error = check_sharing(*file, File::Access::kReadWrite); !error.ok()) return error;
+    if (Error error = check_sharing(*file, File::Access::kReadWrite, false); !error.ok()) return error;
   }
   const format::Sections sections = format::sections_of(identity);
   for (const format::Section& part : {sections.header, sections.behind_header}) {

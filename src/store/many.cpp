@@ -53,15 +53,94 @@ bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
   return indices.size() >= count && count <= std::size_t{1} << 32;
 }
 
+// What a piece of a column with nulls may have: little enough for the stack, and enough for many cache misses at once.
+constexpr std::size_t kPiece = 512;
+
+// The keys of a piece that are not null: their digests, one directly after the other, and where they were.
+class Present {
+ public:
+  Count find(const Keys& piece, const Shape& shape, const store::Secret& secret) noexcept {
+    const Count all = with_digests(piece, shape, secret, [this](const auto& source) {
+      for (std::size_t i = 0; i < source.size(); ++i) digests_[i] = source.digest(i);
+      return Count(source.size());
+    });
+    if (!all.ok()) return all;
+    size_ = 0;
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+      digests_[size_] = digests_[i];
+      places_[size_] = static_cast<std::uint16_t>(i);
+      size_ += piece.is_null(i) ? 0U : 1U;
+    }
+    return size_;
+  }
+
+  [[nodiscard]] store::Given digests() const noexcept { return {std::span(digests_).first(size_)}; }
+  [[nodiscard]] std::span<const std::uint16_t> places() const noexcept { return std::span(places_).first(size_); }
+
+ private:
+  std::array<std::uint64_t, kPiece> digests_;
+  std::array<std::uint16_t, kPiece> places_;
+  std::size_t size_ = 0;
+};
+
+// The sum of what `use(present, first)` makes of each piece that begins at the key `first`; or the first error. What is
+// wrong with any of the keys is found before the first piece.
+template <class Use>
+Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
+  if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
+  std::uint64_t sum = 0;
+  Present present;
+  for (std::size_t first = 0; first < keys.size(); first += kPiece) {
+    const Keys piece = keys.part(first, std::min(kPiece, keys.size() - first));
+    const Count found = present.find(piece, shape, secret);
+    const Count outcome = found.ok() ? use(present, first) : found;
+    if (!outcome.ok()) return outcome;
+    sum += outcome.keys();
+  }
+  return sum;
+}
+
+void put_answers(std::span<std::uint8_t> answers, const Present& present, std::size_t first, std::uint64_t,
+                 const std::uint8_t* found) noexcept {
+  for (std::size_t i = 0; i < present.places().size(); ++i) answers[first + present.places()[i]] = found[i];
+}
+
+void put_answers(std::span<std::uint32_t> indices, const Present& present, std::size_t first, std::uint64_t so_far,
+                 const std::uint8_t* found) noexcept {
+  std::uint32_t* next = indices.data() + so_far;
+  for (std::size_t i = 0; i < present.places().size(); ++i) {
+    if (found[i] != 0) *next++ = static_cast<std::uint32_t>(first + present.places()[i]);
+  }
+}
+
 }  // namespace
+
+template <class Answer>
+Count Filter::answer_some(const Keys& keys, std::span<Answer> out) const noexcept {
+  if (!has_room(out, keys.size())) return Code::kInvalid;
+  std::fill_n(out.begin(), keys.size(), Answer{0});
+  std::uint64_t so_far = 0;
+  return sum_of_pieces(keys, core_->shape, core_->secret, [&](const Present& present, std::size_t first) {
+    std::array<std::uint8_t, kPiece> found;
+    const Count maybes = contains_all(*core_, present.digests(), store::Bytes(found.data()));
+    put_answers(out, present, first, so_far, found.data());
+    so_far += maybes.keys();
+    return maybes;
+  });
+}
+
+template <class Answer>
+Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept {
+  return with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
+    if (!has_room(out, digests.size())) return Code::kInvalid;
+    return contains_all(*core_, digests, taker_of(out));
+  });
+}
 
 // In bytes or in indices.
 template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
-  const Count maybes = with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
-    if (!has_room(out, digests.size())) return Code::kInvalid;
-    return contains_all(*core_, digests, taker_of(out));
-  });
+  const Count maybes = keys.may_have_nulls() ? answer_some(keys, out) : answer_all(keys, out);
   if (maybes.ok()) return maybes;
   // How many keys there are is not known where something is wrong with them.
   const bool counted = maybes.code() == Code::kDigestOnly;
@@ -69,6 +148,10 @@ Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
 }
 
 Count Filter::add_keys(const Keys& keys) noexcept {
+  if (keys.may_have_nulls()) {
+    return sum_of_pieces(keys, core_->shape, core_->secret,
+                         [this](const Present& present, std::size_t) { return add_all(*core_, present.digests()); });
+  }
   return with_digests(keys, core_->shape, core_->secret,
                       [this](const auto& digests) { return add_all(*core_, digests); });
 }
@@ -79,6 +162,15 @@ Count Filter::contains_keys(const Keys& keys, std::span<std::uint8_t> answers) c
 
 Count Filter::select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept {
   return answer(keys, indices);
+}
+
+Count Filter::digest_keys(const Keys& keys, std::span<std::uint64_t> digests) const noexcept {
+  const auto digest = [&](const auto& source) -> Count {
+    if (digests.size() < source.size()) return Code::kInvalid;
+    for (std::size_t i = 0; i < source.size(); ++i) digests[i] = keys.is_null(i) ? 0 : source.digest(i);
+    return source.size();
+  };
+  return with_digests(keys, core_->shape, core_->secret, digest);
 }
 
 }  // namespace bfstore

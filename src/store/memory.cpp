@@ -10,7 +10,7 @@ using region::File;
 
 // A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
 // layer's file for good: it makes itself the first writer, for a moment.
-Error check_sharing(File& file, File::Access access) {
+Error check_sharing(File& file, File::Access access, bool no_write) {
   const auto sharing = file.sharing();
   if (!sharing) return sharing.error();
   if (*sharing == region::Sharing::kRemote) {
@@ -19,7 +19,7 @@ Error check_sharing(File& file, File::Access access) {
                                        "be seen; copy it to a local disk, or insist on it (any filesystem)");
   }
   if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
-  if (const auto writer = file.open_again(File::Access::kReadWrite); !writer) {
+  if (no_write || !file.open_again(File::Access::kReadWrite)) {
     return fail(Code::kFilesystem, file.path() +
                                        ": is on an overlay filesystem and may not be written to, so that later writes "
                                        "of others would not be seen; if there are none, insist on it (any filesystem)");

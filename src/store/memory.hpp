@@ -9,8 +9,9 @@
 
 namespace bfstore::store {
 
-// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again.
-Error check_sharing(region::File& file, region::File::Access access);
+// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again, for writing,
+// too, unless `no_write`.
+Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
 // Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;

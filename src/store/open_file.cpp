@@ -19,11 +19,13 @@ using region::ScopedLock;
 
 }  // namespace
 
-OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms)
+OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
+                   bool no_write)
     : file_(std::move(file)),
       mapping_(std::move(mapping)),
       identity_(std::move(identity)),
-      lock_timeout_ms_(lock_timeout_ms) {
+      lock_timeout_ms_(lock_timeout_ms),
+      no_write_(no_write) {
   const auto sharing = file_.sharing();
   on_overlay_ = sharing && *sharing == region::Sharing::kOverlay;
 }
@@ -33,14 +35,14 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   if (const auto facts = file->facts(); !facts || !facts->regular)
     return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file") : facts.error();
   if (!options.any_filesystem) {
-    if (Error error = check_sharing(*file, access); !error.ok()) return error;
+    if (Error error = check_sharing(*file, access, options.no_write); !error.ok()) return error;
   }
   file->read_nothing_ahead();
   auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
   if (!header) return header.error();
   const format::Identity& identity = header->identity;
   const auto uncut = has_end_word(*file, identity);
-  if (!uncut) return uncut.error();
+  if (!uncut.ok()) return uncut.error();
   if (!*uncut) {
     return fail(
         Code::kLiveWord,
@@ -48,7 +50,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   }
   auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
-  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms);
+  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.no_write);
 }
 
 Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
@@ -71,7 +73,7 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   const auto header = read_header(file_);
   if (!header) return header.error();
   const auto uncut = has_end_word(file_, identity_);
-  if (!uncut) return uncut.error();
+  if (!uncut.ok()) return uncut.error();
   if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
   return fail(Code::kLost,
               file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");

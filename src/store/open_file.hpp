@@ -30,7 +30,8 @@ class OpenFile {
   static Result<OpenFile> open(Result<region::File> file, region::File::Access access, const Opening& options,
                                region::Pages pages);
 
-  OpenFile(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms);
+  OpenFile(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
+           bool no_write = false);
 
   [[nodiscard]] const region::File& file() const noexcept { return file_; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
@@ -45,6 +46,8 @@ class OpenFile {
   [[nodiscard]] const std::byte* end_word() const noexcept {
     return mapping_.data() + format::sections_of(identity_).end_word.offset;
   }
+  // Its reader is to write nothing, not even what it learns of the file's state.
+  [[nodiscard]] bool no_write() const noexcept { return no_write_; }
   // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
   [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
   // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
@@ -94,6 +97,7 @@ class OpenFile {
   region::Mapping mapping_;
   format::Identity identity_;
   std::uint32_t lock_timeout_ms_;
+  bool no_write_;
   bool on_overlay_ = false;
 };
 

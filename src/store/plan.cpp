@@ -54,7 +54,7 @@ Result<Shape> shape_like(const Options& options) {
     return fail(Code::kInvalid,
                 "the shape of " + options.like + " is copied whole: give no size, layout, hash or seed beside it");
   }
-  const auto file = region::File::open(options.like, region::File::Access::kRead);
+  const auto file = region::File::open(options.like, region::File::Access::kRead, region::File::Links::kFollow);
   if (!file) return file.error();
   const auto header = checked_header(*file, {.key = options.key});
   if (!header) return header.error();

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor,
     if (!file) return file.error();
     std::unique_ptr<Replaced> replaced(new Replaced(std::move(*file)));
     const auto superseded = replaced->supersede(lock_timeout_ms);
-    if (!superseded) return superseded.error();
+    if (!superseded.ok()) return superseded.error();
     if (*superseded) return replaced;
   }
   return replaced_again_and_again(successor.path());

@@ -33,8 +33,9 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   return store::derive({&from, 1}, to, making, {"seal", "sealed", like_its_source, seal_from_source});
 }
 
-Result<Verification> verify(const std::string& path) {
+Result<Verification> verify(const std::string& path, bool no_follow) {
   store::Opening reading;
+  reading.no_follow = no_follow;
   reading.any_filesystem = true;  // nobody changes a sealed file
   reading.without_key = true;
   const auto session = store::Session::open_reader(path, reading);

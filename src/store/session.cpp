@@ -18,6 +18,14 @@ using base::fail;
 using format::Slot;
 using region::File;
 
+namespace {
+
+File::Links links_of(const OpenOptions& options) noexcept {
+  return options.no_follow ? File::Links::kRefuse : File::Links::kFollow;
+}
+
+}  // namespace
+
 Session::Session(OpenFile opened, Joined joined, bool replace)
     : opened_(std::move(opened)), role_(joined.role), writers_lock_(std::move(joined.lock)), publication_(replace) {}
 
@@ -33,11 +41,11 @@ Session::~Session() {
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = OpenFile::open(File::open(path, File::Access::kRead), File::Access::kRead, options,
+    auto opened = OpenFile::open(File::open(path, File::Access::kRead, links_of(options)), File::Access::kRead, options,
                                  pages_for(options.map, true));
     if (!opened) return opened.error();
     const auto usable = read_on(*opened, options);
-    if (!usable) return usable.error();
+    if (!usable.ok()) return usable.error();
     if (!*usable) continue;
     if (Error error = check_seal(*opened, options); !error.ok()) return error;
     return std::unique_ptr<Session>(new Session(std::move(*opened), {}));
@@ -47,8 +55,8 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
 
 Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, Writers kind, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = OpenFile::open(File::open(path, File::Access::kReadWrite), File::Access::kReadWrite, options,
-                                 pages_for(options.map, kind == Writers::kAlone));
+    auto opened = OpenFile::open(File::open(path, File::Access::kReadWrite, File::Links::kRefuse),
+                                 File::Access::kReadWrite, options, pages_for(options.map, kind == Writers::kAlone));
     if (!opened) return opened.error();
     if (opened->identity().seal) {
       return fail(Code::kSealed,
@@ -178,6 +186,12 @@ Error Session::go_on_unpublished(const Error& cause) {
   if (!alone) return opened_.poison(fail(Code::kBusy, cause.message + "; and another writer has opened it"));
   writers_lock_ = std::move(*alone);
   return cause;
+}
+
+void Session::abandon() noexcept {
+  role_ = Role::kReader;
+  publication_.give_up();
+  writers_lock_ = {};
 }
 
 Error Session::close() {

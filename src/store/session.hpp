@@ -52,6 +52,8 @@ class Session {
   Error publish_in_use();
   // The last writer syncs and marks clean.
   Error close();
+  // Lets go of everything, as if the process had been killed. Waits for nothing.
+  void abandon() noexcept;
 
   // A file that is filled before it is published, by whom it has to itself.
   [[nodiscard]] OpenFile& unpublished() noexcept { return opened_; }

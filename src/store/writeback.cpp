@@ -35,7 +35,7 @@ void ask_as_writer(const OpenFile& opened) {
   const bool idle = sync_lock->has_value();
   if (!idle) {  // a stranger may be in the way; the flag would be unlocked, and look like that of a sync that died
     const auto syncer = locked_by_other(opened.file(), {format::kSyncLock});
-    if (!syncer || *syncer) return;
+    if (!syncer.ok() || *syncer) return;
   }
   const Error failed = idle ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
   if (failed.ok()) return;

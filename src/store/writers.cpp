@@ -33,7 +33,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
       return failed.ok() ? failed : opened.poison(failed);
     }
     const auto syncer = locked_by_other(opened.file(), {kSyncLock});
-    if (!syncer) return syncer.error();
+    if (!syncer.ok()) return syncer.error();
     if (*syncer) return {};  // it lives; and if not, a stranger is in the way
     if (!patience.wait())
       return busy(opened.file(), {kSyncLock}, "a program that is no writer of filters locks the file");
@@ -70,7 +70,7 @@ Result<Role> enter(const OpenFile& opened, const Evidence& evidence, const Openi
 Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
   const bool known = opened.live_word().load().has(format::LiveWord::kPoisoned);
-  if (!others || !*others || known) return {};
+  if (!others.ok() || !*others || known) return {};
   const auto sync_lock = opened.take(kSyncLock);
   const Error failed = sync_lock ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
   if (failed.ok()) return {};
@@ -82,7 +82,7 @@ Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock)
 // one that continues, and none would say clean.
 Error leave_last(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
-  if (!others) return others.error();
+  if (!others.ok()) return others.error();
   if (*others) return {};
   const auto sync_lock = opened.take(kSyncLock);  // no other writer can want it now
   return sync_lock ? sync_and_mark_clean(opened) : sync_lock.error();
@@ -101,7 +101,7 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
   if (!state_lock) return state_lock.error();
   if (!opened.file().has_its_path()) return std::optional<Joined>();
   const auto writer_alive = locked_by_other(opened.file(), kWriterLocks);
-  if (!writer_alive) return writer_alive.error();
+  if (!writer_alive.ok()) return writer_alive.error();
   if (*writer_alive && kind == Writers::kAlone)
     return busy(opened.file(), kWriterLocks, "another writer has it open; close that one, or open it shared");
   auto evidence = opened.evidence_under_lock();

@@ -45,25 +45,25 @@ class Batches(support.Case):
 
     def test_pointers_and_lengths(self):
         keys, lengths = pointers(self.present)
-        self.assertEqual(LIBRARY.bfs_add_many(self.batch, keys, lengths, COUNT), self.fresh)
-        self.assertEqual(LIBRARY.bfs_add_many(self.batch, keys, lengths, COUNT), 0, "the second time nothing is new")
+        self.assertEqual(LIBRARY.add_many(self.batch, keys, lengths, COUNT), self.fresh)
+        self.assertEqual(LIBRARY.add_many(self.batch, keys, lengths, COUNT), 0, "the second time nothing is new")
         self.check("many", *pointers(self.asked))
         self.check_count()
 
     def test_a_column_with_32_bit_offsets(self):
-        self.assertEqual(LIBRARY.bfs_add_column32(self.batch, *column(self.present, "i"), COUNT), self.fresh)
+        self.assertEqual(LIBRARY.add_column32(self.batch, *column(self.present, "i"), COUNT), self.fresh)
         self.check("column32", *column(self.asked, "i"))
         self.check_count()
 
     def test_a_column_with_64_bit_offsets(self):
-        self.assertEqual(LIBRARY.bfs_add_column64(self.batch, *column(self.present, "q"), COUNT), self.fresh)
+        self.assertEqual(LIBRARY.add_column64(self.batch, *column(self.present, "q"), COUNT), self.fresh)
         self.check("column64", *column(self.asked, "q"))
         self.check_count()
 
     def test_a_slice_of_a_column_whose_first_offset_is_not_zero(self):
         data, offsets = column([b"before"] + self.present + [b"behind"], "i")
         inner = ctypes.cast(ctypes.addressof(offsets) + 4, ctypes.POINTER(ctypes.c_int32))
-        self.assertEqual(LIBRARY.bfs_add_column32(self.batch, data, inner, COUNT), self.fresh)
+        self.assertEqual(LIBRARY.add_column32(self.batch, data, inner, COUNT), self.fresh)
         self.check("column32", *column(self.asked, "i"))
 
     def test_digests(self):
@@ -83,17 +83,17 @@ class Batches(support.Case):
                 keys = [os.urandom(width) for _ in range(300)]
                 one, other = self.create(path, seed=2), self.create(path + b".other", seed=2)
                 fresh = sum(LIBRARY.bfs_add(one, key, width) for key in keys)
-                self.assertEqual(LIBRARY.bfs_add_fixed(other, b"".join(keys), width, 300), fresh)
+                self.assertEqual(LIBRARY.add_fixed(other, b"".join(keys), width, 300), fresh)
                 asked, answers = [os.urandom(width) for _ in range(500)] + keys, answers_for(800)
                 expected = [LIBRARY.bfs_contains(one, key, width) for key in asked]
-                self.assertEqual(LIBRARY.bfs_contains_fixed(other, b"".join(asked), width, 800, answers), sum(expected))
+                self.assertEqual(LIBRARY.contains_fixed(other, b"".join(asked), width, 800, answers), sum(expected))
                 self.assertEqual(list(answers), expected)
 
     def test_batches_of_every_small_length_and_of_none(self):
         keys, lengths = pointers(self.present)
         for count in [*range(70), 127, 128, 129, 1000]:
             answers = answers_for(count + 1)
-            self.assertEqual(LIBRARY.bfs_contains_many(self.single, keys, lengths, count, answers), count)
+            self.assertEqual(LIBRARY.contains_many(self.single, keys, lengths, count, answers), count)
             self.assertEqual(list(answers), [1] * count + [7], "exactly count answers are written")
 
     def test_no_keys_need_no_memory(self):
@@ -106,7 +106,7 @@ class Batches(support.Case):
 
     def test_an_empty_key_may_have_no_address(self):
         keys, lengths = (ctypes.c_char_p * 2)(None, b"x"), (ctypes.c_size_t * 2)(0, 1)
-        self.assertEqual(LIBRARY.bfs_add_many(self.batch, keys, lengths, 2), 2)
+        self.assertEqual(LIBRARY.add_many(self.batch, keys, lengths, 2), 2)
         self.assertEqual(LIBRARY.bfs_contains(self.batch, None, 0), 1)
 
     def test_wrong_arguments_add_nothing_and_answer_maybe(self):
@@ -116,15 +116,15 @@ class Batches(support.Case):
         keys[COUNT - 1] = None  # with a length that is not 0
         offsets32[COUNT // 2] += 1000
         offsets64[0] = -1
-        many = (LIBRARY.bfs_add_many, LIBRARY.bfs_contains_many, (keys, lengths))
+        many = (LIBRARY.add_many, LIBRARY.contains_many, (keys, lengths))
         for add, contains, arguments in (
-                many, (LIBRARY.bfs_add_many, LIBRARY.bfs_contains_many, (None, lengths)),
-                (LIBRARY.bfs_add_many, LIBRARY.bfs_contains_many, (keys, None)),
-                (LIBRARY.bfs_add_column32, LIBRARY.bfs_contains_column32, (good, offsets32)),
-                (LIBRARY.bfs_add_column32, LIBRARY.bfs_contains_column32, (good, None)),
-                (LIBRARY.bfs_add_column64, LIBRARY.bfs_contains_column64, (good, offsets64)),
-                (LIBRARY.bfs_add_column64, LIBRARY.bfs_contains_column64, (None, column(self.present, "q")[1])),
-                (LIBRARY.bfs_add_fixed, LIBRARY.bfs_contains_fixed, (None, 8)),
+                many, (LIBRARY.add_many, LIBRARY.contains_many, (None, lengths)),
+                (LIBRARY.add_many, LIBRARY.contains_many, (keys, None)),
+                (LIBRARY.add_column32, LIBRARY.contains_column32, (good, offsets32)),
+                (LIBRARY.add_column32, LIBRARY.contains_column32, (good, None)),
+                (LIBRARY.add_column64, LIBRARY.contains_column64, (good, offsets64)),
+                (LIBRARY.add_column64, LIBRARY.contains_column64, (None, column(self.present, "q")[1])),
+                (LIBRARY.add_fixed, LIBRARY.contains_fixed, (None, 8)),
                 (LIBRARY.bfs_add_digests, LIBRARY.bfs_contains_digests, (None,))):
             with self.subTest(add=add.__name__, arguments=[type(a).__name__ for a in arguments]):
                 answers = answers_for(COUNT, 0)
@@ -152,9 +152,9 @@ class Batches(support.Case):
 
     def test_a_width_of_0_and_a_width_times_a_count_that_overflows(self):
         answers = answers_for(5, 0)
-        self.assertEqual(LIBRARY.bfs_add_fixed(self.batch, b"x", 2**40, 2**40), EINVAL)
-        self.assertEqual(LIBRARY.bfs_add_fixed(self.batch, b"x", 0, 5), EINVAL)
-        self.assertEqual(LIBRARY.bfs_contains_fixed(self.batch, b"x", 0, 5, answers), EINVAL)
+        self.assertEqual(LIBRARY.add_fixed(self.batch, b"x", 2**40, 2**40), EINVAL)
+        self.assertEqual(LIBRARY.add_fixed(self.batch, b"x", 0, 5), EINVAL)
+        self.assertEqual(LIBRARY.contains_fixed(self.batch, b"x", 0, 5, answers), EINVAL)
         self.assertEqual(list(answers), [1] * 5)
 
 

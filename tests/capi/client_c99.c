@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/abi_calls.h"
 
 static int checks_passed;
 
@@ -53,7 +54,7 @@ static bfs_statistics facts(const bfs_filter* filter, uint32_t flags) {
   bfs_statistics stats;
   memset(&stats, 0, sizeof stats);
   stats.struct_bytes = sizeof stats;
-  CHECK(bfs_stats(filter, flags, &stats) == BFS_OK);
+  CHECK(bfs_stats(filter, flags, &stats, NULL) == BFS_OK);
   return stats;
 }
 
@@ -105,8 +106,8 @@ static void create_add_ask_close(void) {
   CHECK(bfs_create(path, &options, &second, NULL) == BFS_EEXIST);
 
   CHECK(facts(filter, 0).keys_added == 3);
-  CHECK(bfs_close(filter) == BFS_OK);
-  CHECK(bfs_close(NULL) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_close(NULL, NULL) == BFS_OK);
 }
 
 static void open_in_each_mode(void) {
@@ -128,14 +129,14 @@ static void open_in_each_mode(void) {
   CHECK(bfs_sync(writer, 7, 99) == BFS_OK); /* marks never go back */
   CHECK(bfs_mark(writer, 7) == 100);
   CHECK(bfs_mark(writer, 8) == 0);
-  CHECK(bfs_close(writer) == BFS_OK);
+  CHECK(bfs_close(writer, NULL) == BFS_OK);
   CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_OK);
-  CHECK(bfs_use_threads(exclusive, 2) == BFS_OK && bfs_use_threads(exclusive, 0) == BFS_EINVAL);
-  CHECK(bfs_use_threads(reader, 2) == BFS_EINVAL && bfs_use_threads(NULL, 2) == BFS_EINVAL);
+  CHECK(bfs_use_threads(exclusive, 2, NULL) == BFS_OK && bfs_use_threads(exclusive, 0, NULL) == BFS_EINVAL);
+  CHECK(bfs_use_threads(reader, 2, NULL) == BFS_EINVAL && bfs_use_threads(NULL, 2, NULL) == BFS_EINVAL);
   CHECK(bfs_add(exclusive, "d", 1) == 1);
-  CHECK(bfs_close(exclusive) == BFS_OK);
+  CHECK(bfs_close(exclusive, NULL) == BFS_OK);
   CHECK(facts(reader, 0).keys_added == 5);
-  CHECK(bfs_close(reader) == BFS_OK);
+  CHECK(bfs_close(reader, NULL) == BFS_OK);
   errno = 4711; /* no function touches it */
   CHECK(bfs_open("/nonexistent/filter.bf", BFS_OPEN_READ, &reader, &error) == BFS_ENOENT);
   CHECK(errno == 4711 && error.os_errno == ENOENT);
@@ -170,44 +171,44 @@ static void many_keys(void) {
   offsets64[KEYS] = 12 * KEYS;
 
   /* 11 bytes a key */
-  CHECK(bfs_contains_many(filter, keys, lengths, KEYS, answers) == 0);
-  added = (uint64_t)bfs_add_many(filter, keys, lengths, KEYS);
+  CHECK(contains_many(filter, keys, lengths, KEYS, answers) == 0);
+  added = (uint64_t)add_many(filter, keys, lengths, KEYS);
   CHECK(added > KEYS - 20 && added <= KEYS);
-  CHECK(bfs_contains_many(filter, keys, lengths, KEYS, answers) == KEYS);
+  CHECK(contains_many(filter, keys, lengths, KEYS, answers) == KEYS);
   CHECK(answers[0] == 1 && answers[KEYS - 1] == 1);
-  CHECK(bfs_add_many(filter, keys, lengths, KEYS) == 0);
+  CHECK(add_many(filter, keys, lengths, KEYS) == 0);
   /* the same with their NULs: 12 bytes a key, as an array and as columns */
-  CHECK(bfs_contains_fixed(filter, text, 12, KEYS, answers) < 20);
-  CHECK(bfs_add_fixed(filter, text, 12, KEYS) > KEYS - 20);
-  CHECK(bfs_contains_fixed(filter, text, 12, KEYS, answers) == KEYS);
-  CHECK(bfs_contains_column32(filter, text, offsets32, KEYS, answers) == KEYS);
-  CHECK(bfs_contains_column64(filter, text, offsets64, KEYS, answers) == KEYS);
-  CHECK(bfs_add_column32(filter, text, offsets32, KEYS) == 0);
-  CHECK(bfs_add_column64(filter, text, offsets64, KEYS) == 0);
+  CHECK(contains_fixed(filter, text, 12, KEYS, answers) < 20);
+  CHECK(add_fixed(filter, text, 12, KEYS) > KEYS - 20);
+  CHECK(contains_fixed(filter, text, 12, KEYS, answers) == KEYS);
+  CHECK(contains_column32(filter, text, offsets32, KEYS, answers) == KEYS);
+  CHECK(contains_column64(filter, text, offsets64, KEYS, answers) == KEYS);
+  CHECK(add_column32(filter, text, offsets32, KEYS) == 0);
+  CHECK(add_column64(filter, text, offsets64, KEYS) == 0);
   /* digests */
   CHECK(bfs_contains_digests(filter, digests, KEYS, answers) < 20);
   CHECK(bfs_add_digests(filter, digests, KEYS) > KEYS - 20);
   CHECK(bfs_contains_digests(filter, digests, KEYS, answers) == KEYS);
   /* selection vectors: here every key may be present */
-  CHECK(bfs_select_many(filter, keys, lengths, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
-  CHECK(bfs_select_fixed(filter, text, 12, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
-  CHECK(bfs_select_column32(filter, text, offsets32, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
-  CHECK(bfs_select_column64(filter, text, offsets64, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
-  CHECK(bfs_select_digests(filter, digests, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(select_many(filter, keys, lengths, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(select_fixed(filter, text, 12, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(select_column32(filter, text, offsets32, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(select_column64(filter, text, offsets64, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
+  CHECK(select_digests(filter, digests, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
   /* offsets that go back: nothing is added, every answer is "maybe" */
   offsets32[5] = offsets32[4] - 1;
   offsets64[5] = offsets64[4] - 1;
   added = facts(filter, 0).keys_added;
-  CHECK(bfs_add_column32(filter, text, offsets32, KEYS) == BFS_EINVAL);
-  CHECK(bfs_add_column64(filter, text, offsets64, KEYS) == BFS_EINVAL);
+  CHECK(add_column32(filter, text, offsets32, KEYS) == BFS_EINVAL);
+  CHECK(add_column64(filter, text, offsets64, KEYS) == BFS_EINVAL);
   CHECK(facts(filter, 0).keys_added == added);
   memset(answers, 0, sizeof answers);
-  CHECK(bfs_contains_column32(filter, text, offsets32, KEYS, answers) == BFS_EINVAL);
+  CHECK(contains_column32(filter, text, offsets32, KEYS, answers) == BFS_EINVAL);
   CHECK(memchr(answers, 0, sizeof answers) == NULL);
   memset(answers, 0, sizeof answers);
-  CHECK(bfs_contains_column64(filter, text, offsets64, KEYS, answers) == BFS_EINVAL);
+  CHECK(contains_column64(filter, text, offsets64, KEYS, answers) == BFS_EINVAL);
   CHECK(memchr(answers, 0, sizeof answers) == NULL);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
 }
 
@@ -224,19 +225,19 @@ static void publish_and_replace(void) {
   CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
   CHECK(bfs_contains(reader, "early", 5) == 1);
   CHECK(bfs_add(filter, "late", 4) == BFS_EREADONLY);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
 
   options.flags = BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED;
-  CHECK(bfs_is_current(reader) == 1);
+  CHECK(bfs_is_current(reader, NULL) == 1);
   CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_supersede(filter, NULL) == BFS_OK);
-  CHECK(bfs_is_current(reader) == 0);
+  CHECK(bfs_is_current(reader, NULL) == 0);
   CHECK(bfs_publish(filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "early", 5) == 0);
   CHECK(bfs_contains(reader, "absent", 6) == 1);
   CHECK(bfs_recovered(filter, 0, NULL) == BFS_EREADONLY);
-  CHECK(bfs_close(filter) == BFS_OK);
-  CHECK(bfs_close(reader) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_close(reader, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
 }
 
@@ -261,10 +262,10 @@ static void buffers(void) {
   CHECK(bfs_add(filter, "kept", 4) == 1);
   CHECK(bfs_sync(filter, 0, 1) == BFS_EINVAL);
   CHECK(bfs_mark(filter, 0) == 0);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &wrapped, NULL) == BFS_OK);
   CHECK(bfs_contains(wrapped, "kept", 4) == 1 && bfs_contains(wrapped, "other", 5) == 0);
-  CHECK(bfs_close(wrapped) == BFS_OK);
+  CHECK(bfs_close(wrapped, NULL) == BFS_OK);
 
   file = fopen(other_path, "wb");
   CHECK(file != NULL);
@@ -273,7 +274,7 @@ static void buffers(void) {
   range.offset = 64;
   CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "kept", 4) == 1 && bfs_contains(filter, "other", 5) == 0);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
   range.offset = 0;
   CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_EMAGIC);
   CHECK(remove(other_path) == 0);
@@ -290,20 +291,20 @@ static void sealed_files(void) {
   error.struct_bytes = sizeof error;
   options.flags = BFS_OPTION_REPLACE;
   CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK);
-  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
-  CHECK(bfs_verify(path, damaged, 2, &error) == BFS_ENOTSEALED && error.code == BFS_ENOTSEALED);
+  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_verify(path, 0, damaged, 2, &error) == BFS_ENOTSEALED && error.code == BFS_ENOTSEALED);
   CHECK(bfs_seal(path, other_path, 0, 0640, &error) == BFS_OK);
   CHECK(bfs_seal(path, other_path, 0, 0, &error) == BFS_EEXIST);
   CHECK(bfs_seal(path, other_path, BFS_OPTION_REPLACE, 0, &error) == BFS_OK);
-  CHECK(bfs_verify(other_path, damaged, 2, &error) == 0);
+  CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 0);
   file = fopen(other_path, "r+b");
   CHECK(file != NULL && fseek(file, 16384, SEEK_SET) == 0 && fwrite("damage", 1, 6, file) == 6 && fclose(file) == 0);
-  CHECK(bfs_verify(other_path, damaged, 2, &error) == 1);
+  CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 1);
   CHECK(damaged[0].offset == 16384 && damaged[0].bytes > 0);
   CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, &error) == BFS_EDAMAGED && filter == NULL);
   CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE, &filter, &error) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "in the damaged chunk", 20) == 1);
-  CHECK(bfs_close(filter) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
 }
 
 static void with_a_secret_key(void) {
@@ -323,27 +324,28 @@ static void with_a_secret_key(void) {
   options.hash = BFS_HASH_SIPHASH;
   CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_EKEY);
   options.key = key;
+  options.key_bytes = 16;
   CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_OK);
-  CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_open(other_path, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
   CHECK(bfs_open_with(other_path, &with_other, &filter, &error) == BFS_EKEY && filter == NULL);
   CHECK(bfs_open_with(other_path, &with_key, &filter, &error) == BFS_OK);
   CHECK(bfs_contains(filter, "secret", 6) == 1 && bfs_contains(filter, "other", 5) == 0);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
 
   CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
   block = malloc((size_t)bytes + 64);
   CHECK(block != NULL);
   buffer = block + (64 - (uintptr_t)block % 64) % 64;
-  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, NULL) == BFS_EKEY);
-  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_READ, key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(wrap_with(buffer, bytes, BFS_OPEN_READ, key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   file = fopen(other_path, "wb");
   CHECK(file != NULL);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
   CHECK(bfs_open_with(other_path, &without, &filter, NULL) == BFS_EKEY);
   with_key.flags |= BFS_OPEN_RANGE;
-  CHECK(bfs_open_with(other_path, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_open_with(other_path, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
   free(block);
 }
@@ -371,7 +373,7 @@ static void statistics(void) {
   CHECK(fabs(stats.fill_ratio - (double)stats.set_bits / (double)stats.num_bits) < 1e-12);
   CHECK(fabs(stats.estimated_keys - KEYS) < 0.1 * KEYS);
   CHECK(stats.estimated_fpr > 0.005 && stats.estimated_fpr < 0.015);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
 }
 

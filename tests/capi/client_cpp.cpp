@@ -12,6 +12,7 @@
 #include <thread>
 #include <type_traits>
 #include <vector>
+#include "../support/abi_calls.h"
 
 namespace {
 
@@ -27,17 +28,17 @@ void check(bool condition, const char* text, int line) {
 #define CHECK(condition) check((condition), #condition, __LINE__)
 
 struct Close {
-  void operator()(bfs_filter* filter) const { CHECK(bfs_close(filter) == BFS_OK); }
+  void operator()(bfs_filter* filter) const { CHECK(bfs_close(filter, nullptr) == BFS_OK); }
 };
 using Handle = std::unique_ptr<bfs_filter, Close>;
 
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 112 && offsetof(bfs_options, key) == 96, "");  // 96 bytes before there was a key
+static_assert(sizeof(bfs_options) == 120 && offsetof(bfs_options, key) == 96, "");
 static_assert(sizeof(bfs_open_options) == 48, "");
-static_assert(sizeof(bfs_statistics) == 144, "");
+static_assert(sizeof(bfs_statistics) == 144 && sizeof(bfs_keys) == 80, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
-static_assert(offsetof(bfs_statistics, health) == 72 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
+static_assert(offsetof(bfs_statistics, health) == 64 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
 
 bfs_options options_for(std::uint64_t capacity, double fpr) {
@@ -72,7 +73,7 @@ Handle open(const std::string& path, std::uint32_t flags) {
 bfs_statistics facts(const Handle& filter, std::uint32_t flags = 0) {
   bfs_statistics stats = bfs_statistics();
   stats.struct_bytes = sizeof stats;
-  CHECK(bfs_stats(filter.get(), flags, &stats) == BFS_OK);
+  CHECK(bfs_stats(filter.get(), flags, &stats, nullptr) == BFS_OK);
   return stats;
 }
 
@@ -115,9 +116,9 @@ void check_selections(bfs_filter* filter, const Keys& keys, const std::vector<st
     CHECK(std::equal(numbers.begin(), numbers.end(), indices.begin()));
     indices.assign(count, 0);
   };
-  check_numbers(bfs_select_many(filter, keys.pointers.data(), keys.lengths.data(), count, indices.data()));
-  check_numbers(bfs_select_column32(filter, keys.column.data(), keys.offsets32.data(), count, indices.data()));
-  check_numbers(bfs_select_column64(filter, keys.column.data(), keys.offsets64.data(), count, indices.data()));
+  check_numbers(select_many(filter, keys.pointers.data(), keys.lengths.data(), count, indices.data()));
+  check_numbers(select_column32(filter, keys.column.data(), keys.offsets32.data(), count, indices.data()));
+  check_numbers(select_column64(filter, keys.column.data(), keys.offsets64.data(), count, indices.data()));
 }
 
 void texts_and_errors(const std::string& folder) {
@@ -153,9 +154,9 @@ void batches_agree_with_single_keys(const std::string& folder) {
     CHECK(bfs_digest(filters[0].get(), present.pointers[i], present.lengths[i], &digests[i]) == BFS_OK);
   }
   CHECK(added > as_number(count) * 9 / 10);
-  CHECK(bfs_add_many(filters[1].get(), present.pointers.data(), present.lengths.data(), count) == added);
-  CHECK(bfs_add_column32(filters[2].get(), present.column.data(), present.offsets32.data(), count) == added);
-  CHECK(bfs_add_column64(filters[3].get(), present.column.data(), present.offsets64.data(), count) == added);
+  CHECK(add_many(filters[1].get(), present.pointers.data(), present.lengths.data(), count) == added);
+  CHECK(add_column32(filters[2].get(), present.column.data(), present.offsets32.data(), count) == added);
+  CHECK(add_column64(filters[3].get(), present.column.data(), present.offsets64.data(), count) == added);
   CHECK(bfs_add_digests(filters[4].get(), digests.data(), count) == added);
 
   std::int64_t maybes = 0;
@@ -167,21 +168,20 @@ void batches_agree_with_single_keys(const std::string& folder) {
   CHECK(maybes > 2 && maybes < as_number(count) / 10);  // the two keys that both have, and false positives
   for (const Handle& filter : filters) {
     CHECK(facts(filter, BFS_STATS_FILL).set_bits == facts(filters[0], BFS_STATS_FILL).set_bits);
-    CHECK(bfs_contains_many(filter.get(), absent.pointers.data(), absent.lengths.data(), count, answers.data()) ==
+    CHECK(contains_many(filter.get(), absent.pointers.data(), absent.lengths.data(), count, answers.data()) == maybes);
+    CHECK(answers == expected);
+    CHECK(contains_column32(filter.get(), absent.column.data(), absent.offsets32.data(), count, answers.data()) ==
           maybes);
     CHECK(answers == expected);
-    CHECK(bfs_contains_column32(filter.get(), absent.column.data(), absent.offsets32.data(), count, answers.data()) ==
-          maybes);
-    CHECK(answers == expected);
-    CHECK(bfs_contains_column64(filter.get(), absent.column.data(), absent.offsets64.data(), count, answers.data()) ==
+    CHECK(contains_column64(filter.get(), absent.column.data(), absent.offsets64.data(), count, answers.data()) ==
           maybes);
     CHECK(answers == expected);
     CHECK(bfs_contains_digests(filter.get(), digests.data(), count, answers.data()) == as_number(count));
     CHECK(bfs_contains_digest(filter.get(), digests[count / 2]) == 1);
     check_selections(filter.get(), absent, expected);
-    CHECK(bfs_select_digests(filter.get(), digests.data(), count, std::vector<std::uint32_t>(count).data()) ==
+    CHECK(select_digests(filter.get(), digests.data(), count, std::vector<std::uint32_t>(count).data()) ==
           as_number(count));
-    CHECK(bfs_use_threads(filter.get(), 2) == BFS_EINVAL);  // it has not asked to be the only writer
+    CHECK(bfs_use_threads(filter.get(), 2, nullptr) == BFS_EINVAL);  // it has not asked to be the only writer
   }
 }
 
@@ -193,13 +193,12 @@ void keys_of_equal_width(const std::string& folder) {
   }
   std::vector<std::uint8_t> answers(numbers.size());
   Handle filter = create(folder + "/fixed.bf", options_for(numbers.size(), 0.001));
-  CHECK(bfs_add_fixed(filter.get(), numbers.data(), 8, numbers.size()) > 4950);
-  CHECK(bfs_contains_fixed(filter.get(), numbers.data(), 8, numbers.size(), answers.data()) == 5000);
-  CHECK(bfs_select_fixed(filter.get(), numbers.data(), 8, numbers.size(), std::vector<std::uint32_t>(5000).data()) ==
-        5000);
-  CHECK(bfs_contains_fixed(filter.get(), others.data(), 8, others.size(), answers.data()) < 50);
+  CHECK(add_fixed(filter.get(), numbers.data(), 8, numbers.size()) > 4950);
+  CHECK(contains_fixed(filter.get(), numbers.data(), 8, numbers.size(), answers.data()) == 5000);
+  CHECK(select_fixed(filter.get(), numbers.data(), 8, numbers.size(), std::vector<std::uint32_t>(5000).data()) == 5000);
+  CHECK(contains_fixed(filter.get(), others.data(), 8, others.size(), answers.data()) < 50);
   CHECK(bfs_contains(filter.get(), &numbers[77], 8) == 1);
-  CHECK(bfs_contains_fixed(filter.get(), nullptr, 8, 0, answers.data()) == 0);
+  CHECK(contains_fixed(filter.get(), nullptr, 8, 0, answers.data()) == 0);
 }
 
 void threads_share_a_handle(const std::string& folder) {
@@ -245,7 +244,7 @@ void a_file_like_another(const std::string& folder) {
   CHECK(!std::ifstream(second));
   CHECK(bfs_supersede(two.get(), nullptr) == BFS_EINVAL);  // it is not to replace anything
   CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
-  CHECK(bfs_is_current(two.get()) == 1);
+  CHECK(bfs_is_current(two.get(), nullptr) == 1);
   CHECK(bfs_recovered(two.get(), 0, nullptr) == BFS_EREADONLY);
   CHECK(!!std::ifstream(second));
 }
@@ -254,21 +253,22 @@ void in_the_clients_own_memory(const std::string& folder) {
   bfs_options options = options_for(0, 0);
   options.num_bits = 4096;
   options.num_probes = 6;
-  options.flags = BFS_OPTION_BARE;
+  options.flags = BFS_OPEN_BARE;
   std::uint64_t bytes = 0;
   CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes == 512 + 8);
   alignas(64) unsigned char buffer[1024];
   bfs_filter* filter = nullptr;
   CHECK(bfs_format(buffer + 1, bytes, &options, &filter, nullptr) == BFS_EINVAL);  // not aligned
   CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
-  CHECK(bfs_add(filter, "bare", 4) == 1 && bfs_close(filter) == BFS_OK);
-  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_WRITE | BFS_WRAP_BARE, &filter, nullptr) == BFS_OK);
-  CHECK(bfs_contains(filter, "bare", 4) == 1 && bfs_add(filter, "more", 4) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_add(filter, "bare", 4) == 1 && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(wrap_with(buffer, bytes, BFS_OPEN_WRITE | BFS_OPEN_BARE, nullptr, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "bare", 4) == 1 && bfs_add(filter, "more", 4) == 1 &&
+        bfs_close(filter, nullptr) == BFS_OK);
 
   options.flags = 0;
   CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
   CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
-  CHECK(bfs_add(filter, "embedded", 8) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_add(filter, "embedded", 8) == 1 && bfs_close(filter, nullptr) == BFS_OK);
   const std::string path = folder + "/holder.bin";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(buffer), static_cast<std::streamsize>(bytes));
@@ -276,7 +276,7 @@ void in_the_clients_own_memory(const std::string& folder) {
   range.max_bytes = bytes;
   CHECK(bfs_open_with(path.c_str(), &range, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "embedded", 8) == 1 && bfs_contains(filter, "other", 5) == 0);
-  CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter, nullptr) == BFS_OK);
 }
 
 void sealed_files(const std::string& folder) {
@@ -285,12 +285,12 @@ void sealed_files(const std::string& folder) {
   const bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = nullptr;
   CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
-  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_EBUSY && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_EBUSY && bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
-  CHECK(bfs_verify(sealed.c_str(), nullptr, 0, nullptr) == 0);
+  CHECK(bfs_verify(sealed.c_str(), 0, nullptr, 0, nullptr) == 0);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_ESEALED);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, nullptr) == BFS_OK);
-  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_close(filter, nullptr) == BFS_OK);
 }
 
 void with_a_secret_key(const std::string& folder) {
@@ -298,20 +298,22 @@ void with_a_secret_key(const std::string& folder) {
   bfs_options options = options_for(100, 0.01);
   options.hash = BFS_HASH_SIPHASH;
   options.key = key;
+  options.key_bytes = 16;
   const std::string path = folder + "/keyed.bf";
   bfs_filter* filter = nullptr;
-  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_open(path.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_EKEY);
   const bfs_open_options without = open_options_for(BFS_OPEN_WRITE, nullptr);
   CHECK(bfs_open_with(path.c_str(), &without, &filter, nullptr) == BFS_EKEY);
   const bfs_open_options with_key = open_options_for(BFS_OPEN_WRITE, key);
   CHECK(bfs_open_with(path.c_str(), &with_key, &filter, nullptr) == BFS_OK);
-  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter, nullptr) == BFS_OK);
   alignas(64) unsigned char buffer[1024];
   std::uint64_t bytes = 0;
   CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK && bytes <= sizeof buffer);
-  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
-  CHECK(bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key, &filter, nullptr) == BFS_OK && bfs_close(filter) == BFS_OK);
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(wrap_with(buffer, bytes, BFS_OPEN_WRITE, key, &filter, nullptr) == BFS_OK &&
+        bfs_close(filter, nullptr) == BFS_OK);
   const bfs_open_options range = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, key);
   CHECK(bfs_open_with(path.c_str(), &range, &filter, nullptr) == BFS_EFORM);
 }

@@ -27,15 +27,18 @@ class Exports(unittest.TestCase):
         functions = {name.partition("@")[0] for _, kind, name in lines if kind == "T"}
         self.assertEqual(functions, set(bfstore_header.functions(HEADER)))
         others = [name for _, kind, name in lines if kind != "T"]
-        self.assertEqual(others, ["BFSTORE_1"], "only the name of the symbols' version")
+        self.assertEqual(others, ["BFSTORE_0.1"], "only the name of the symbols' version")
 
-    def test_every_exported_symbol_has_the_version_BFSTORE_1(self):
+    def test_every_exported_symbol_has_the_version_of_its_release(self):
         for line in output("nm", "-D", "--defined-only", LIBRARY).splitlines():
             name = line.split()[-1]
-            self.assertTrue(name == "BFSTORE_1" or name.endswith("@@BFSTORE_1"), name)
+            self.assertTrue(name == "BFSTORE_0.1" or name.endswith("@@BFSTORE_0.1"), name)
+
+    def test_dlclose_keeps_the_library(self):
+        self.assertRegex(self.dynamic, r"\(FLAGS_1\).*NODELETE")
 
     def test_soname(self):
-        self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", self.dynamic), ["libbfstore.so.1"])
+        self.assertEqual(re.findall(r"\(SONAME\).*\[(.*)\]", self.dynamic), ["libbfstore.so.0"])
 
     def test_nothing_is_needed_but_the_run_time(self):
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", self.dynamic)

@@ -20,6 +20,7 @@
 #include <sstream>
 #include <thread>
 
+#include "../support/abi_calls.h"
 #include "faults.hpp"
 #include "structs.hpp"
 #include "support.hpp"
@@ -44,14 +45,14 @@ namespace {
 std::int32_t open_and_close(const std::string& path, std::uint32_t flags) {
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_open(path.c_str(), flags, &filter, nullptr);
-  if (code == BFS_OK) CHECK(bfs_close(filter) == BFS_OK);
+  if (code == BFS_OK) CHECK(bfs_close(filter, nullptr) == BFS_OK);
   return code;
 }
 
 std::int32_t create_and_close(const std::string& path, const bfs_options& options) {
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_create(path.c_str(), &options, &filter, nullptr);
-  if (code == BFS_OK) CHECK(bfs_close(filter) == BFS_OK);
+  if (code == BFS_OK) CHECK(bfs_close(filter, nullptr) == BFS_OK);
   return code;
 }
 
@@ -77,7 +78,7 @@ std::string mappings_of(const std::string& path) {
 std::uint64_t resident_bytes(const bfs_filter* filter) {
   bfs_statistics statistics{};
   statistics.struct_bytes = sizeof statistics;
-  REQUIRE(bfs_stats(filter, 0, &statistics) == BFS_OK);
+  REQUIRE(bfs_stats(filter, BFS_STATS_MEMORY, &statistics, nullptr) == BFS_OK);
   return statistics.resident_bytes;
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag
 }
 
 TEST_CASE(
-    "BFS_OPEN_ANY_FILESYSTEM and BFS_OPTION_ANY_FILESYSTEM insist on a network filesystem, and no other flag does") {
+    "BFS_OPEN_ANY_FILESYSTEM and BFS_OPEN_ANY_FILESYSTEM insist on a network filesystem, and no other flag does") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -108,15 +109,15 @@ TEST_CASE(
     for (const std::uint32_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), mode | flag) == BFS_EFILESYSTEM);
     CHECK(open_and_close(dir.file(), mode | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
   }
-  for (const std::uint32_t flag : {0U, BFS_OPTION_POPULATE, BFS_OPTION_RANDOM, BFS_OPTION_LIMIT, BFS_OPTION_GUARD,
-                                   BFS_OPTION_EXCLUSIVE, BFS_OPTION_REPLACE})
+  for (const std::uint32_t flag :
+       {0U, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD, BFS_OPEN_EXCLUSIVE, BFS_OPTION_REPLACE})
     CHECK(create_and_close(dir.file("new"), options_of(100, flag)) == BFS_EFILESYSTEM);
-  CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPTION_ANY_FILESYSTEM)) == BFS_OK);
+  CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPEN_ANY_FILESYSTEM)) == BFS_OK);
   const std::string from = dir.file();
   const std::string to = dir.file("sealed");
   CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
+  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
 }
 
 TEST_CASE(
@@ -130,8 +131,8 @@ TEST_CASE(
     std::uint32_t making, opening;
     bool all, random;
   };
-  for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_OPTION_POPULATE, BFS_OPEN_POPULATE, true, false},
-                             Flags{BFS_OPTION_RANDOM, BFS_OPEN_RANDOM, false, true}}) {
+  for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_OPEN_POPULATE, BFS_OPEN_POPULATE, true, false},
+                             Flags{BFS_OPEN_RANDOM, BFS_OPEN_RANDOM, false, true}}) {
     bfs_options options = options_of(0, flags.making);
     options.num_bits = 8 * kBody;
     options.num_probes = 4;
@@ -140,7 +141,7 @@ TEST_CASE(
       CAPTURE(flags.opening);
       if (on_disk) CHECK((resident_bytes(filter) >= kBody) == flags.all);
       CHECK((mappings_of(dir.file()).find(" rr") != std::string::npos) == flags.random);  // VmFlags: read randomly
-      CHECK(bfs_close(filter) == BFS_OK);
+      CHECK(bfs_close(filter, nullptr) == BFS_OK);
     };
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
@@ -161,17 +162,17 @@ TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is op
   TempDir dir(memory_folder());
   for (const bool limited : {false, true}) {
     bfs_filter* filter = nullptr;
-    const bfs_options options = options_of(10, limited ? BFS_OPTION_LIMIT : 0);
+    const bfs_options options = options_of(10, limited ? BFS_OPEN_LIMIT : 0);
     REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
     for (std::uint64_t i = 1; i <= 200; ++i) {
       const std::int32_t added = bfs_add_digest(filter, i * 0x9e3779b97f4a7c15);
       CHECK((added >= 0 || (limited && added == BFS_EFULL)));
       if (i == 200) CHECK((added == BFS_EFULL) == limited);
     }
-    CHECK(bfs_close(filter) == BFS_OK);
+    CHECK(bfs_close(filter, nullptr) == BFS_OK);
     REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_WRITE | (limited ? BFS_OPEN_LIMIT : 0), &filter, nullptr) == BFS_OK);
     CHECK((bfs_add_digest(filter, 12345) == BFS_EFULL) == limited);
-    CHECK(bfs_close(filter) == BFS_OK);
+    CHECK(bfs_close(filter, nullptr) == BFS_OK);
     REQUIRE(std::remove(dir.file().c_str()) == 0);
   }
 }
@@ -203,7 +204,7 @@ void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
   CHECK(questions_of(filter, 200, 1) == (milliseconds == 60'000 ? 0 : 1));
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 
 }  // namespace
@@ -253,18 +254,18 @@ TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
   const std::int64_t offsets64[4] = {};
   std::uint8_t answers[3] = {7, 7, 7};
   std::uint32_t indices[3] = {7, 7, 7};
-  CHECK(bfs_contains_column32(filter, nullptr, offsets32, 3, answers) == 0);
+  CHECK(contains_column32(filter, nullptr, offsets32, 3, answers) == 0);
   CHECK((answers[0] == 0 && answers[1] == 0 && answers[2] == 0));
-  CHECK(bfs_add_column32(filter, nullptr, offsets32, 3) == 1);
-  CHECK(bfs_add_column64(filter, nullptr, offsets64, 3) == 0);
+  CHECK(add_column32(filter, nullptr, offsets32, 3) == 1);
+  CHECK(add_column64(filter, nullptr, offsets64, 3) == 0);
   CHECK(bfs_contains(filter, nullptr, 0) == 1);
-  CHECK(bfs_contains_column64(filter, nullptr, offsets64, 3, answers) == 3);
-  CHECK(bfs_select_column32(filter, nullptr, offsets32, 3, indices) == 3);
-  CHECK(bfs_select_column64(filter, nullptr, offsets64, 3, indices) == 3);
+  CHECK(contains_column64(filter, nullptr, offsets64, 3, answers) == 3);
+  CHECK(select_column32(filter, nullptr, offsets32, 3, indices) == 3);
+  CHECK(select_column64(filter, nullptr, offsets64, 3, indices) == 3);
   CHECK((indices[0] == 0 && indices[1] == 1 && indices[2] == 2));
   const std::int32_t one_byte[2] = {0, 1};
-  CHECK(bfs_add_column32(filter, nullptr, one_byte, 1) == BFS_EINVAL);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(add_column32(filter, nullptr, one_byte, 1) == BFS_EINVAL);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   std::free(buffer);
 }
 
@@ -333,12 +334,12 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
       return all;
     }();
     smaps_of_a_test = dir.file("smaps");
-    static_cast<void>(there.stats(true));  // all of it is in memory from here on
-    const bfstore::Stats expected = there.stats(true);
+    static_cast<void>(there.stats({.fill = true}));  // all of it is in memory from here on
+    const bfstore::Stats expected = there.stats({.fill = true});
     bfs_statistics got;
     std::memset(&got, 0xff, sizeof got);
     got.struct_bytes = sizeof got;
-    CHECK(bfs_stats(filter, BFS_STATS_FILL, &got) == BFS_OK);
+    CHECK(bfs_stats(filter, BFS_STATS_FILL, &got, nullptr) == BFS_OK);
     smaps_of_a_test.clear();
     CHECK(got.struct_bytes == sizeof got);
     CHECK(got.layout == static_cast<std::uint32_t>(expected.shape.layout));
@@ -350,21 +351,22 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     CHECK(got.seed == 12345);
     CHECK(got.body_bytes == expected.body_bytes);
     CHECK(got.keys_added == expected.keys_added);
+    CHECK(got.has_memory == 1);
     CHECK(got.huge_page_bytes == 6144 * 1024);
-    CHECK(expected.huge_page_bytes == 6144 * 1024);
+    CHECK(expected.memory->huge_page_bytes == 6144 * 1024);
     CHECK(got.health == BFS_OK);
     CHECK(got.has_fill == 1);
     CHECK(got.set_bits == expected.fill->set_bits);
     CHECK(got.fill_ratio == expected.fill->fill_ratio);
     CHECK(got.estimated_keys == expected.fill->estimated_keys);
     CHECK(got.estimated_fpr == expected.fill->estimated_fpr);
-    CHECK(got.resident_bytes == expected.resident_bytes);
+    CHECK(got.resident_bytes == expected.memory->resident_bytes);
     CHECK(got.isa == expected.isa);
     CHECK(got.saturated == 1);
-    CHECK(got.reserved == 0);
-    CHECK(bfs_stats(filter, 0, &got) == BFS_OK);
+    CHECK(bfs_stats(filter, 0, &got, nullptr) == BFS_OK);
     CHECK((got.has_fill == 0 && got.set_bits == 0 && got.fill_ratio == 0 && got.estimated_keys == 0));
-    CHECK(bfs_close(filter) == BFS_OK);
+    CHECK((got.has_memory == 0 && got.huge_page_bytes == 0 && got.resident_bytes == 0));
+    CHECK(bfs_close(filter, nullptr) == BFS_OK);
   }
   const bfs_options small = options_of(100);
   std::uint64_t bytes = 0;
@@ -372,13 +374,13 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   bfs_filter* filter = nullptr;
   REQUIRE(bfs_format(buffer, bytes, &small, &filter, nullptr) == BFS_OK);
-  CHECK(resident_bytes(filter) == UINT64_MAX);
+  CHECK(resident_bytes(filter) == 0);
   bfs_statistics statistics{};
   statistics.struct_bytes = sizeof statistics;
   CHECK(bfs_add(filter, "key", 3) == 1);
-  CHECK(bfs_stats(filter, 0, &statistics) == BFS_OK);
+  CHECK(bfs_stats(filter, 0, &statistics, nullptr) == BFS_OK);
   CHECK((statistics.huge_page_bytes == 0 && statistics.keys_added == 0 && statistics.saturated == 0));
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   std::free(buffer);
 }
 
@@ -405,7 +407,7 @@ TEST_CASE("sealing takes the mode, and verifying fills in as many ranges as ther
     CAPTURE(room);
     bfs_range ranges[4];
     std::memset(ranges, 0xff, sizeof ranges);
-    CHECK(bfs_verify(to.c_str(), ranges, room, nullptr) == 3);
+    CHECK(bfs_verify(to.c_str(), 0, ranges, room, nullptr) == 3);
     CHECK((room < 1 || (ranges[0].offset == 16384 + kChunk && ranges[0].bytes == 2 * kChunk)));  // chunks 1 and 2
     CHECK((room < 3 || (ranges[2].offset == 16384 + 9 * kChunk && ranges[2].bytes == kChunk)));
     for (std::size_t i = std::min<std::size_t>(room, 3); i < 4; ++i) CHECK(ranges[i].offset == UINT64_MAX);
@@ -455,6 +457,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   bfs_options options = options_of(100);
   options.hash = BFS_HASH_SIPHASH;
   options.key = secret.data();
+  options.key_bytes = 16;
   std::uint64_t bytes = 0;
   bfs_filter* filter = nullptr;
   const auto check = [&](const std::string& name, const std::function<std::int32_t()>& call) {
@@ -462,7 +465,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
     std::int32_t code = 1;
     CHECK(left_on_the_stack(secret, [&] { code = call(); }) == 0);
     CHECK(code == BFS_OK);
-    if (filter != nullptr) CHECK(bfs_close(filter) == BFS_OK);
+    if (filter != nullptr) CHECK(bfs_close(filter, nullptr) == BFS_OK);
     filter = nullptr;
   };
   const auto open_with = [&](const std::string& file, std::uint32_t flags) {
@@ -480,7 +483,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   check("format", [&] { return bfs_format(buffer, bytes, &options, &filter, nullptr); });
   for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE})
-    check("wrap", [&] { return bfs_wrap_keyed(buffer, bytes, mode, secret.data(), &filter, nullptr); });
+    check("wrap", [&] { return wrap_with(buffer, bytes, mode, secret.data(), &filter, nullptr); });
   std::ofstream(dir.file("range"), std::ios::binary).write(static_cast<const char*>(buffer), static_cast<long>(bytes));
   const std::string range = dir.file("range");
   for (const std::uint32_t flag : {0U, BFS_OPEN_COPY})

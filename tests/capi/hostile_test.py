@@ -198,7 +198,7 @@ class Hostile(Case):
                 self.assertTrue(fits)
                 self.assertGreaterEqual(LIBRARY.bfs_add(handle, b"key", 3), 0)
                 self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 1)
-                self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE))
                 os.unlink(self.path)
 
@@ -244,7 +244,7 @@ class Hostile(Case):
         began = time.monotonic()
         handle = bfs.call(LIBRARY.bfs_open, path, bfs.READ)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 0)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, bfs.WRITE))
         self.assertLess(os.stat(path).st_blocks * 512, 2**20)
         self.assertLess(time.monotonic() - began, 30)
@@ -279,7 +279,7 @@ class Hostile(Case):
             self.fails("BFS_ENOSPC", LIBRARY.bfs_create, new, bfs.options(capacity=10**6))
             handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
             assert LIBRARY.bfs_add(handle, b"new", 3) == 1 and LIBRARY.bfs_sync(handle, 1, 1) == 0
-            assert LIBRARY.bfs_close(handle) == 0
+            assert LIBRARY.bfs_close(handle, None) == 0
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 40000))
             with self.assertRaises(bfs.CodeError):
                 bfs.seal(LIBRARY, self.path, new)
@@ -302,7 +302,7 @@ class Hostile(Case):
                     except bfs.CodeError as refused:
                         assert refused.os_errno == 24, refused  # EMFILE
                         continue
-                    assert self.has_keys(handle) and LIBRARY.bfs_close(handle) in (0, CODES["BFS_ESYSTEM"])
+                    assert self.has_keys(handle) and LIBRARY.bfs_close(handle, None) in (0, CODES["BFS_ESYSTEM"])
                     opened += 1
             assert opened >= 2
         self.in_child(limited)
@@ -331,8 +331,8 @@ class Hostile(Case):
                     assert LIBRARY.bfs_add(handle, b"new", 3) >= 0
                     assert LIBRARY.bfs_contains(handle, b"new", 3) == 1
                     assert LIBRARY.bfs_sync(handle, 1, 1) < 0
-                    assert LIBRARY.bfs_is_current(handle) != 1
-                    assert LIBRARY.bfs_close(handle) < 0
+                    assert LIBRARY.bfs_is_current(handle, None) != 1
+                    assert LIBRARY.bfs_close(handle, None) < 0
                     del fillers
                 self.in_child(closes)
                 self.assertEqual(open(other, "rb").read(), before)
@@ -353,7 +353,7 @@ class Hostile(Case):
                 except OSError:
                     continue
                 os._exit(9)
-            assert LIBRARY.bfs_close(handle) == 0 and LIBRARY.bfs_close(made) == 0
+            assert LIBRARY.bfs_close(handle, None) == 0 and LIBRARY.bfs_close(made, None) == 0
         self.in_child(prints)
         for path in (self.path, self.folder + b"/made"):
             self.close(bfs.call(LIBRARY.bfs_open, path, bfs.WRITE))

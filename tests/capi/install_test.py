@@ -83,13 +83,13 @@ class Installed(unittest.TestCase):
         for name in ["include/bfstore.h", *headers]:
             self.assertTrue(any(path.endswith("/" + name) for path in installed), name)
         names = {os.path.basename(path) for path in installed}
-        self.assertLessEqual({"libbfstore.so", "libbfstore.so.1", "libbfstore.a", "bfstore.pc"}, names)
-        plain, versioned = (os.path.realpath(self.libraries + name) for name in ("/libbfstore.so", "/libbfstore.so.1"))
+        self.assertLessEqual({"libbfstore.so", "libbfstore.so.0", "libbfstore.a", "bfstore.pc"}, names)
+        plain, versioned = (os.path.realpath(self.libraries + name) for name in ("/libbfstore.so", "/libbfstore.so.0"))
         self.assertEqual(plain, versioned)
 
     def test_a_c_program_with_the_shared_library(self):
         program = self.built("shared", CC, EXAMPLE, *self.pkg_config("--cflags", "--libs"))
-        self.assertIn("libbfstore.so.1", self.needed(program))
+        self.assertIn("libbfstore.so.0", self.needed(program))
         self.check_quickstart(program, env={**os.environ, "LD_LIBRARY_PATH": self.libraries})
 
     def test_a_c_program_that_is_static_altogether(self):

@@ -29,7 +29,7 @@ class Keyed(Case):
         with open(self.path + b".range", "wb") as file:
             file.write(ctypes.string_at(address, size))
         openers = [lambda key, mode=mode: bfs.open_with(LIBRARY, self.path, mode, key=key) for mode in MODES]
-        openers += [lambda key, mode=mode: bfs.call(LIBRARY.bfs_wrap_keyed, address, size, mode, key)
+        openers += [lambda key, mode=mode: bfs.wrap_with(LIBRARY, address, size, mode, key)
                     for mode in (bfs.READ, bfs.WRITE)]
         return openers + [lambda key: bfs.open_with(LIBRARY, self.path + b".range", offset=0, key=key)]
 
@@ -60,8 +60,8 @@ class Keyed(Case):
         for opener in self.openers(*self.buffer()):
             self.close(opener(None))
             self.refused(opener, SECRET, b"has none")
-        address, size = self.buffer(flags=bfs.OPTION_BARE)
-        self.fails("BFS_EKEY", LIBRARY.bfs_wrap_keyed, address, size, bfs.READ | bfs.WRAP_BARE, SECRET)
+        address, size = self.buffer(flags=bfs.OPEN_BARE)
+        self.fails("BFS_EKEY", LIBRARY.bfs_wrap_with, address, size, bfs.open_options(bfs.READ | bfs.OPEN_BARE, SECRET))
 
     def test_what_can_not_be_made(self):
         for code, given in (("BFS_EKEY", {"hash": "siphash"}), ("BFS_EKEY", {"key": SECRET}),
@@ -71,7 +71,7 @@ class Keyed(Case):
             with self.subTest(given=given):
                 self.fails(code, LIBRARY.bfs_create, self.path, bfs.options(capacity=10, **given))
         for key in (None, SECRET):
-            options = bfs.options(capacity=10, hash="siphash", key=key, flags=bfs.OPTION_BARE)
+            options = bfs.options(capacity=10, hash="siphash", key=key, flags=bfs.OPEN_BARE)
             size, error = ctypes.c_uint64(), bfs.new_error()
             self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), byref(error)), CODES["BFS_EINVAL"])
             self.assertIn(b"bare", error.message)
@@ -110,9 +110,9 @@ class Keyed(Case):
         self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in keys], expected)
         self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in digests], expected)
         answers, (addresses, lengths) = answers_for(len(keys)), pointers(keys)
-        self.assertEqual(LIBRARY.bfs_contains_many(handle, addresses, lengths, len(keys), answers), half)
+        self.assertEqual(LIBRARY.contains_many(handle, addresses, lengths, len(keys), answers), half)
         self.assertEqual(list(answers), expected)
-        self.assertEqual(LIBRARY.bfs_add_many(handle, addresses, lengths, len(keys)), len(keys) - half)
+        self.assertEqual(LIBRARY.add_many(handle, addresses, lengths, len(keys)), len(keys) - half)
         self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in digests], [1] * len(keys))
         stats = bfs.statistics(LIBRARY, handle)
         self.assertEqual((stats.hash, stats.seed), (3, 0))

@@ -27,7 +27,7 @@ class Waiting(Case):
                 assert LIBRARY.bfs_supersede(handle, None) == 0
                 os.write(told, b"x")
                 os.read(done, 1)
-                assert LIBRARY.bfs_close(handle) == 0
+                assert LIBRARY.bfs_close(handle, None) == 0
                 os._exit(0)
             finally:
                 os._exit(1)

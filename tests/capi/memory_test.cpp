@@ -8,6 +8,7 @@
 #include <functional>
 #include <new>
 
+#include "../support/abi_calls.h"
 #include "support.hpp"
 
 using namespace store_test;
@@ -148,7 +149,7 @@ TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, 
         "open " + std::to_string(flags),
         [&](bfs_error* error) { return bfs_open(file.path.c_str(), flags, &filter, error); },
         [&] {
-          if (filter != nullptr) REQUIRE(bfs_close(filter) == BFS_OK);
+          if (filter != nullptr) REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
           file.check_whole();
         });
   }
@@ -162,7 +163,7 @@ TEST_CASE("whichever allocation fails while a filter is made, its file is comple
   whichever_allocation_fails(
       "create", [&](bfs_error* error) { return bfs_create(path.c_str(), &options, &filter, error); },
       [&] {
-        REQUIRE((filter == nullptr || bfs_close(filter) == BFS_OK));
+        REQUIRE((filter == nullptr || bfs_close(filter, nullptr) == BFS_OK));
         if (dir.names().empty()) return;
         REQUIRE(dir.names().size() == 1);
         REQUIRE(open_code(path, bfstore::OpenMode::kExclusive) == bfstore::Code::kOk);
@@ -177,11 +178,12 @@ TEST_CASE("whichever allocation fails while a filter in a buffer is made or foun
                              [&](bfs_error* error) { return bfs_required_bytes(&options, &bytes, error); });
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   bfs_filter* filter = nullptr;
-  const auto close = [&] { REQUIRE(bfs_close(filter) == BFS_OK); };
+  const auto close = [&] { REQUIRE(bfs_close(filter, nullptr) == BFS_OK); };
   whichever_allocation_fails(
       "format", [&](bfs_error* error) { return bfs_format(buffer, bytes, &options, &filter, error); }, close);
   whichever_allocation_fails(
-      "wrap", [&](bfs_error* error) { return bfs_wrap(buffer, bytes, BFS_OPEN_WRITE, &filter, error); }, close);
+      "wrap", [&](bfs_error* error) { return wrap_with(buffer, bytes, BFS_OPEN_WRITE, nullptr, &filter, error); },
+      close);
   std::free(buffer);
 }
 
@@ -190,14 +192,15 @@ TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENO
   bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
   bfs_statistics statistics{};
   statistics.struct_bytes = sizeof statistics;
-  whichever_allocation_fails("stats", [&](bfs_error*) { return bfs_stats(filter, BFS_STATS_FILL, &statistics); });
-  whichever_allocation_fails("is_current", [&](bfs_error*) { return bfs_is_current(filter); });
+  whichever_allocation_fails("stats",
+                             [&](bfs_error*) { return bfs_stats(filter, BFS_STATS_FILL, &statistics, nullptr); });
+  whichever_allocation_fails("is_current", [&](bfs_error*) { return bfs_is_current(filter, nullptr); });
   whichever_allocation_fails("mark", [&](bfs_error*) {
     const std::uint64_t mark = bfs_mark(filter, kOwner);
     return mark == kSome || mark == 0 ? BFS_OK : BFS_EINTERNAL;  // 0: replay it all
   });
   CHECK(bfs_mark(filter, kOwner) == kSome);
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   file.check_whole();
 }
 
@@ -210,11 +213,11 @@ TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, o
       const Fixture file;
       bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
       REQUIRE(bfs_add(filter, "late", 4) == 1);
-      const Outcome outcome =
-          with_failure(number, false, [&] { return syncs ? bfs_sync(filter, kOwner, kSome) : bfs_close(filter); });
+      const Outcome outcome = with_failure(
+          number, false, [&] { return syncs ? bfs_sync(filter, kOwner, kSome) : bfs_close(filter, nullptr); });
       failed = outcome.short_of_memory;
       REQUIRE((outcome.code == BFS_OK || (failed && outcome.code == BFS_ENOMEM)));
-      if (syncs) REQUIRE((bfs_close(filter) == BFS_OK || failed));
+      if (syncs) REQUIRE((bfs_close(filter, nullptr) == BFS_OK || failed));
       const bfstore::Code code = open_code(file.path, bfstore::OpenMode::kRead);
       if (code != bfstore::Code::kOk) {
         REQUIRE((failed && (code == bfstore::Code::kUnclean || code == bfstore::Code::kPoisoned)));
@@ -240,17 +243,18 @@ TEST_CASE(
       });
   REQUIRE(bfs_seal(file.path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
   bfs_range ranges[1];
-  whichever_allocation_fails("verify", [&](bfs_error* error) { return bfs_verify(sealed.c_str(), ranges, 1, error); });
+  whichever_allocation_fails("verify",
+                             [&](bfs_error* error) { return bfs_verify(sealed.c_str(), 0, ranges, 1, error); });
 }
 
 TEST_CASE("without memory for more threads a divided load is done by one, and no key is left out") {
   const TempDir dir(memory_folder());
-  const bfs_options options = options_of(100'000, BFS_OPTION_EXCLUSIVE);
+  const bfs_options options = options_of(100'000, BFS_OPEN_EXCLUSIVE);
   std::vector<std::uint64_t> digests(40'000);
   for (std::int64_t number = 0; number < 20; ++number) {
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
-    REQUIRE(bfs_use_threads(filter, 2) == BFS_OK);
+    REQUIRE(bfs_use_threads(filter, 2, nullptr) == BFS_OK);
     for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = (i + 1) * 0x9e3779b97f4a7c15;
     const Outcome outcome =
         with_failure(number, false, [&] { return bfs_add_digests(filter, digests.data(), digests.size()); });
@@ -258,7 +262,7 @@ TEST_CASE("without memory for more threads a divided load is done by one, and no
     std::vector<std::uint8_t> answers(digests.size());
     CHECK(bfs_contains_digests(filter, digests.data(), digests.size(), answers.data()) ==
           static_cast<std::int64_t>(digests.size()));
-    REQUIRE(bfs_close(filter) == BFS_OK);
+    REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
     REQUIRE(std::remove(dir.file().c_str()) == 0);
   }
 }

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/abi_calls.h"
 #include "structs.hpp"
 #include "support.hpp"
 
@@ -84,7 +85,7 @@ struct File {
   File() : path(dir.file()) { static_cast<void>(created(path)); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File() { bfs_close(filter); }
+  ~File() { bfs_close(filter, nullptr); }
 
   void check_create(const std::string& name, const bfs_options& options, std::int32_t expected = BFS_OK) {
     check("bfs_create " + name, expected, [&] { return bfs_create(path.c_str(), &options, &filter, &error); });
@@ -93,7 +94,7 @@ struct File {
     check("bfs_open " + name, expected, [&] { return bfs_open(path.c_str(), flags, &filter, &error); });
   }
   void check_close(const std::string& name, std::int32_t expected = BFS_OK) {
-    check("bfs_close " + name, expected, [&] { return bfs_close(std::exchange(filter, nullptr)); });
+    check("bfs_close " + name, expected, [&] { return bfs_close(std::exchange(filter, nullptr), nullptr); });
   }
 
   TempDir dir;
@@ -143,7 +144,7 @@ TEST_CASE("making, opening and closing a file needs little stack") {
   error.struct_bytes = sizeof error;
   File file;
   file.check_create("that is there", options_of(100), BFS_EEXIST);
-  file.check_create("replacing", options_of(100, BFS_OPTION_REPLACE | BFS_OPTION_GUARD | BFS_OPTION_POPULATE));
+  file.check_create("replacing", options_of(100, BFS_OPTION_REPLACE | BFS_OPEN_GUARD | BFS_OPEN_POPULATE));
   file.check_close("as the last writer");
   for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
     for (const std::uint32_t flags : {0U, BFS_OPEN_GUARD, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_STRICT}) {
@@ -158,7 +159,7 @@ TEST_CASE("making, opening and closing a file needs little stack") {
   check("bfs_open busy", BFS_EBUSY, [&] { return bfs_open(file.path.c_str(), BFS_OPEN_EXCLUSIVE, &other, &error); });
   check("bfs_open shared", BFS_OK, [&] { return bfs_open(file.path.c_str(), BFS_OPEN_WRITE, &other, &error); });
   file.check_close("beside another");
-  CHECK(bfs_close(other) == BFS_OK);
+  CHECK(bfs_close(other, nullptr) == BFS_OK);
   const std::string nowhere = file.dir.file(std::string(200, 'n')) + "/" + std::string(200, 'n');
   check("bfs_open nowhere", BFS_ENOENT, [&] { return bfs_open(nowhere.c_str(), BFS_OPEN_READ, &other, &error); });
 }
@@ -188,7 +189,7 @@ TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   file.check_create("to replace", options_of(100, flags));
   check("bfs_supersede", BFS_OK, [&] { return bfs_supersede(file.filter, &error); });
   check("bfs_publish", BFS_OK, [&] { return bfs_publish(file.filter, &error); });
-  check("bfs_is_current", 1, [&] { return bfs_is_current(file.filter); });
+  check("bfs_is_current", 1, [&] { return bfs_is_current(file.filter, nullptr); });
   file.check_close("what was published");
   file.check_create("to supersede", options_of(100, flags));
   check("bfs_supersede and give up", BFS_OK, [&] { return bfs_supersede(file.filter, &error); });
@@ -196,11 +197,11 @@ TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   const char* const path = file.path.c_str();
   check("bfs_seal", BFS_OK, [&] { return bfs_seal(path, path, BFS_OPTION_REPLACE, 0, &error); });
   bfs_range damaged[1];
-  check("bfs_verify", 0, [&] { return bfs_verify(path, damaged, 1, &error); });
+  check("bfs_verify", 0, [&] { return bfs_verify(path, 0, damaged, 1, &error); });
   file.check_open("verifying", BFS_OPEN_READ | BFS_OPEN_VERIFY);
   file.check_close("verifying");
   write_bytes(file.path, 16384, "damage");
-  check("bfs_verify damage", 1, [&] { return bfs_verify(path, damaged, 1, &error); });
+  check("bfs_verify damage", 1, [&] { return bfs_verify(path, 0, damaged, 1, &error); });
   file.check_open("damage", BFS_OPEN_READ | BFS_OPEN_VERIFY, BFS_EDAMAGED);
   file.check_open("and tolerating", BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE);
   file.check_close("and tolerating");
@@ -240,6 +241,7 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   bfs_options options = options_of(1000);
   options.hash = BFS_HASH_SIPHASH;
   options.key = key.data();
+  options.key_bytes = 16;
   options.note = "note";
   options.note_bytes = 4;
   std::uint64_t bytes = 0;
@@ -247,11 +249,10 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   auto* const buffer = static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
   bfs_filter* filter = nullptr;
   check("bfs_format", BFS_OK, [&] { return bfs_format(buffer, bytes, &options, &filter, &error); });
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   check("bfs_wrap", BFS_EKEY, [&] { return bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, &error); });
-  check("bfs_wrap_keyed", BFS_OK,
-        [&] { return bfs_wrap_keyed(buffer, bytes, BFS_OPEN_WRITE, key.data(), &filter, &error); });
-  CHECK(bfs_close(filter) == BFS_OK);
+  check("bfs_wrap_with", BFS_OK, [&] { return wrap_with(buffer, bytes, BFS_OPEN_WRITE, key.data(), &filter, &error); });
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   std::ofstream(dir.file(), std::ios::binary) << std::string(64, 'x') << std::string(buffer, bytes);
   bfs_open_options opening{};
   opening.struct_bytes = sizeof opening;
@@ -260,7 +261,7 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   opening.key_bytes = key.size();
   opening.offset = 64;
   check("bfs_open_with", BFS_OK, [&] { return bfs_open_with(dir.file().c_str(), &opening, &filter, &error); });
-  CHECK(bfs_close(filter) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
   std::free(buffer);
 }
 
@@ -283,51 +284,51 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
   const std::vector<unsigned char> secret(16, 7);
   for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC}) {
     for (const int hash : {BFS_HASH_XXH3, BFS_HASH_SIPHASH}) {
-      for (const std::uint32_t flags : {0U, BFS_OPTION_EXCLUSIVE}) {
+      for (const std::uint32_t flags : {0U, BFS_OPEN_EXCLUSIVE}) {
         TempDir dir;
         bfs_options options = options_of(kMany, flags);
         options.layout = static_cast<std::uint32_t>(layout);
         options.hash = static_cast<std::uint32_t>(hash);
         options.key = hash == BFS_HASH_SIPHASH ? secret.data() : nullptr;
+        options.key_bytes = options.key == nullptr ? 0 : 16;
         bfs_filter* f = nullptr;
         REQUIRE(bfs_create(dir.file().c_str(), &options, &f, nullptr) == BFS_OK);
         const auto many = [&](const char* name, const std::function<std::int64_t()>& call) {
           check(name, 1, [&] { return call() >= 0 ? 1 : 0; });
         };
-        if (flags != 0) check("bfs_use_threads", BFS_OK, [&] { return bfs_use_threads(f, 2); });
+        if (flags != 0) check("bfs_use_threads", BFS_OK, [&] { return bfs_use_threads(f, 2, nullptr); });
         std::uint64_t digest = 0;
         check("bfs_add", 1, [&] { return bfs_add(f, "k", 1); });
         check("bfs_contains", 1, [&] { return bfs_contains(f, "k", 1); });
         check("bfs_digest", BFS_OK, [&] { return bfs_digest(f, "k", 1, &digest); });
         check("bfs_add_digest", 0, [&] { return bfs_add_digest(f, digest); });
         check("bfs_contains_digest", 1, [&] { return bfs_contains_digest(f, digest); });
-        many("bfs_add_many", [&] { return bfs_add_many(f, keys.data(), lengths.data(), kMany); });
-        many("bfs_add_fixed", [&] { return bfs_add_fixed(f, text.data(), 8, kMany); });
-        many("bfs_add_column32", [&] { return bfs_add_column32(f, text.data(), offsets32.data(), kMany); });
-        many("bfs_add_column64", [&] { return bfs_add_column64(f, text.data(), offsets64.data(), kMany); });
+        many("bfs_add_many", [&] { return add_many(f, keys.data(), lengths.data(), kMany); });
+        many("bfs_add_fixed", [&] { return add_fixed(f, text.data(), 8, kMany); });
+        many("bfs_add_column32", [&] { return add_column32(f, text.data(), offsets32.data(), kMany); });
+        many("bfs_add_column64", [&] { return add_column64(f, text.data(), offsets64.data(), kMany); });
         many("bfs_add_digests", [&] { return bfs_add_digests(f, digests.data(), kMany); });
-        many("bfs_contains_many",
-             [&] { return bfs_contains_many(f, keys.data(), lengths.data(), kMany, answers.data()); });
-        many("bfs_contains_fixed", [&] { return bfs_contains_fixed(f, text.data(), 8, kMany, answers.data()); });
+        many("bfs_contains_many", [&] { return contains_many(f, keys.data(), lengths.data(), kMany, answers.data()); });
+        many("bfs_contains_fixed", [&] { return contains_fixed(f, text.data(), 8, kMany, answers.data()); });
         many("bfs_contains_column32",
-             [&] { return bfs_contains_column32(f, text.data(), offsets32.data(), kMany, answers.data()); });
+             [&] { return contains_column32(f, text.data(), offsets32.data(), kMany, answers.data()); });
         many("bfs_contains_column64",
-             [&] { return bfs_contains_column64(f, text.data(), offsets64.data(), kMany, answers.data()); });
+             [&] { return contains_column64(f, text.data(), offsets64.data(), kMany, answers.data()); });
         many("bfs_contains_digests", [&] { return bfs_contains_digests(f, digests.data(), kMany, answers.data()); });
-        many("bfs_select_many", [&] { return bfs_select_many(f, keys.data(), lengths.data(), kMany, indices.data()); });
-        many("bfs_select_fixed", [&] { return bfs_select_fixed(f, text.data(), 8, kMany, indices.data()); });
+        many("bfs_select_many", [&] { return select_many(f, keys.data(), lengths.data(), kMany, indices.data()); });
+        many("bfs_select_fixed", [&] { return select_fixed(f, text.data(), 8, kMany, indices.data()); });
         many("bfs_select_column32",
-             [&] { return bfs_select_column32(f, text.data(), offsets32.data(), kMany, indices.data()); });
+             [&] { return select_column32(f, text.data(), offsets32.data(), kMany, indices.data()); });
         many("bfs_select_column64",
-             [&] { return bfs_select_column64(f, text.data(), offsets64.data(), kMany, indices.data()); });
-        many("bfs_select_digests", [&] { return bfs_select_digests(f, digests.data(), kMany, indices.data()); });
+             [&] { return select_column64(f, text.data(), offsets64.data(), kMany, indices.data()); });
+        many("bfs_select_digests", [&] { return select_digests(f, digests.data(), kMany, indices.data()); });
         check("bfs_sync with a mark", BFS_OK, [&] { return bfs_sync(f, 1, 10); });
         check("bfs_mark", 10, [&] { return static_cast<std::int64_t>(bfs_mark(f, 1)); });
         bfs_statistics statistics{};
         statistics.struct_bytes = sizeof statistics;
-        check("bfs_stats", BFS_OK, [&] { return bfs_stats(f, BFS_STATS_FILL, &statistics); });
-        check("bfs_is_current of a writer", 1, [&] { return bfs_is_current(f); });
-        CHECK(bfs_close(f) == BFS_OK);
+        check("bfs_stats", BFS_OK, [&] { return bfs_stats(f, BFS_STATS_FILL, &statistics, nullptr); });
+        check("bfs_is_current of a writer", 1, [&] { return bfs_is_current(f, nullptr); });
+        CHECK(bfs_close(f, nullptr) == BFS_OK);
       }
     }
   }

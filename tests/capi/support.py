@@ -45,11 +45,11 @@ class Case(unittest.TestCase):
     def create(self, path=None, **given):
         options = bfs.options(**{"capacity": COUNT, "fpr": 0.01, **given})
         handle = bfs.call(LIBRARY.bfs_create, path or self.path, options)
-        self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle))
+        self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
     def close(self, handle):
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         handle.value = None
 
     def fails(self, code, function, *arguments):

@@ -25,7 +25,7 @@ def fill(library, handle, external):
         library.bfs_add_digest(handle, digest)
     for key in [] if external else KEYS:
         assert library.bfs_add(handle, key, len(key)) >= 0
-    assert library.bfs_close(handle) == 0
+    assert library.bfs_close(handle, None) == 0
 
 
 def make_file(library, name, external=False, **given):
@@ -83,7 +83,7 @@ def main():
     make_file(library, "good_classic.bf", layout="classic")
     make_file(library, "good_external.bf", external=True, hash="external")
     make_buffer(library, "good_embedded.record", seed=7, note=b"embedded")
-    make_buffer(library, "good_bare.trailer", flags=bfs.OPTION_BARE, layout="classic")
+    make_buffer(library, "good_bare.trailer", flags=bfs.OPEN_BARE, layout="classic")
     sealed = make_sealed(library, "good_sealed.bf", "good_classic.bf")
     (FOLDER / "BFS_EBODY__checksums_of_a_sealed_file_cut_off.bf").write_bytes(sealed[:-1])
     for rules in (IDENTITY, STATE):

@@ -39,7 +39,7 @@ TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the ca
         const auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(kCapacity));
         add_mixed(made.filter, keys, wanted - keys);
         keys = wanted;
-        const Fill fill = *made.filter.stats(true).fill;
+        const Fill fill = *made.filter.stats({.fill = true}).fill;
         CAPTURE(layout);
         CAPTURE(bits_per_key);
         CAPTURE(part);
@@ -58,7 +58,7 @@ TEST_CASE("the fill is counted bit by bit") {
       options.num_bits = bits;
       options.num_probes = 5;
       InMemory made = InMemory::make(options);
-      const Fill empty = *made.filter.stats(true).fill;
+      const Fill empty = *made.filter.stats({.fill = true}).fill;
       CHECK(empty.set_bits == 0);
       CHECK(empty.fill_ratio == 0);
       CHECK(empty.estimated_keys == 0);
@@ -69,7 +69,7 @@ TEST_CASE("the fill is counted bit by bit") {
       for (const std::byte byte : body_of(made)) {
         for (unsigned bit = 0; bit < 8; ++bit) set += std::to_integer<unsigned>(byte) >> bit & 1U;
       }
-      const Fill fill = *made.filter.stats(true).fill;
+      const Fill fill = *made.filter.stats({.fill = true}).fill;
       CHECK(fill.set_bits == set);
       CHECK(fill.fill_ratio == doctest::Approx(static_cast<double>(set) / static_cast<double>(bits)));
     }
@@ -83,7 +83,7 @@ TEST_CASE("blocked: the rate now is the mean over blocks, not the rate of the me
   InMemory made = InMemory::make(options);
   const auto body = body_of(made);
   std::fill(body.begin(), body.begin() + 64, std::byte{0xff});  // one block full, one empty
-  const Fill fill = *made.filter.stats(true).fill;
+  const Fill fill = *made.filter.stats({.fill = true}).fill;
   CHECK(fill.fill_ratio == 0.5);
   CHECK(fill.estimated_fpr == 0.5);
   // A full line counts as one that lacks half a bit; the logarithm of so few empty bits is too great by 1 in the mean.
@@ -99,7 +99,7 @@ TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are
     InMemory made = InMemory::make(options);
     const auto body = body_of(made);
     std::fill(body.begin(), body.end(), std::byte{0xff});
-    const Fill fill = *made.filter.stats(true).fill;
+    const Fill fill = *made.filter.stats({.fill = true}).fill;
     CHECK(fill.set_bits == 5120);
     CHECK(fill.fill_ratio == 1);
     CHECK(fill.estimated_fpr == 1);
@@ -119,7 +119,7 @@ TEST_CASE("the inspector counts a file in pieces to the same numbers as its open
       const std::string path = directory.file(std::to_string(bytes) + (layout == Layout::kBlocked ? "b" : "c"));
       Filter filter = must(Filter::create(path, options));
       add_mixed(filter, 0, bytes / 2);
-      const Fill open = *filter.stats(true).fill;
+      const Fill open = *filter.stats({.fill = true}).fill;
       const Report report = must(inspect(path));
       REQUIRE(report.fill.has_value());
       CHECK(open.set_bits > 0);
@@ -140,5 +140,5 @@ TEST_CASE("bits after m, which no key sets, are not counted") {
   InMemory made = InMemory::make(options);
   // The last 8 of 64 bits, of which 5 are in m; after them is the end word.
   made.buffer.bytes()[made.buffer.bytes().size() - 9] = std::byte{0xff};
-  CHECK(made.filter.stats(true).fill->set_bits == 5);
+  CHECK(made.filter.stats({.fill = true}).fill->set_bits == 5);
 }

@@ -72,9 +72,9 @@ class Batch {
       case Form::kStrided:
         return Keys::fixed(records_.data(), key_bytes(), keys_.size(), key_bytes() + kRestOfRecord.size());
       case Form::kColumn32:
-        return Keys::column(bytes_.data(), offsets32_);
+        return Keys::column(bytes_.data(), bytes_.size(), offsets32_);
       case Form::kColumn64:
-        return Keys::column(bytes_.data(), offsets64_);
+        return Keys::column(bytes_.data(), bytes_.size(), offsets64_);
       default:
         return Keys::digests(digests_);
     }

@@ -36,12 +36,48 @@ void check_refused(const Keys& wrong) {
   InMemory made = InMemory::make(small());
   CHECK(wrong.check() == Code::kInvalid);
   CHECK(made.filter.add_keys(wrong).code() == Code::kInvalid);
-  CHECK(made.filter.stats(true).fill->set_bits == 0);
+  CHECK(made.filter.stats({.fill = true}).fill->set_bits == 0);
   std::vector<std::uint8_t> answers(4, 0);
   check_all_maybe(made.filter.contains_keys(wrong, answers), Code::kInvalid, answers);
   std::vector<std::uint32_t> indices(4, 9);
   CHECK(made.filter.select_keys(wrong, indices).code() == Code::kInvalid);
   CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3});
+}
+
+// Every third key is a null, in every form: what is added, found, selected and digested is as if it were not there.
+void check_nulls(const Options& given, std::uint64_t count, std::size_t first_bit) {
+  Options options = given;
+  if (options.hash == Hash::kSipHash) options.key = SecretKey{1, 2, 3};
+  for (const Form form : kManyForms) {
+    InMemory made = InMemory::make(options);
+    InMemory expected = InMemory::make(options);
+    const Batch batch(keys_of(0, count), made.filter);
+    std::vector<std::uint8_t> bits((first_bit + count + 7) / 8, 0);
+    std::uint64_t changed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 3 == 1) continue;
+      bits[(first_bit + i) / 8] |= static_cast<std::uint8_t>(1U << ((first_bit + i) % 8));
+      changed += expected.filter.add_digest(batch.digests()[i]).keys();
+    }
+    const Keys keys = batch.many(form).where_valid(bits.data(), first_bit);
+    CHECK(made.filter.add_keys(keys).keys() == changed);
+    CHECK(std::ranges::equal(body_of(made), body_of(expected)));
+    CHECK(batch.add_to(made.filter, Form::kDigests).ok());  // now all are there, and nulls are not asked for
+    std::vector<std::uint8_t> answers(count, 9);
+    std::vector<std::uint32_t> indices(count, 9);
+    std::vector<std::uint64_t> digests(count, 9);
+    const std::uint64_t present = made.filter.contains_keys(keys, answers).keys();
+    CHECK(made.filter.select_keys(keys, indices).keys() == present);
+    CHECK(made.filter.digest_keys(keys, digests).keys() == count);
+    std::uint64_t next = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool null = i % 3 == 1;
+      REQUIRE(answers[i] == (null ? 0 : 1));
+      REQUIRE(digests[i] == (null ? 0 : batch.digests()[i]));
+      if (!null) REQUIRE(indices[next++] == i);
+    }
+    CHECK(next == present);
+  }
 }
 
 }  // namespace
@@ -113,13 +149,15 @@ TEST_CASE("a column's first offset need not be 0, and keys in it may be empty") 
   const std::string bytes = "skipped.alpha.betagamma";
   const std::vector<std::int32_t> narrow{8, 13, 13, 14, 18, 23};
   const std::vector<std::int64_t> wide(narrow.begin(), narrow.end());
-  CHECK(made.filter.add_keys(Keys::column(bytes.data(), narrow)).keys() == 5);
+  CHECK(made.filter.add_keys(Keys::column(bytes.data(), bytes.size(), narrow)).keys() == 5);
   for (const char* key : {"alpha", "", ".", "beta", "gamma"}) CHECK(made.filter.contains(key));
   CHECK_FALSE(made.filter.contains("skipped."));
-  CHECK(made.filter.add_keys(Keys::column(bytes.data(), wide)).keys() == 0);
+  CHECK(made.filter.add_keys(Keys::column(bytes.data(), bytes.size(), wide)).keys() == 0);
   std::vector<std::uint8_t> answers(5);
-  CHECK(made.filter.contains_keys(Keys::column(bytes.data(), wide), answers).keys() == 5);
-  CHECK(made.filter.contains_keys(Keys::column(bytes.data(), std::span(narrow).first(1)), answers).keys() == 0);
+  CHECK(made.filter.contains_keys(Keys::column(bytes.data(), bytes.size(), wide), answers).keys() == 5);
+  CHECK(
+      made.filter.contains_keys(Keys::column(bytes.data(), bytes.size(), std::span(narrow).first(1)), answers).keys() ==
+      0);
 }
 
 TEST_CASE("keys of fixed length may be fields of records: what is between them is no key") {
@@ -144,8 +182,8 @@ TEST_CASE("no keys need no memory, whatever their form") {
   const std::int64_t wide = 0;
   for (const Keys& none :
        {Keys(), Keys::pointers({}, {}), Keys::views({}), Keys::pairs({}), Keys::digests({}), Keys::fixed(nullptr, 8, 0),
-        Keys::fixed(nullptr, kMost, 0), Keys::fixed(nullptr, 1, 0, kMost), Keys::column(nullptr, {&narrow, 1}),
-        Keys::column(nullptr, {&wide, 1})}) {
+        Keys::fixed(nullptr, kMost, 0), Keys::fixed(nullptr, 1, 0, kMost), Keys::column(nullptr, 0, {&narrow, 1}),
+        Keys::column(nullptr, 0, {&wide, 1})}) {
     CHECK(none.check() == Code::kOk);
     CHECK(none.size() == 0);
     CHECK(made.filter.add_keys(none).raw() == 0);
@@ -209,13 +247,13 @@ TEST_CASE("only the empty key may be at a null pointer") {
   const std::vector<std::int64_t> wide{0, 0, 6};
   CHECK(Keys::pointers(pointers, lengths).check() == Code::kOk);
   CHECK(Keys::pairs(std::span(pairs).first(2)).check() == Code::kOk);
-  CHECK(Keys::column(nullptr, std::span(narrow).first(2)).check() == Code::kOk);
-  CHECK(Keys::column(nullptr, std::span(wide).first(2)).check() == Code::kOk);
+  CHECK(Keys::column(nullptr, 0, std::span(narrow).first(2)).check() == Code::kOk);
+  CHECK(Keys::column(nullptr, 0, std::span(wide).first(2)).check() == Code::kOk);
   check_refused(Keys::pointers(pointers, std::vector<std::size_t>(3, 6)));
   check_refused(Keys::pairs(pairs));
   check_refused(Keys::fixed(nullptr, 6, 4));
-  check_refused(Keys::column(nullptr, narrow));
-  check_refused(Keys::column(nullptr, wide));
+  check_refused(Keys::column(nullptr, 0, narrow));
+  check_refused(Keys::column(nullptr, 0, wide));
 }
 
 TEST_CASE("keys of no width are refused, even where there are none") {
@@ -250,9 +288,36 @@ TEST_CASE("keys that no memory can hold are refused, and the most that one can h
 TEST_CASE("offsets that descend, are below 0 or are not there are refused") {
   const std::vector<std::vector<std::int32_t>> bad{{}, {-1, 0, 6}, {0, 6, 5, 12}, {6, 0}, {0, 6, 12, -1}};
   for (const std::vector<std::int32_t>& narrow : bad) {
-    check_refused(Keys::column(kText, narrow));
-    check_refused(Keys::column(kText, std::vector<std::int64_t>(narrow.begin(), narrow.end())));
+    check_refused(Keys::column(kText, 24, narrow));
+    check_refused(Keys::column(kText, 24, std::vector<std::int64_t>(narrow.begin(), narrow.end())));
   }
+}
+
+TEST_CASE("offsets that lead out of the column are refused, to the byte") {
+  const std::vector<std::int32_t> narrow{0, 6, 12};
+  const std::vector<std::int64_t> wide(narrow.begin(), narrow.end());
+  CHECK(Keys::column(kText, 12, narrow).check() == Code::kOk);
+  CHECK(Keys::column(kText, 12, wide).check() == Code::kOk);
+  check_refused(Keys::column(kText, 11, narrow));
+  check_refused(Keys::column(kText, 11, wide));
+  check_refused(Keys::column(kText, 0, wide));
+  check_refused(Keys::column(nullptr, 12, narrow));  // a null pointer has no bytes, whatever is said of it
+  const std::vector<std::int64_t> far{0, 6, INT64_MAX};
+  check_refused(Keys::column(kText, 24, far));
+}
+
+TEST_CASE("a null is no key: it is not added, not found and not selected, and the empty key is another thing") {
+  for (const Hash hash : {Hash::kXxh3, Hash::kSipHash}) {
+    for (const std::size_t first_bit : {0U, 1U, 7U, 8U, 13U}) {
+      for (const std::uint64_t count : {1U, 9U, 511U, 512U, 513U, 1500U}) check_nulls(small(hash), count, first_bit);
+    }
+  }
+}
+
+TEST_CASE("a mistake in keys of which some are null is found before any is added") {
+  const std::vector<std::int32_t> descends{0, 6, 12, 18, 17};
+  const std::uint8_t bits = 0x0f;
+  check_refused(Keys::column(kText, 24, descends).where_valid(&bits));
 }
 
 TEST_CASE("answers that are too few are all maybe, in every form") {
@@ -294,7 +359,7 @@ TEST_CASE("external digests alone: keys are refused, and asked for they are mayb
     CHECK(batch.add_to(made.filter, form).code() == Code::kDigestOnly);
     check_all_maybe(batch.ask(made.filter, form, answers), Code::kDigestOnly, answers);
   }
-  CHECK(made.filter.stats(true).fill->set_bits == 0);
+  CHECK(made.filter.stats({.fill = true}).fill->set_bits == 0);
   CHECK(batch.add_to(made.filter, Form::kDigests).keys() == 5);
   CHECK_FALSE(made.filter.contains_digest(mix(0)));
 }
@@ -303,7 +368,7 @@ TEST_CASE("a handle that only reads refuses every form of adding, and changes no
   InMemory made = InMemory::make(small());
   const Batch batch(keys_of(0, 5), made.filter);
   const Buffer& unwritten = made.buffer;
-  Filter reader = must(Filter::wrap(unwritten.bytes()));
+  Filter reader = must(Filter::wrap_to_read(unwritten.bytes()));
   const Batch nothing({}, made.filter);
   for (const Form form : kManyForms) {
     CHECK(batch.add_to(reader, form).code() == Code::kReadOnly);
@@ -311,5 +376,5 @@ TEST_CASE("a handle that only reads refuses every form of adding, and changes no
   }
   CHECK(reader.add("key").code() == Code::kReadOnly);
   CHECK(reader.add_digest(1).code() == Code::kReadOnly);
-  CHECK(made.filter.stats(true).fill->set_bits == 0);
+  CHECK(made.filter.stats({.fill = true}).fill->set_bits == 0);
 }

@@ -39,7 +39,7 @@ void for_each_golden(Check check) {
 TEST_CASE("the bits after adding fixed keys are the golden ones") {
   for_each_golden([](const GoldenFilter& golden) {
     const InMemory made = filled(golden);
-    const Stats stats = made.filter.stats(true);
+    const Stats stats = made.filter.stats({.fill = true});
     const auto body = body_of(made);
     CHECK(stats.shape.num_bits == golden.num_bits);
     CHECK(hash::xxh3(body.data(), body.size(), 0) == golden.body);

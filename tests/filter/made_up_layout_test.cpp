@@ -175,7 +175,7 @@ TEST_CASE("a made-up layout that takes no keys is not made, not opened for addin
 
 TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says what is in it") {
   const Aligned buffer(built());
-  const Filter filter = must(Filter::wrap(std::span<const std::byte>(buffer.all())));
+  const Filter filter = must(Filter::wrap_to_read(std::span<const std::byte>(buffer.all())));
   CHECK(filter.shape().layout == kMadeUp);
   CHECK(filter.contains_digest(kPresent));
   CHECK_FALSE(filter.contains_digest(kAbsent));
@@ -185,7 +185,7 @@ TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says
   std::vector<std::uint8_t> answers(3, 9);
   CHECK(filter.contains_keys(Keys::digests(digests), answers).keys() == 1);
   CHECK(answers == std::vector<std::uint8_t>{0, 1, 0});
-  const Fill fill = *filter.stats(true).fill;
+  const Fill fill = *filter.stats({.fill = true}).fill;
   CHECK(fill.set_bits == 1);
   CHECK(fill.estimated_keys == 1);
 }
@@ -193,7 +193,7 @@ TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says
 TEST_CASE("a made-up layout's filter that is damaged while it is open answers maybe") {
   for (const std::size_t word : {std::size_t{0}, std::size_t{1}}) {
     const Aligned buffer(built());
-    const Filter filter = must(Filter::wrap(std::span<const std::byte>(buffer.all())));
+    const Filter filter = must(Filter::wrap_to_read(std::span<const std::byte>(buffer.all())));
     const format::Sections sections = format::sections_of(identity_of(format::Form::kEmbedded));
     const std::uint64_t at = word == 0 ? sections.identity_checksum.offset : sections.end_word.offset;
     std::memset(buffer.begin + at, 0, 8);

@@ -66,7 +66,7 @@ class Subject {
       reader_.emplace(must(Filter::open(path(), OpenMode::kRead, {.key = key_})));
     } else {
       const Buffer& unwritten = buffer_;
-      reader_.emplace(must(Filter::wrap(unwritten.bytes(), home_ == Home::kBare, key_)));
+      reader_.emplace(must(Filter::wrap_to_read(unwritten.bytes(), home_ == Home::kBare, key_)));
     }
   }
 
@@ -146,7 +146,7 @@ void ask_and_check(const Filter& filter, const Oracles& oracles, const Batch& ba
 void check_all_present(const Filter& filter, const Oracles& oracles) {
   for (const std::string& key : oracles.keys) REQUIRE(filter.contains(key));
   for (const std::uint64_t digest : oracles.digests) REQUIRE(filter.contains_digest(digest));
-  const Stats stats = filter.stats(true);
+  const Stats stats = filter.stats({.fill = true});
   REQUIRE(stats.fill->set_bits == oracles.model.bits().size());
 }
 

@@ -34,7 +34,7 @@ class BrokenFields(unittest.TestCase):
         given = {"num_bits": 512 * 64, "num_probes": 5, "seed": 1, "note": NOTE, **given}
         handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(layout=layout, **given))
         LIBRARY.bfs_add(handle, b"a key", 5)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         with open(self.path, "rb") as file:
             return bytearray(file.read())
 
@@ -46,7 +46,7 @@ class BrokenFields(unittest.TestCase):
         self.keep, address = bfs.aligned_buffer(size.value)
         handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
         LIBRARY.bfs_add(handle, b"a key", 5)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return bytearray(ctypes.string_at(address, size.value))
 
     def save(self, data):
@@ -61,7 +61,7 @@ class BrokenFields(unittest.TestCase):
             self.assertTrue(error.message, "no message came with the code")
             return NAME_OF_CODE[error.code]
         self.assertGreater(LIBRARY.bfs_contains(handle, b"a key", 5), 0, "a wrong no")
-        LIBRARY.bfs_close(handle)
+        LIBRARY.bfs_close(handle, None)
         return None
 
     def reader_says(self, function, *arguments):
@@ -89,7 +89,7 @@ class BrokenFields(unittest.TestCase):
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_wrap, address, len(data), flags), code, "bfs_wrap")
+            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags)), code, "bfs_wrap_with")
         self.assertEqual(ctypes.string_at(address, len(data)), bytes(data), "bfs_wrap wrote to the buffer")
         del keep
         self.save(b"\xee" * 64 + data)
@@ -108,7 +108,7 @@ class BrokenFields(unittest.TestCase):
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_keyed, address, len(data), flags, KEYED), code)
+            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags, KEYED)), code)
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
@@ -315,16 +315,16 @@ class BrokenFields(unittest.TestCase):
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            says = self.library_says(LIBRARY.bfs_wrap, address, len(data), flags | bfs.WRAP_BARE)
+            says = self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags | bfs.OPEN_BARE))
             self.assertEqual(says, code, "bfs_wrap")
         del keep
 
     def test_each_field_of_a_bare_filter(self):
-        options = bfs.options(num_bits=512, num_probes=4, flags=bfs.OPTION_BARE)
+        options = bfs.options(num_bits=512, num_probes=4, flags=bfs.OPEN_BARE)
         keep, address = bfs.aligned_buffer(72)
         handle = bfs.call(LIBRARY.bfs_format, address, 72, options)
         LIBRARY.bfs_add(handle, b"a key", 5)
-        LIBRARY.bfs_close(handle)
+        LIBRARY.bfs_close(handle, None)
         base = ctypes.string_at(address, 72)
         self.check_bare(base, None)
         body = base[:64]

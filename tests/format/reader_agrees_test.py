@@ -78,7 +78,7 @@ def add_all(handle, shape, keys):
     if shape[3] == "external":
         return LIBRARY.bfs_add_digests(handle, (ctypes.c_uint64 * len(keys))(*keys), len(keys))
     lengths = (ctypes.c_size_t * len(keys))(*map(len, keys))
-    return LIBRARY.bfs_add_many(handle, (ctypes.c_char_p * len(keys))(*keys), lengths, len(keys))
+    return LIBRARY.add_many(handle, (ctypes.c_char_p * len(keys))(*keys), lengths, len(keys))
 
 
 class ReaderAgrees(unittest.TestCase):
@@ -117,7 +117,7 @@ class ReaderAgrees(unittest.TestCase):
                 end += len(key)
                 offsets.append(end)
             column = (ctypes.c_int64 * len(offsets))(*offsets)
-            maybes = LIBRARY.bfs_contains_column64(handle, b"".join(keys), column, count, answers)
+            maybes = LIBRARY.contains_column64(handle, b"".join(keys), column, count, answers)
         self.assertEqual(maybes, sum(answers))
         return list(answers)
 
@@ -160,7 +160,7 @@ class ReaderAgrees(unittest.TestCase):
         read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (2, False), "a file that is open for writing is dirty")
         self.ask_both(handle, read, shape, keys)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
         read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (1, True), "closed by its last writer")
@@ -175,14 +175,14 @@ class ReaderAgrees(unittest.TestCase):
         self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 3, ALL_ONES)], [5, 0, 1, ALL_ONES])
         self.same_digests(handle, read)
         self.ask_both(handle, read, shape, keys)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         os.unlink(self.path)
 
     def test_a_body_of_2_MiB_begins_at_2_MiB_and_a_shorter_one_right_behind_the_header(self):
         for lines, start in ((1, 16384), (32767, 16384), (32768, 2097152), (32769, 2097152)):
             with self.subTest(lines=lines):
                 options = bfs.options(num_bits=512 * lines, num_probes=6)
-                LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, options))
+                LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, options), None)
                 read = reader.open_file(self.path)
                 self.assertEqual(read.start, start)
                 self.assertGreaterEqual(os.stat(self.path).st_size, start + 64 * lines)
@@ -197,7 +197,7 @@ class ReaderAgrees(unittest.TestCase):
                     read = reader.open_file(self.path)
                     self.same_facts(handle, read)
                     self.assertEqual(read.n, given["capacity"])
-                    self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                    self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                     os.unlink(self.path)
 
     def test_the_live_word_makes_both_say_maybe_while_the_file_is_in_doubt(self):
@@ -211,17 +211,17 @@ class ReaderAgrees(unittest.TestCase):
                 self.assertEqual(reader.open_file(self.path).contains(b"nobody"), maybe)
                 self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), int(maybe))
                 self.assertEqual(self.as_batch(handle, [b"%d" % i for i in range(600)], False), [int(maybe)] * 600)
-                LIBRARY.bfs_close(handle)
+                LIBRARY.bfs_close(handle, None)
                 os.unlink(self.path)
 
     def test_keys_added_is_the_sum_of_all_32_counters(self):
-        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3)))
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3)), None)
         for stripe in range(32):
             self.patch(12288 + 64 + 64 * stripe, struct.pack("<Q", 1 << stripe))
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
         self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, 2**32 - 1)
         self.assertEqual(reader.open_file(self.path).keys_added, 2**32 - 1)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def patch(self, offset, data):
         with open(self.path, "r+b") as file:
@@ -246,7 +246,7 @@ class ReaderAgrees(unittest.TestCase):
         self.same_facts(handle, read)
         self.same_digests(handle, read)
         self.ask_both(handle, read, shape, keys)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         self.embedded_in_a_file(data, shape, keys)
         del keep
 
@@ -257,7 +257,7 @@ class ReaderAgrees(unittest.TestCase):
             secret = secret_of(shape)
             handle = bfs.open_with(LIBRARY, self.path, offset=before, max_bytes=max_bytes, key=secret)
             self.ask_both(handle, reader.open_range(self.path, before, max_bytes, secret), shape, keys)
-            self.assertEqual(LIBRARY.bfs_close(handle), 0)
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_bare_filters_are_read_alike(self):
         for shape in BARE_SHAPES:
@@ -265,7 +265,7 @@ class ReaderAgrees(unittest.TestCase):
                 self.one_bare((*shape, None, None))
 
     def one_bare(self, shape):
-        size, options, keys = ctypes.c_uint64(), options_of(shape, flags=bfs.OPTION_BARE), self.keys_to_fill(shape)
+        size, options, keys = ctypes.c_uint64(), options_of(shape, flags=bfs.OPEN_BARE), self.keys_to_fill(shape)
         self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
         self.assertEqual(size.value, shape[1] // 8 + 8)
         keep, address = bfs.aligned_buffer(size.value)
@@ -273,11 +273,11 @@ class ReaderAgrees(unittest.TestCase):
         self.assertGreater(add_all(handle, shape, keys), 0)
         read = reader.bare(ctypes.string_at(address, size.value))
         self.assertEqual((read.seed, read.m, read.k), (0, *shape[1:3]))
-        for opened in (handle, bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ | bfs.WRAP_BARE)):
+        for opened in (handle, bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ | bfs.OPEN_BARE)):
             self.same_facts(opened, read)
             self.same_digests(opened, read)
             self.ask_both(opened, read, shape, keys)
-            self.assertEqual(LIBRARY.bfs_close(opened), 0)
+            self.assertEqual(LIBRARY.bfs_close(opened, None), 0)
         del keep
 
 

@@ -40,13 +40,13 @@ class Sealed(unittest.TestCase):
         for key in KEYS:
             LIBRARY.bfs_add(handle, key, len(key))
         self.assertEqual(LIBRARY.bfs_sync(handle, 5, 3000), 0)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         bfs.seal(LIBRARY, self.plain, self.path)
 
     def answers(self, flags, keys):
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | flags)
         found = [LIBRARY.bfs_contains(handle, key, len(key)) for key in keys]
-        LIBRARY.bfs_close(handle)
+        LIBRARY.bfs_close(handle, None)
         return found
 
     def code_of(self, deed):
@@ -202,14 +202,14 @@ class Sealed(unittest.TestCase):
         self.assertEqual(bfs.verify(LIBRARY, self.path), damaged)
         for capacity in (0, 1, 2):
             room = (bfs.Range * 2)(bfs.Range(1, 2), bfs.Range(3, 4))
-            self.assertEqual(LIBRARY.bfs_verify(self.path, room, capacity, None), 2)
+            self.assertEqual(LIBRARY.bfs_verify(self.path, 0, room, capacity, None), 2)
             self.assertEqual([(one.offset, one.bytes) for one in room], damaged[:capacity] + [(1, 2), (3, 4)][capacity:])
-        self.assertEqual(LIBRARY.bfs_verify(self.path, None, 0, None), 2)
+        self.assertEqual(LIBRARY.bfs_verify(self.path, 0, None, 0, None), 2)
 
     def test_an_embedded_filter_can_not_be_sealed(self):
         options = bfs.options(num_bits=512, num_probes=4)
         keep, address = bfs.aligned_buffer(512)
-        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_format, address, 512, options))
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_format, address, 512, options), None)
         data = bytearray(keep.raw[address - ctypes.addressof(keep):][:512])
         put(data, 20, "I", 1)
         seal_identity(data)
@@ -229,8 +229,8 @@ class Sealed(unittest.TestCase):
             self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.WRITE | flags)), CODES["BFS_EINVAL"])
         self.assertEqual(self.code_of(lambda: self.answers(bfs.OPEN_VERIFY | bfs.OPEN_TOLERATE_DAMAGE, [])), CODES["BFS_EINVAL"])
         self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.plain)), CODES["BFS_ENOTSEALED"])
-        self.assertEqual(LIBRARY.bfs_verify(None, None, 0, None), CODES["BFS_EINVAL"])
-        self.assertEqual(LIBRARY.bfs_verify(self.path, None, 1, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_verify(None, 0, None, 0, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_verify(self.path, 0, None, 1, None), CODES["BFS_EINVAL"])
         self.assertEqual(LIBRARY.bfs_seal(None, self.path, 0, 0, None), CODES["BFS_EINVAL"])
         self.assertEqual(LIBRARY.bfs_seal(self.plain, None, 0, 0, None), CODES["BFS_EINVAL"])
         self.assertEqual(LIBRARY.bfs_seal(self.plain, self.path, 4, 0, None), CODES["BFS_EINVAL"])

@@ -123,7 +123,7 @@ class Writer(unittest.TestCase):
         library_adds(handle, shape, keys)
         for owner, mark in marks:
             self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return reader.open_file(self.other, key_of(shape))
 
     def writer_file(self, shape, keys, n=1000, p=0.01, marks=((0, 5), (7, 3), (0, 4), (2**64 - 1, 2**64 - 1))):
@@ -137,7 +137,7 @@ class Writer(unittest.TestCase):
     def library_finds(self, path, shape, keys, flags=bfs.READ):
         handle = bfs.open_with(LIBRARY, path, flags, key=key_of(shape))
         found = asked(handle, shape, keys)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return found
 
     def healthy(self, path):
@@ -195,7 +195,7 @@ class Writer(unittest.TestCase):
                 self.assertEqual(set(library_adds(handle, shape, KEYS)), {0}, "the library would set other bits")
                 library_adds(handle, shape, MORE[:300])
                 self.assertEqual(LIBRARY.bfs_sync(handle, 1, 6), 0)
-                self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 self.healthy(self.path)
 
                 w = writer.open_clean(self.path, key_of(shape))
@@ -212,7 +212,7 @@ class Writer(unittest.TestCase):
                 self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, read.keys_added)
                 absent = digests_of(read, shape, ABSENT)
                 self.assertTrue(asked(handle, shape, ABSENT) == [int(read.contains_digest(digest)) for digest in absent])
-                self.assertEqual(LIBRARY.bfs_close(handle), 0)
+                self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 self.assertGreaterEqual(added, 0)
 
     def test_it_goes_on_with_a_file_that_the_library_made(self):
@@ -249,7 +249,7 @@ class Writer(unittest.TestCase):
         self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (1, 100, 163)], [0, 100, 1000])
         self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), CODES["BFS_EOWNERS"])
         self.assertEqual(LIBRARY.bfs_contains(handle, b"late", 4), 1)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_beside_it_the_library_reads_and_does_not_write(self):
         w = writer.create(self.path, writer.shape(1, 51200, 4))
@@ -264,17 +264,17 @@ class Writer(unittest.TestCase):
             self.assertEqual(self.code_of(beside), "BFS_EBUSY")
         self.healthy(self.path)
         w.close()
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
         self.refused("BFS_EBUSY", lambda: writer.open_clean(self.path))
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         writer.open_clean(self.path).close()
 
     def test_a_file_that_the_library_replaces_is_left_alone(self):
         w = writer.create(self.path, writer.shape(1, 51200, 4))
         w.add(b"old")
         again = bfs.options(num_bits=51200, num_probes=4, flags=bfs.OPTION_REPLACE)
-        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, again))
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, again), None)
         for deed in (lambda: w.add(b"late"), lambda: w.sync(1, 1)):
             self.refused("BFS_ESUPERSEDED", deed)
         w.close()
@@ -298,7 +298,7 @@ class Writer(unittest.TestCase):
                 self.assertEqual(LIBRARY.bfs_add(theirs, b"late", 4), CODES[code])
                 self.assertFalse(any(small_body(self.path) + small_body(self.other)), "a bit was set")
                 w.drop()
-                LIBRARY.bfs_close(theirs)
+                LIBRARY.bfs_close(theirs, None)
                 for path in (self.path, self.other):
                     os.unlink(path)
 
@@ -328,7 +328,7 @@ class Writer(unittest.TestCase):
             handle = bfs.open_with(LIBRARY, self.path, flags)
             self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in (b"key 299", b"after the mark")], [1, 1])
             self.assertEqual(LIBRARY.bfs_mark(handle, 4), 44)
-            self.assertEqual(LIBRARY.bfs_close(handle), 0)
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return self.code_of(deed)
 
     def test_what_it_leaves_when_it_is_killed_is_adopted_only_here_and_now(self):
@@ -427,9 +427,8 @@ class Writer(unittest.TestCase):
     def wrapped(self, data, shape, flags):
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, data, len(data))
-        if shape[3] == "siphash":
-            return keep, address, bfs.call(LIBRARY.bfs_wrap_keyed, address, len(data), flags, SECRET)
-        return keep, address, bfs.call(LIBRARY.bfs_wrap, address, len(data), flags)
+        secret = SECRET if shape[3] == "siphash" else None
+        return keep, address, bfs.wrap_with(LIBRARY, address, len(data), flags, secret)
 
     def formatted(self, shape, keys, **more):
         """The library's own bytes."""
@@ -438,18 +437,18 @@ class Writer(unittest.TestCase):
         keep, address = bfs.aligned_buffer(size.value)
         handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
         library_adds(handle, shape, keys)
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return ctypes.string_at(address, size.value)
 
     def use(self, data, shape, bare=0):
         keep, address, handle = self.wrapped(data, shape, bfs.READ | bare)
         self.assertEqual(set(asked(handle, shape, KEYS)), {1})
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         keep, address, handle = self.wrapped(data, shape, bfs.WRITE | bare)
         self.assertEqual(set(library_adds(handle, shape, KEYS)), {0})
         library_adds(handle, shape, MORE)
         self.assertEqual(set(asked(handle, shape, KEYS + MORE)), {1})
-        self.assertEqual(LIBRARY.bfs_close(handle), 0)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_its_embedded_filters_are_the_library_s_but_for_what_is_random(self):
         for shape in SHAPES:
@@ -468,8 +467,8 @@ class Writer(unittest.TestCase):
                 shape = (*shape, None, None)
                 f = writer_shape(shape, 1, 1.0)
                 mine = writer.bare(f, digests_of(f, shape, KEYS[:40]))
-                self.assertTrue(mine == self.formatted(shape, KEYS[:40], flags=bfs.OPTION_BARE))
-                self.use(writer.bare(f, digests_of(f, shape, KEYS)), shape, bfs.WRAP_BARE)
+                self.assertTrue(mine == self.formatted(shape, KEYS[:40], flags=bfs.OPEN_BARE))
+                self.use(writer.bare(f, digests_of(f, shape, KEYS)), shape, bfs.OPEN_BARE)
 
 
 if __name__ == "__main__":

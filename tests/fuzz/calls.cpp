@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "../support/abi_calls.h"
 
 namespace fuzz {
 namespace {
@@ -91,6 +92,7 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
     const unsigned number = input.u8();
     given.like = path_of(number);
     if (number >= 128) options.key = secret();
+    options.key_bytes = options.key == nullptr ? 0 : 16;
   } else {
     give_size(input, options);
   }
@@ -103,6 +105,7 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
                                       : 0;
   options.seed = (options.flags & BFS_OPTION_SEED) != 0 || kind == 200 ? kind : 0;
   if (options.hash == BFS_HASH_SIPHASH ? kind != 204 : kind == 205) options.key = secret();
+  options.key_bytes = options.key == nullptr ? 0 : 16;
   given.note.assign(kind % 32 == 2 ? input.u16() % 1100U : 0, 'n');
   if (kind == 201) options.flags |= 1U << 30;
   if (kind == 202) options.struct_bytes = input.u8();
@@ -132,13 +135,13 @@ Batch::Batch(Bytes& input, const bfs_filter* filter) : form_(static_cast<Form>(i
 std::int64_t Batch::add(bfs_filter* filter) const {
   switch (form_) {
     case kMany:
-      return bfs_add_many(filter, keys_.data(), lengths_.data(), keys_.size());
+      return add_many(filter, keys_.data(), lengths_.data(), keys_.size());
     case kFixed:
-      return bfs_add_fixed(filter, bytes_.data(), kFixedBytes, keys_.size());
+      return add_fixed(filter, bytes_.data(), kFixedBytes, keys_.size());
     case kColumn32:
-      return bfs_add_column32(filter, bytes_.data(), offsets32_.data(), keys_.size());
+      return add_column32(filter, bytes_.data(), offsets32_.data(), keys_.size());
     case kColumn64:
-      return bfs_add_column64(filter, bytes_.data(), offsets64_.data(), keys_.size());
+      return add_column64(filter, bytes_.data(), offsets64_.data(), keys_.size());
     default:
       return bfs_add_digests(filter, digests_.data(), digests_.size());
   }
@@ -147,13 +150,13 @@ std::int64_t Batch::add(bfs_filter* filter) const {
 std::int64_t Batch::contains(const bfs_filter* filter, std::uint8_t* answers) const {
   switch (form_) {
     case kMany:
-      return bfs_contains_many(filter, keys_.data(), lengths_.data(), keys_.size(), answers);
+      return contains_many(filter, keys_.data(), lengths_.data(), keys_.size(), answers);
     case kFixed:
-      return bfs_contains_fixed(filter, bytes_.data(), kFixedBytes, keys_.size(), answers);
+      return contains_fixed(filter, bytes_.data(), kFixedBytes, keys_.size(), answers);
     case kColumn32:
-      return bfs_contains_column32(filter, bytes_.data(), offsets32_.data(), keys_.size(), answers);
+      return contains_column32(filter, bytes_.data(), offsets32_.data(), keys_.size(), answers);
     case kColumn64:
-      return bfs_contains_column64(filter, bytes_.data(), offsets64_.data(), keys_.size(), answers);
+      return contains_column64(filter, bytes_.data(), offsets64_.data(), keys_.size(), answers);
     default:
       return bfs_contains_digests(filter, digests_.data(), digests_.size(), answers);
   }
@@ -162,15 +165,15 @@ std::int64_t Batch::contains(const bfs_filter* filter, std::uint8_t* answers) co
 std::int64_t Batch::select(const bfs_filter* filter, std::uint32_t* indices) const {
   switch (form_) {
     case kMany:
-      return bfs_select_many(filter, keys_.data(), lengths_.data(), keys_.size(), indices);
+      return select_many(filter, keys_.data(), lengths_.data(), keys_.size(), indices);
     case kFixed:
-      return bfs_select_fixed(filter, bytes_.data(), kFixedBytes, keys_.size(), indices);
+      return select_fixed(filter, bytes_.data(), kFixedBytes, keys_.size(), indices);
     case kColumn32:
-      return bfs_select_column32(filter, bytes_.data(), offsets32_.data(), keys_.size(), indices);
+      return select_column32(filter, bytes_.data(), offsets32_.data(), keys_.size(), indices);
     case kColumn64:
-      return bfs_select_column64(filter, bytes_.data(), offsets64_.data(), keys_.size(), indices);
+      return select_column64(filter, bytes_.data(), offsets64_.data(), keys_.size(), indices);
     default:
-      return bfs_select_digests(filter, digests_.data(), digests_.size(), indices);
+      return select_digests(filter, digests_.data(), digests_.size(), indices);
   }
 }
 
@@ -205,29 +208,29 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
   const std::string bytes(16, 'b');
   switch (input.u8() % 9) {
     case 0:
-      check(bfs_add_many(filter, nullptr, nullptr, huge) == BFS_EINVAL, "no keys");
+      check(add_many(filter, nullptr, nullptr, huge) == BFS_EINVAL, "no keys");
       check(bfs_add_digests(filter, nullptr, huge) == BFS_EINVAL, "no digests");
-      check(bfs_add_fixed(filter, nullptr, 8, huge) == BFS_EINVAL, "no keys");
+      check(add_fixed(filter, nullptr, 8, huge) == BFS_EINVAL, "no keys");
       return;
     case 1:
-      check_refused(bfs_contains_many(filter, nullptr, nullptr, kCount, answers.data()), answers);
+      check_refused(contains_many(filter, nullptr, nullptr, kCount, answers.data()), answers);
       return;
     case 2:
       check(bfs_contains_digests(filter, nullptr, huge, nullptr) < 0, "nowhere to answer");
-      check(bfs_select_many(filter, nullptr, nullptr, huge, nullptr) < 0, "nowhere to answer");
-      check(bfs_contains_fixed(filter, bytes.data(), 8, huge, nullptr) < 0, "nowhere to answer");
+      check(select_many(filter, nullptr, nullptr, huge, nullptr) < 0, "nowhere to answer");
+      check(contains_fixed(filter, bytes.data(), 8, huge, nullptr) < 0, "nowhere to answer");
       return;
     case 3:
-      check_refused(bfs_contains_column64(filter, bytes.data(), falling.data(), kCount, answers.data()), answers);
-      check(bfs_add_column64(filter, bytes.data(), falling.data(), kCount) < 0, "offsets that fall");
+      check_refused(contains_column64(filter, bytes.data(), falling.data(), kCount, answers.data()), answers);
+      check(add_column64(filter, bytes.data(), falling.data(), kCount) < 0, "offsets that fall");
       return;
     case 4:
-      check_refused(bfs_contains_column32(filter, bytes.data(), negative.data(), kCount, answers.data()), answers);
-      check(bfs_add_column32(filter, bytes.data(), negative.data(), kCount) < 0, "offsets below zero");
+      check_refused(contains_column32(filter, bytes.data(), negative.data(), kCount, answers.data()), answers);
+      check(add_column32(filter, bytes.data(), negative.data(), kCount) < 0, "offsets below zero");
       return;
     case 5:
-      check_refused(bfs_contains_fixed(filter, bytes.data(), SIZE_MAX / 2, kCount, answers.data()), answers);
-      check_refused(bfs_contains_fixed(filter, bytes.data(), 0, kCount, answers.data()), answers);
+      check_refused(contains_fixed(filter, bytes.data(), SIZE_MAX / 2, kCount, answers.data()), answers);
+      check_refused(contains_fixed(filter, bytes.data(), 0, kCount, answers.data()), answers);
       return;
     case 6:
       check(bfs_contains(filter, nullptr, huge) < 0 && bfs_add(filter, nullptr, huge) < 0, "no key");
@@ -236,17 +239,19 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
     case 7: {
       bfs_statistics facts{};
       facts.struct_bytes = input.u8() % 112U;
-      check(bfs_stats(filter, 0, &facts) == BFS_EINVAL && bfs_stats(filter, 0, nullptr) == BFS_EINVAL, "too short");
+      check(bfs_stats(filter, 0, &facts, nullptr) == BFS_EINVAL && bfs_stats(filter, 0, nullptr, nullptr) == BFS_EINVAL,
+            "too short");
       return;
     }
     default:
-      check(bfs_use_threads(filter, 65) < 0 && bfs_use_threads(filter, 0) < 0, "no such number of threads");
+      check(bfs_use_threads(filter, 65, nullptr) < 0 && bfs_use_threads(filter, 0, nullptr) < 0,
+            "no such number of threads");
       check(bfs_open(nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
       check(bfs_open_with(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
       check(bfs_seal(nullptr, nullptr, 0, 0, nullptr) == BFS_EINVAL, "no paths");
-      check(bfs_seal("", "", BFS_OPTION_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
-      check(bfs_verify(nullptr, nullptr, 0, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_verify("", nullptr, huge, nullptr) == BFS_EINVAL, "nowhere to tell of damage");
+      check(bfs_seal("", "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
+      check(bfs_verify(nullptr, 0, nullptr, 0, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_verify("", 0, nullptr, huge, nullptr) == BFS_EINVAL, "nowhere to tell of damage");
       check(bfs_wrap(nullptr, huge, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no buffer");
       return;
   }

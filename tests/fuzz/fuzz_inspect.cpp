@@ -74,7 +74,7 @@ bool keyed_and_sound(const Report& report) {
 }
 
 void check_verifying(const char* path, const Report& report) {
-  const std::int64_t found = bfs_verify(path, nullptr, 0, nullptr);
+  const std::int64_t found = bfs_verify(path, 0, nullptr, 0, nullptr);
   fuzz::check_code(found, "verifying");
   if (!report.valid())
     return check(names(report, static_cast<std::int32_t>(found)), "a broken rule is reported", found);
@@ -96,7 +96,7 @@ void check_reading(const char* path, const Report& report, bool facts) {
     check(code == expected_code(report.state), "a reader is told what the inspector says", code);
   }
   if (filter != nullptr && facts) compare(report, fuzz::facts(filter));
-  bfs_close(filter);
+  bfs_close(filter, nullptr);
 }
 
 // While a writer has it open, and when the writer has closed it.
@@ -112,7 +112,7 @@ void check_writing(const char* path, const Report& report) {
   fuzz::KeySet present;
   fuzz::add_some(filter, 0, 4, present);
   compare(inspected(path), fuzz::facts(filter));
-  if (bfs_close(filter) != BFS_OK) return;
+  if (bfs_close(filter, nullptr) != BFS_OK) return;
   const Report closed = inspected(path);
   check(closed.valid() && closed.state == FileState::kClean, "a file that was closed is clean",
         static_cast<std::int64_t>(closed.state));

@@ -50,7 +50,7 @@ std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
   fuzz::ask(filter, present);
   if ((calls & kFacts) != 0) fuzz::facts(filter);
   check(bfs_add(filter, "x", 1) < 0, "a reader adds nothing");
-  check(bfs_close(filter) == BFS_OK, "a reader closes");
+  check(bfs_close(filter, nullptr) == BFS_OK, "a reader closes");
   return code;
 }
 
@@ -98,7 +98,7 @@ std::int32_t write(const char* path, std::uint32_t flags, unsigned calls, State&
     check(fuzz::facts(filter).health == (state.in_doubt ? BFS_ERECOVERING : BFS_OK),
           "it is known whether it is in doubt");
   }
-  state.closed = bfs_close(filter);
+  state.closed = bfs_close(filter, nullptr);
   check_code(state.closed, "closing");
   const std::int32_t again = read(path, calls & ~kStrict, state.present);
   const std::int32_t expected = state.in_doubt ? BFS_ERECOVERING : BFS_OK;
@@ -119,7 +119,7 @@ void use_up(const char* path, unsigned calls, KeySet& present) {
     check_code(bfs_sync(filter, kOwner, kMark), "a sync");
     check_code(bfs_recovered(filter, kOwner, nullptr), "an owner recovered");
     fuzz::ask(filter, present);
-    check_code(bfs_close(filter), "closing");
+    check_code(bfs_close(filter, nullptr), "closing");
   }
   read(path, calls, present);
 }
@@ -151,13 +151,13 @@ void check_answers(bfs_filter* filter, const fuzz::Sealed& sealed, bool tolerate
     check((answers[i] != 0) == sealed.may_have(digests[i], tolerated), "a sealed file answers what its bits say",
           static_cast<std::int64_t>(i));
   }
-  bfs_close(filter);
+  bfs_close(filter, nullptr);
 }
 
 // Whether it tells the damage that there is. The number of damaged ranges.
 std::int64_t verify(const char* path, const fuzz::Sealed& sealed) {
   std::array<bfs_range, 2> first{};
-  const std::int64_t found = bfs_verify(path, first.data(), first.size(), nullptr);
+  const std::int64_t found = bfs_verify(path, 0, first.data(), first.size(), nullptr);
   check_code(found, "verifying");
   if (found < 0) return found;
   check(found == static_cast<std::int64_t>(sealed.damaged().size()), "every damage is found, and no other", found);
@@ -200,7 +200,7 @@ void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   const auto sealed = code == BFS_OK ? fuzz::Sealed::read(to.c_str()) : std::nullopt;
   check(sealed ? sealed->damaged().empty() : code != BFS_OK && access(to.c_str(), F_OK) != 0, "a seal, or no file");
   if (sealed && plain.filter != nullptr) {
-    check(bfs_verify(to.c_str(), nullptr, 0, nullptr) == 0, "what was sealed just now is whole");
+    check(bfs_verify(to.c_str(), 0, nullptr, 0, nullptr) == 0, "what was sealed just now is whole");
     check_answers(fuzz::open_file(to.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY).filter, *sealed, false);
     const std::vector<std::uint64_t> digests = some_digests(plain.filter);
     const auto answers = answers_to(plain.filter, digests);
@@ -210,7 +210,7 @@ void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
     const auto writer = fuzz::open_file(to.c_str(), BFS_OPEN_WRITE);
     check(writer.code == BFS_ESEALED, "a sealed file is never written to", writer.code);
   }
-  bfs_close(plain.filter);
+  bfs_close(plain.filter, nullptr);
 }
 
 // A copy answers as before, and a guarded handle has no no that was none; neither ends the process.
@@ -227,8 +227,8 @@ void cut_off(const char* path, unsigned calls) {
   check(answers_to(copy.filter, digests) == before, "a copy is out of reach");
   const std::vector<std::uint8_t> after = answers_to(guarded.filter, digests);
   for (std::size_t i = 0; i < digests.size(); ++i) check(after[i] >= before[i], "what was cut off is in doubt");
-  bfs_close(copy.filter);
-  bfs_close(guarded.filter);
+  bfs_close(copy.filter, nullptr);
+  bfs_close(guarded.filter, nullptr);
 }
 
 // Opened to write, recovered if need be, closed, and opened again.
@@ -259,7 +259,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (sealed) {
     check_sealed(path, *sealed, calls);
   } else if ((calls & kFacts) != 0) {
-    check(bfs_verify(path, nullptr, 0, nullptr) < 0, "what is not sealed is not verified");
+    check(bfs_verify(path, 0, nullptr, 0, nullptr) < 0, "what is not sealed is not verified");
     check(fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_VERIFY).filter == nullptr,
           "what is not sealed has no checksums");
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "../support/abi_calls.h"
 #include "support.hpp"
 
 namespace {
@@ -35,18 +36,18 @@ Memory copy_of(Input bytes) {
 bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint32_t flags) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
-  std::int32_t code = bfs_wrap(memory, bytes, flags, &filter, &error);
+  std::int32_t code = wrap_with(memory, bytes, flags, nullptr, &filter, &error);
   fuzz::made(code, filter, error);
   if (code != BFS_EKEY) return filter;
-  code = bfs_wrap_keyed(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
+  code = wrap_with(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
   check(code == BFS_EKEY && filter == nullptr, "another key is refused", code);
-  code = bfs_wrap_keyed(memory, bytes, flags, fuzz::secret(), &filter, &error);
+  code = wrap_with(memory, bytes, flags, fuzz::secret(), &filter, &error);
   return fuzz::made(code, filter, error).filter;
 }
 
 void use_memory(Input bytes, unsigned how) {
   const Memory memory = copy_of(bytes);
-  const std::uint32_t bare = (how & kBare) != 0 ? BFS_WRAP_BARE : 0;
+  const std::uint32_t bare = (how & kBare) != 0 ? BFS_OPEN_BARE : 0;
   const bool writing = (how & kWrite) != 0;
   fuzz::KeySet present;
   bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_OPEN_WRITE : BFS_OPEN_READ));
@@ -56,7 +57,7 @@ void use_memory(Input bytes, unsigned how) {
           "a writer adds, a reader does not");
     fuzz::ask(filter, present);
     fuzz::facts(filter);  // cheap here: it is about no mapping
-    check(bfs_close(filter) == BFS_OK, "a buffer is closed");
+    check(bfs_close(filter, nullptr) == BFS_OK, "a buffer is closed");
   }
   if (!writing || filter == nullptr) {
     check(bytes.empty() || std::memcmp(memory.get(), bytes.data(), bytes.size()) == 0, "who only reads writes nothing");
@@ -65,7 +66,7 @@ void use_memory(Input bytes, unsigned how) {
   filter = wrap(memory.get(), bytes.size(), bare | BFS_OPEN_READ);
   check(filter != nullptr, "what was written to is wrapped again");
   fuzz::ask(filter, present);
-  bfs_close(filter);
+  bfs_close(filter, nullptr);
 }
 
 // One file, over and over.
@@ -117,7 +118,7 @@ void use_range(Input bytes, std::uint64_t offset) {
     check(bfs_contains_digest(filter, digest) == bfs_contains_digest(wrapped, digest), "a range and a buffer agree");
   }
   check(bfs_add_digest(filter, 1) == BFS_EREADONLY, "a range is read");
-  check(bfs_close(filter) == BFS_OK && bfs_close(wrapped) == BFS_OK, "a range is closed");
+  check(bfs_close(filter, nullptr) == BFS_OK && bfs_close(wrapped, nullptr) == BFS_OK, "a range is closed");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "../support/abi_calls.h"
 #include "sequence.hpp"
 
 namespace fuzz {
@@ -40,7 +41,7 @@ void Sequence::check_opened(std::size_t path, std::uint32_t flags, bool keyed) c
 }
 
 Sequence::~Sequence() {
-  for (const Handle& handle : handles_) bfs_close(handle.filter);
+  for (const Handle& handle : handles_) bfs_close(handle.filter, nullptr);
   for (unsigned i = 0; i < kPaths; ++i) unlink(path_of(i).c_str());
 }
 
@@ -115,7 +116,7 @@ void Sequence::create() {
   if (unpublished) return;
   const Opened reader = open_file(path_of(static_cast<unsigned>(path)).c_str(), BFS_OPEN_READ);
   check(reader.filter != nullptr, "what is made is read", reader.code);
-  bfs_close(reader.filter);
+  bfs_close(reader.filter, nullptr);
   supersede_file(path, true);
   files_[path] = made.content;
 }
@@ -155,7 +156,7 @@ void Sequence::format() {
   if (made(code, filter, error).filter == nullptr) return;
   check(size_code == BFS_OK && needed <= room && wrong != 2, "a filter fits into its buffer");
   buffer->used = needed;
-  buffer->bare = (given.options.flags & BFS_OPTION_BARE) != 0;
+  buffer->bare = (given.options.flags & BFS_OPEN_BARE) != 0;
   buffers_.push_back(buffer);
   const Handle& made = keep({filter, std::make_shared<Content>(), kPaths, false, false, buffer});
   made.content->keyed = given.options.key != nullptr;
@@ -166,17 +167,17 @@ void Sequence::wrap() {
   const unsigned number = input_.u8();
   if (buffers_.empty() || handles_.size() >= kMostHandles) return;
   const std::shared_ptr<Buffer>& buffer = buffers_[number / 2 % buffers_.size()];
-  const std::uint32_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_WRAP_BARE : 0U);
+  const std::uint32_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_OPEN_BARE : 0U);
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
-  std::int32_t code = bfs_wrap(buffer->bytes.data(), buffer->used, flags, &filter, &error);
+  std::int32_t code = wrap_with(buffer->bytes.data(), buffer->used, flags, nullptr, &filter, &error);
   const bool keyed = in_buffers_[buffer.get()]->keyed;
   check((code == BFS_EKEY) == keyed, "a keyed filter needs its key, and no other filter does", code);
   const void* const wrong = keyed ? other_secret() : secret();
   bfs_filter* none = nullptr;
-  check(bfs_wrap_keyed(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_EKEY,
+  check(wrap_with(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_EKEY,
         "another key is refused");
-  if (keyed) code = bfs_wrap_keyed(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
+  if (keyed) code = wrap_with(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
   check(made(code, filter, error).filter != nullptr, "what was made in a buffer is found there", code);
   keep({filter, in_buffers_[buffer.get()], kPaths, false, false, buffer});
 }
@@ -239,7 +240,7 @@ void Sequence::publish(Handle& handle) {
 }
 
 void Sequence::close(std::size_t index) {
-  const std::int32_t code = bfs_close(handles_[index].filter);
+  const std::int32_t code = bfs_close(handles_[index].filter, nullptr);
   if (handles_[index].supersedes) supersede_file(handles_[index].path, false);  // it goes on
   handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
   check_code(code, "closing");
@@ -265,7 +266,7 @@ void Sequence::remove() {
 }
 
 void Sequence::is_current(const Handle& handle) {
-  const std::int32_t code = bfs_is_current(handle.filter);
+  const std::int32_t code = bfs_is_current(handle.filter, nullptr);
   check_code(code, "whether it is current");
   if (handle.path == kPaths) check(code == BFS_EINVAL, "a buffer has no path", code);
   if (handle.path == kPaths || handle.unpublished) return;
@@ -322,7 +323,7 @@ void Sequence::step() {
     case 10:
       return publish(*handle);
     case 11:
-      return check_code(bfs_use_threads(handle->filter, input_.u8()), "threads");
+      return check_code(bfs_use_threads(handle->filter, input_.u8(), nullptr), "threads");
     default:
       return close(static_cast<std::size_t>(handle - handles_.data()));
   }

@@ -11,7 +11,7 @@ namespace fuzz {
 void Sequence::seal() {
   const std::size_t from = input_.u8() % kPaths;
   const std::size_t to = input_.u8() % kPaths;
-  const std::uint32_t flags = input_.u8() & (BFS_OPTION_REPLACE | BFS_OPTION_ANY_FILESYSTEM);
+  const std::uint32_t flags = input_.u8() & (BFS_OPTION_REPLACE | BFS_OPEN_ANY_FILESYSTEM);
   if (held(from) || held(to)) return;
   const bool replaces = (flags & BFS_OPTION_REPLACE) != 0;
   bfs_error error = no_error();
@@ -42,7 +42,7 @@ void Sequence::check_seal(std::size_t path) const {
   const std::string name = path_of(static_cast<unsigned>(path));
   const bool damaged = files_[path]->damaged;
   bfs_range range{};
-  const std::int64_t found = bfs_verify(name.c_str(), &range, 1, nullptr);
+  const std::int64_t found = bfs_verify(name.c_str(), 0, &range, 1, nullptr);
   check(found == (damaged ? 1 : 0), "what nobody damaged is whole, and what somebody did is not", found);
   const auto writer = open_file(name.c_str(), BFS_OPEN_WRITE);
   check(writer.code == BFS_ESEALED, "a sealed file is never written to", writer.code);
@@ -56,8 +56,8 @@ void Sequence::check_seal(std::size_t path) const {
             "a key that was sealed is never answered no");
     }
   }
-  bfs_close(verified.filter);
-  bfs_close(tolerant.filter);
+  bfs_close(verified.filter, nullptr);
+  bfs_close(tolerant.filter, nullptr);
 }
 
 // A byte of the body of a sealed file, once. Its body is smaller than 2 MiB: limit_files().
@@ -82,7 +82,7 @@ void Sequence::damage() {
     if (handle.content == files_[path]) handle.checked = false;  // it had no reason to cover this
   }
   bfs_range range{};
-  check(bfs_verify(name.c_str(), &range, 1, nullptr) == 1 && range.offset <= offset &&
+  check(bfs_verify(name.c_str(), 0, &range, 1, nullptr) == 1 && range.offset <= offset &&
             offset < range.offset + range.bytes,
         "damage is found where it is", static_cast<std::int64_t>(range.offset));
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include "../support/abi_calls.h"
 
 namespace fuzz {
 namespace {
@@ -79,9 +80,8 @@ void check_selected(std::int64_t count, const std::array<std::uint32_t, kKeys>& 
 void check_digest_only(const bfs_filter* filter) {
   std::array<std::uint8_t, kKeys> answers{};
   check(bfs_contains(filter, "x", 1) == BFS_EDIGESTONLY, "keys are refused where the hash is external");
-  check(
-      bfs_contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, answers.data()) == BFS_EDIGESTONLY,
-      "keys are refused where the hash is external");
+  check(contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, answers.data()) == BFS_EDIGESTONLY,
+        "keys are refused where the hash is external");
   check(std::count(answers.begin(), answers.end(), std::uint8_t{1}) == kKeys, "every answer of an error is maybe");
 }
 
@@ -210,18 +210,18 @@ void ask(const bfs_filter* filter, const KeySet& present) {
   std::array<std::uint8_t, kKeys> many{};
   std::array<std::uint32_t, kKeys> selected{};
   check(bfs_contains_digests(filter, digests.data(), kKeys, many.data()) == maybes && many == one, "batches agree");
-  check_selected(bfs_select_digests(filter, digests.data(), kKeys, selected.data()), selected, one);
+  check_selected(select_digests(filter, digests.data(), kKeys, selected.data()), selected, one);
   if (external) return;
-  const auto count = bfs_contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, many.data());
+  const auto count = contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, many.data());
   check(count == maybes && many == one, "batches agree", count);
-  check_selected(bfs_select_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, selected.data()), selected,
+  check_selected(select_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, selected.data()), selected,
                  one);
 }
 
 bfs_statistics facts(const bfs_filter* filter) {
   bfs_statistics facts{};
   facts.struct_bytes = sizeof facts;
-  const std::int32_t code = bfs_stats(filter, BFS_STATS_FILL, &facts);
+  const std::int32_t code = bfs_stats(filter, BFS_STATS_FILL, &facts, nullptr);
   check(code == BFS_OK, "the facts about an open filter", code);
   check(facts.has_fill == 1 && facts.set_bits <= facts.num_bits, "no more bits are set than there are",
         static_cast<std::int64_t>(facts.set_bits));

@@ -21,7 +21,7 @@ std::uint64_t maybes(const Filter& filter, const std::string& kind, std::uint64_
 }
 
 void print(const Filter& filter, std::uint64_t first, std::uint64_t end) {
-  const Stats stats = filter.stats(true);
+  const Stats stats = filter.stats({.fill = true});
   std::printf("maybe %d strangers %d added %d bits %d mark %d health %d\n",
               static_cast<int>(maybes(filter, "key ", first, end)), static_cast<int>(maybes(filter, "no ", 0, 100)),
               static_cast<int>(stats.keys_added), static_cast<int>(stats.fill->set_bits),

@@ -118,10 +118,10 @@ TEST_CASE("a filter that is wrapped for reading is never written to") {
     const Pages pages(bytes.size());
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
     pages.forbid_writing();
-    Filter filter = opened(Filter::wrap(pages.constant(bytes.size()), bare));
+    Filter filter = opened(Filter::wrap_to_read(pages.constant(bytes.size()), bare));
     CHECK(maybes(filter, 1, 0, kSome) == kSome);
     CHECK(answers_no(filter));
-    CHECK(filter.stats(true).fill->set_bits > 0);
+    CHECK(filter.stats({.fill = true}).fill->set_bits > 0);
     CHECK(filter.add("a key").code() == Code::kReadOnly);
     CHECK(filter.close().ok());
   }
@@ -134,7 +134,7 @@ TEST_CASE("a filter that is wrapped for writing takes keys, and another wrap fin
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
     Filter filter = opened(Filter::wrap(pages.first(bytes.size()), bare));
     add_keys(filter, 2, 0, kSome);
-    const Filter other = opened(Filter::wrap(pages.constant(bytes.size()), bare));
+    const Filter other = opened(Filter::wrap_to_read(pages.constant(bytes.size()), bare));
     CHECK(maybes(other, 1, 0, kSome) + maybes(other, 2, 0, kSome) == 2 * kSome);
     CHECK(filter.sync().code == Code::kInvalid);
     CHECK(filter.publish().code == Code::kInvalid);
@@ -151,8 +151,8 @@ TEST_CASE("a buffer that is too small, misaligned or null is refused, and nothin
     CHECK(code_of(Filter::format(pages.first(bytes, 1), options)) == Code::kInvalid);
     CHECK(code_of(Filter::format(pages.first(bytes, 32), options)) == Code::kInvalid);
     CHECK(code_of(Filter::format({}, options)) == Code::kInvalid);
-    CHECK(code_of(Filter::wrap(pages.constant(bytes, 8), options.bare)) == Code::kInvalid);
-    CHECK(code_of(Filter::wrap(std::span<const std::byte>(), options.bare)) == Code::kInvalid);
+    CHECK(code_of(Filter::wrap_to_read(pages.constant(bytes, 8), options.bare)) == Code::kInvalid);
+    CHECK(code_of(Filter::wrap_to_read(std::span<const std::byte>(), options.bare)) == Code::kInvalid);
   }
 }
 
@@ -171,11 +171,11 @@ TEST_CASE("a buffer whose embedded filter was cut or damaged is refused") {
   const std::string bytes = embedded_bytes();
   const Pages pages(bytes.size());
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
-  CHECK(code_of(Filter::wrap(pages.constant(bytes.size() - 1))) == Code::kBody);
-  CHECK(code_of(Filter::wrap(pages.constant(64))) == Code::kTooShort);
+  CHECK(code_of(Filter::wrap_to_read(pages.constant(bytes.size() - 1))) == Code::kBody);
+  CHECK(code_of(Filter::wrap_to_read(pages.constant(64))) == Code::kTooShort);
   pages.first(bytes.size())[40] ^= std::byte{1};
-  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()))) == Code::kChecksum);
-  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()), true)) != Code::kOk);
+  CHECK(code_of(Filter::wrap_to_read(pages.constant(bytes.size()))) == Code::kChecksum);
+  CHECK(code_of(Filter::wrap_to_read(pages.constant(bytes.size()), true)) != Code::kOk);
 }
 
 namespace {
@@ -293,7 +293,7 @@ TEST_CASE("a range and a buffer whose end word is wrong are refused when they ar
   CHECK(refused.error().message.find("cut or overwritten") != std::string::npos);
   const Pages pages(bytes.size());
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(pages.first(bytes.size()).data()));
-  CHECK(code_of(Filter::wrap(pages.constant(bytes.size()))) == Code::kLiveWord);
+  CHECK(code_of(Filter::wrap_to_read(pages.constant(bytes.size()))) == Code::kLiveWord);
   CHECK(code_of(Filter::wrap(pages.first(bytes.size()))) == Code::kLiveWord);
 }
 

@@ -63,8 +63,8 @@ constexpr std::array kForms{
     Form{"fixed", [](const Batch& b) { return Keys::fixed(b.fixed.data(), kFixedBytes, b.keys.size()); }},
     Form{"strided",
          [](const Batch& b) { return Keys::fixed(b.records.data(), kFixedBytes, b.keys.size(), kRecordBytes); }},
-    Form{"column32", [](const Batch& b) { return Keys::column(b.column.data(), b.offsets32); }},
-    Form{"column64", [](const Batch& b) { return Keys::column(b.column.data(), b.offsets64); }},
+    Form{"column32", [](const Batch& b) { return Keys::column(b.column.data(), b.column.size(), b.offsets32); }},
+    Form{"column64", [](const Batch& b) { return Keys::column(b.column.data(), b.column.size(), b.offsets64); }},
     Form{"digests", [](const Batch& b) { return Keys::digests(b.digests); }},
 };
 

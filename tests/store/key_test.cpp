@@ -134,11 +134,11 @@ TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its 
     for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(with_one_bit_changed(0))}) {
       const char* const words = key ? "is not this filter's" : "no key was given";
       check_refused(Filter::wrap(memory.bytes(), false, key), words);
-      check_refused(Filter::wrap(constant, false, key), words);
+      check_refused(Filter::wrap_to_read(constant, false, key), words);
       check_refused(Filter::open_range(dir.file(), 128, 0, {.key = key}), words);
     }
     for (const Filter& filter :
-         {opened(Filter::wrap(memory.bytes(), false, kSecret)), opened(Filter::wrap(constant, false, kSecret)),
+         {opened(Filter::wrap(memory.bytes(), false, kSecret)), opened(Filter::wrap_to_read(constant, false, kSecret)),
           opened(Filter::open_range(dir.file(), 128, 0, {.key = kSecret}))}) {
       CHECK(maybes(filter, 1, 0, kSome) == kSome);
       CHECK(answers_no(filter));

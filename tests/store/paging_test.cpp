@@ -135,33 +135,36 @@ TEST_CASE("a file that is opened populated is in memory, and lookups wait for no
   make_large(dir.file(), bytes);
   drop_from_memory(dir.file());
   const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.populate = true}}));
-  const Stats stats = filter.stats();
-  REQUIRE(stats.resident_bytes.has_value());
-  CHECK(*stats.resident_bytes >= bytes);
+  const auto resident = filter.stats({.memory = true}).memory->resident_bytes;
+  REQUIRE(resident.has_value());
+  CHECK(*resident >= bytes);
   CHECK(pages_in_memory(dir.file()) >= bytes / kPage);
   const long before = page_faults();
   for (std::uint64_t i = 1; i < 1000; ++i) static_cast<void>(filter.contains_digest(i * 0x9e3779b97f4a7c15));
   CHECK(page_faults() == before);
 }
 
-TEST_CASE("what is in memory is told of a file, and of no buffer") {
+TEST_CASE("what is in memory is told of a file, and of no buffer, and only where it is asked for") {
   const TempDir dir;
   const Filter writer = created(dir.file());
-  CHECK(writer.stats().resident_bytes.has_value());
-  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).stats().resident_bytes.has_value());
-  CHECK_FALSE(opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.copy = true}})).stats().resident_bytes);
+  CHECK_FALSE(writer.stats().memory);
+  CHECK(writer.stats({.memory = true}).memory->resident_bytes.has_value());
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).stats({.memory = true}).memory->resident_bytes.has_value());
+  CHECK_FALSE(opened(Filter::open(dir.file(), OpenMode::kRead, {.map = {.copy = true}}))
+                  .stats({.memory = true})
+                  .memory->resident_bytes);
   struct alignas(64) Line {
     std::byte bytes[64];
   };
   const std::uint64_t needed = Filter::required_bytes(small_options()).value();
   std::vector<Line> lines(needed / sizeof(Line) + 1);
   const std::span<std::byte> buffer(lines.front().bytes, needed);
-  CHECK_FALSE(opened(Filter::format(buffer, small_options())).stats().resident_bytes);
-  CHECK_FALSE(opened(Filter::wrap(std::span<const std::byte>(buffer))).stats().resident_bytes);
+  CHECK_FALSE(opened(Filter::format(buffer, small_options())).stats({.memory = true}).memory);
+  CHECK_FALSE(opened(Filter::wrap_to_read(std::span<const std::byte>(buffer))).stats({.memory = true}).memory);
   const std::string bytes(reinterpret_cast<const char*>(buffer.data()), needed);
   std::ofstream(dir.file("range"), std::ios::binary) << bytes;
   const Filter range = opened(Filter::open_range(dir.file("range"), 0, 0));
-  CHECK(range.stats().resident_bytes == needed);  // which is the file's, from its first page on
+  CHECK(range.stats({.memory = true}).memory->resident_bytes == needed);  // which is the file's, from its first page on
 }
 
 TEST_CASE("adding a key again writes nothing to the disk, and 100 new keys with small pages write 100 pages at most") {

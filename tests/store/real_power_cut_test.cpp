@@ -135,7 +135,7 @@ class Writer {
       if (const Count added = filter.add(key_of(number_, i)); !added.ok()) return code_name(added.code());
     }
     const auto over = filter.recovered(number_);
-    if (!over) return "recovered: " + over.error().message;
+    if (!over.ok()) return "recovered: " + over.error().message;
     board_.caught_up.fetch_add(1);
     return sync(filter);
   }

@@ -43,7 +43,7 @@ bool all_maybe(const Filter& filter) { return maybes(filter, kNobody, 0, kSome) 
 
 bool recovered(Filter& filter, std::uint64_t owner) {
   const auto over = filter.recovered(owner);
-  if (!over) FAIL(over.error().message);
+  if (!over.ok()) FAIL(over.error().message);
   return *over;
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no
         return 0;
       };
       auto filter = Filter::open(file.path, OpenMode::kWrite, kRecover);
-      if (!filter || !filter->recovered(1) || !filter->recovered(2)) return 1;
+      if (!filter || !filter->recovered(1).ok() || !filter->recovered(2).ok()) return 1;
       return 0;
     });
     CHECK((code == 77 || fatal > 5));

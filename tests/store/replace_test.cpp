@@ -26,7 +26,7 @@ Options replacing_later() {
 
 bool current(const Filter& filter) {
   const auto answer = filter.is_current();
-  if (!answer) FAIL(answer.error().message);
+  if (!answer.ok()) FAIL(answer.error().message);
   return *answer;
 }
 

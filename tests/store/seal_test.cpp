@@ -333,7 +333,7 @@ TEST_CASE("a filter made like a sealed one is not sealed, in files and in buffer
   REQUIRE(bytes.ok());
   auto* const buffer = static_cast<std::byte*>(aligned_alloc(64, *bytes + (64 - *bytes % 64) % 64));
   CHECK(Filter::format({buffer, *bytes}, options).ok());
-  CHECK(Filter::wrap(std::span<const std::byte>(buffer, *bytes)).ok());
+  CHECK(Filter::wrap_to_read(std::span<const std::byte>(buffer, *bytes)).ok());
   free(buffer);
 }
 

@@ -173,7 +173,7 @@ void Process::recover() {
   for (unsigned owner = 0; owner < kProcesses; ++owner) {
     if (!replay(*filter, owner)) return;
     const auto said = filter->recovered(owner);
-    if (!content(said ? Code::kOk : said.error().code)) return;
+    if (!content(said.ok() ? Code::kOk : said.error().code)) return;
     over = over || *said;
   }
   if (recovering && over) count(Event::kRecovery);
@@ -247,7 +247,7 @@ void Process::read() {
     ask(*filter, copy ? before : some_acknowledged(), copy ? "a copy" : "a reader");
     if (copy || i % 32 != 31 || !one_in(4)) continue;
     const auto current = filter->is_current();
-    if (!content(current ? Code::kOk : current.error().code) || !*current) return;
+    if (!content(current.ok() ? Code::kOk : current.error().code) || !*current) return;
   }
 }
 

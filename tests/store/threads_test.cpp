@@ -174,7 +174,7 @@ TEST_CASE("syncs, counts of bits and inspections beside threads that add take no
         Filter& mine = number == 3 ? filter : second;
         if (!mine.sync(number, mark).ok() || mine.mark(number) != mark) ++faults.errors;
       } else if (number == 5) {
-        const Stats stats = reader.stats(true);
+        const Stats stats = reader.stats({.fill = true});
         if (stats.fill->set_bits > stats.shape.num_bits || reader.health() != Code::kOk) ++faults.errors;
       } else {
         const auto report = inspect(dir.file());

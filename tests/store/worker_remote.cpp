@@ -91,7 +91,7 @@ class RemoteFilter {
 
   std::string recovered(std::uint64_t owner) {
     const auto over = filter_->recovered(owner);
-    return over ? (*over ? "1" : "0") : code_name(over.error().code);
+    return over.ok() ? (*over ? "1" : "0") : code_name(over.error().code);
   }
 
   // As a program's forked helper does that ends by exit(): destructors run on the handle that it inherited.

@@ -16,13 +16,11 @@ def _numbers(prefix):
 
 LAYOUTS = _numbers("BFS_LAYOUT_")
 HASHES = _numbers("BFS_HASH_")
-READ, WRITE, EXCLUSIVE, WRAP_BARE = 1, 2, 4, 8
-OPTION_SEED, OPTION_REPLACE, OPTION_UNPUBLISHED, OPTION_BARE = 1, 2, 4, 8
-OPEN_VERIFY, OPEN_TOLERATE_DAMAGE = 8192, 16384
-OPEN_COPY, OPEN_GUARD, OPTION_GUARD = 2048, 4096, 512
-OPEN_POPULATE, OPEN_RANDOM, OPEN_STRICT, OPEN_ANY_FILESYSTEM, OPEN_RANGE = 16, 32, 256, 512, 32768
-LOCK_NO_WAIT, LOCK_FOREVER, WRITEBACK_CHECK_EACH_ADD = 2**32 - 2, 2**32 - 1, 2**32 - 2
-STATS_FILL = 1
+_HEADER = bfstore_header.constants(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+# BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
+READ, WRITE, EXCLUSIVE = (_HEADER["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
+globals().update({name.removeprefix("BFS_"): number for name, number in _HEADER.items()
+                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_"))})
 
 
 class Error(Structure):
@@ -34,7 +32,7 @@ class Options(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
                 ("layout", c_uint32), ("hash", c_uint32), ("mode", c_uint32), ("seed", c_uint64), ("like", c_char_p),
-                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p),
+                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
                 ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32)]
 
 
@@ -47,10 +45,16 @@ class OpenOptions(Structure):
 class Statistics(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("hash", c_uint32), ("num_probes", c_uint32),
                 ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("seed", c_uint64),
-                ("body_bytes", c_uint64), ("keys_added", c_uint64), ("huge_page_bytes", c_uint64), ("health", c_int32),
-                ("has_fill", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double), ("estimated_keys", c_double),
-                ("estimated_fpr", c_double), ("resident_bytes", c_uint64), ("isa", c_char * 16),
-                ("saturated", c_uint32), ("reserved", c_uint32)]
+                ("body_bytes", c_uint64), ("keys_added", c_uint64), ("health", c_int32), ("saturated", c_uint32),
+                ("has_fill", c_uint32), ("has_memory", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double),
+                ("estimated_keys", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
+                ("resident_bytes", c_uint64), ("isa", c_char * 16)]
+
+
+class Keys(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("kind", c_uint32), ("count", c_uint64), ("data", c_void_p),
+                ("data_bytes", c_uint64), ("lengths", c_void_p), ("offsets", c_void_p), ("key_bytes", c_uint64),
+                ("stride", c_uint64), ("validity", c_void_p), ("validity_offset", c_uint64)]
 
 
 class Range(Structure):
@@ -63,45 +67,40 @@ POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POIN
 INDICES = POINTER(c_uint32)
 SIGNATURES = {
     "bfs_version": (c_char_p, []),
+    "bfs_version_number": (c_uint32, []),
     "bfs_strerror": (c_char_p, [c_int32]),
+    "bfs_code_name": (c_char_p, [c_int32]),
     "bfs_create": (c_int32, [c_char_p, POINTER(Options), OUT, ERROR]),
     "bfs_open": (c_int32, [c_char_p, c_uint32, OUT, ERROR]),
     "bfs_open_with": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_wrap_keyed": (c_int32, [c_void_p, c_uint64, c_uint32, c_char_p, OUT, ERROR]),
+    "bfs_wrap_with": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
     "bfs_publish": (c_int32, [c_void_p, ERROR]),
     "bfs_supersede": (c_int32, [c_void_p, ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, c_uint32, c_uint32, ERROR]),
-    "bfs_verify": (c_int64, [c_char_p, POINTER(Range), c_size_t, ERROR]),
-    "bfs_close": (c_int32, [c_void_p]),
+    "bfs_verify": (c_int64, [c_char_p, c_uint32, POINTER(Range), c_size_t, ERROR]),
+    "bfs_close": (c_int32, [c_void_p, ERROR]),
+    "bfs_abandon": (None, [c_void_p]),
     "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
     "bfs_contains": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_contains_digest": (c_int32, [c_void_p, c_uint64]),
     "bfs_digest": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_uint64)]),
-    "bfs_add_many": (c_int64, [c_void_p, POINTERS, LENGTHS, c_size_t]),
-    "bfs_add_fixed": (c_int64, [c_void_p, c_char_p, c_size_t, c_size_t]),
-    "bfs_add_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t]),
-    "bfs_add_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t]),
     "bfs_add_digests": (c_int64, [c_void_p, DIGESTS, c_size_t]),
-    "bfs_use_threads": (c_int32, [c_void_p, c_uint32]),
-    "bfs_contains_many": (c_int64, [c_void_p, POINTERS, LENGTHS, c_size_t, ANSWERS]),
-    "bfs_contains_fixed": (c_int64, [c_void_p, c_char_p, c_size_t, c_size_t, ANSWERS]),
-    "bfs_contains_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t, ANSWERS]),
-    "bfs_contains_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t, ANSWERS]),
+    "bfs_add_keys": (c_int64, [c_void_p, POINTER(Keys)]),
+    "bfs_contains_keys": (c_int64, [c_void_p, POINTER(Keys), ANSWERS]),
+    "bfs_select_keys": (c_int64, [c_void_p, POINTER(Keys), INDICES]),
+    "bfs_digest_keys": (c_int64, [c_void_p, POINTER(Keys), DIGESTS]),
+    "bfs_use_threads": (c_int32, [c_void_p, c_uint32, ERROR]),
     "bfs_contains_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, ANSWERS]),
-    "bfs_select_many": (c_int64, [c_void_p, POINTERS, LENGTHS, c_size_t, INDICES]),
-    "bfs_select_fixed": (c_int64, [c_void_p, c_char_p, c_size_t, c_size_t, INDICES]),
-    "bfs_select_column32": (c_int64, [c_void_p, c_char_p, POINTER(c_int32), c_size_t, INDICES]),
-    "bfs_select_column64": (c_int64, [c_void_p, c_char_p, POINTER(c_int64), c_size_t, INDICES]),
-    "bfs_select_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, INDICES]),
     "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64]),
     "bfs_mark": (c_uint64, [c_void_p, c_uint64]),
     "bfs_recovered": (c_int32, [c_void_p, c_uint64, ERROR]),
-    "bfs_is_current": (c_int32, [c_void_p]),
-    "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics)]),
+    "bfs_health": (c_int32, [c_void_p]),
+    "bfs_is_current": (c_int32, [c_void_p, ERROR]),
+    "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics), ERROR]),
 }
 
 
@@ -110,7 +109,45 @@ def load(path, use_errno=False):
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
+    for form in ("many", "fixed", "column32", "column64", "digests"):
+        for verb in ("add", "contains", "select"):
+            setattr(library, f"{verb}_{form}", _call_of(getattr(library, f"bfs_{verb}_keys"), form))
     return library
+
+
+def _address(array):
+    return ctypes.cast(array, c_void_p) if array is not None else None
+
+
+def many_keys(kind, count, data=None, **fields):
+    """bfs_keys; `data`, `lengths`, `offsets` and `validity` are ctypes arrays or bytes, which the caller keeps."""
+    for name in ("lengths", "offsets", "validity"):
+        fields[name] = _address(fields.get(name))
+    return Keys(struct_bytes=ctypes.sizeof(Keys), kind=kind, count=count, data=_address(data), **fields)
+
+
+def _keys_of(form, data, *rest):
+    """The keys of library.add_many(handle, keys, lengths, count) and its sisters. A column is as long as it says."""
+    *more, count = rest
+    if form == "many":
+        return many_keys(KEYS_POINTERS, count, data, lengths=more[0])
+    if form == "fixed":
+        return many_keys(KEYS_FIXED, count, data, key_bytes=more[0])
+    if form == "digests":
+        return many_keys(KEYS_DIGESTS, count, data)
+    offsets = more[0]
+    end = max(0, offsets[count]) if offsets is not None else 0
+    return many_keys(KEYS_COLUMN32 if form == "column32" else KEYS_COLUMN64, count, data, data_bytes=end, offsets=offsets)
+
+
+def _call_of(function, form):
+    """What a test says in one line: library.contains_many(handle, keys, lengths, count, answers)."""
+    adds = function.__name__ == "bfs_add_keys"
+
+    def call_it(handle, *arguments):
+        given, out = (arguments, ()) if adds else (arguments[:-1], arguments[-1:])
+        return function(handle, byref(_keys_of(form, *given)), *out)
+    return call_it
 
 
 def options(note=None, seed=None, flags=0, like=None, **fields):
@@ -121,6 +158,8 @@ def options(note=None, seed=None, flags=0, like=None, **fields):
         fields["seed"], flags = seed, flags | OPTION_SEED
     if note is not None:
         fields["note"], fields["note_bytes"] = note, len(note)
+    if fields.get("key") is not None:
+        fields["key_bytes"] = len(fields["key"])
     return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
 
 
@@ -135,6 +174,10 @@ def open_options(flags=READ, key=None, offset=None, **fields):
 
 def open_with(library, path, flags=READ, **given):
     return call(library.bfs_open_with, path, open_options(flags, **given))
+
+
+def wrap_with(library, address, size, flags=READ, key=None):
+    return call(library.bfs_wrap_with, address, size, open_options(flags, key))
 
 
 def new_error():
@@ -167,7 +210,7 @@ def seal(library, path, to, flags=0, mode=0):
 def verify(library, path, capacity=100):
     """The damaged ranges, as (offset, bytes)."""
     ranges, error = (Range * capacity)(), new_error()
-    found = library.bfs_verify(path, ranges, capacity, byref(error))
+    found = library.bfs_verify(path, 0, ranges, capacity, byref(error))
     if found < 0:
         assert error.code == found
         raise CodeError(error.code, error.os_errno, error.message)
@@ -176,9 +219,9 @@ def verify(library, path, capacity=100):
 
 def statistics(library, handle, flags=0):
     stats = Statistics(struct_bytes=ctypes.sizeof(Statistics))
-    code = library.bfs_stats(handle, flags, byref(stats))
-    if code != 0:
-        raise CodeError(code, 0, b"bfs_stats")
+    error = new_error()
+    if library.bfs_stats(handle, flags, byref(stats), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
     return stats
 
 

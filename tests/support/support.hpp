@@ -67,7 +67,7 @@ inline std::vector<std::uint64_t> mixed(std::uint64_t first, std::uint64_t count
 // The value, or the test ends with the error's message.
 template <class T>
 T must(Result<T> result) {
-  if (!result) FAIL(result.error().message);
+  if (!result.ok()) FAIL(result.error().message);
   return std::move(result).value();
 }
 

@@ -1,0 +1,106 @@
+// What the ABI is made of, as the compiler sees it: a change here breaks every program that was built before.
+#include <bfstore.h>
+#include <bfstore/bfstore.hpp>
+
+namespace {
+
+using bfstore::Code;
+
+static_assert(static_cast<std::int32_t>(Code::kKey) == BFS_EKEY);
+static_assert(static_cast<std::int32_t>(Code::kDamaged) == BFS_EDAMAGED);
+static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
+static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
+static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
+static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
+static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
+static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
+static_assert(bfstore::kWaitForEver == BFS_LOCK_FOREVER);
+static_assert(BFS_LOCK_TIMEOUT_DEFAULT == BFS_WRITEBACK_CHECK_DEFAULT);
+static_assert(BFS_LOCK_NO_WAIT == BFS_WRITEBACK_CHECK_EACH_ADD);
+
+static_assert(offsetof(bfs_error, struct_bytes) == 0);
+static_assert(offsetof(bfs_error, code) == 4);
+static_assert(offsetof(bfs_error, os_errno) == 8);
+static_assert(offsetof(bfs_error, reserved) == 12);
+static_assert(offsetof(bfs_error, message) == 16);
+static_assert(sizeof(bfs_error) == 512);
+
+static_assert(offsetof(bfs_options, struct_bytes) == 0);
+static_assert(offsetof(bfs_options, flags) == 4);
+static_assert(offsetof(bfs_options, capacity) == 8);
+static_assert(offsetof(bfs_options, fpr) == 16);
+static_assert(offsetof(bfs_options, bits_per_key) == 24);
+static_assert(offsetof(bfs_options, max_bytes) == 32);
+static_assert(offsetof(bfs_options, num_bits) == 40);
+static_assert(offsetof(bfs_options, num_probes) == 48);
+static_assert(offsetof(bfs_options, layout) == 52);
+static_assert(offsetof(bfs_options, hash) == 56);
+static_assert(offsetof(bfs_options, mode) == 60);
+static_assert(offsetof(bfs_options, seed) == 64);
+static_assert(offsetof(bfs_options, like) == 72);
+static_assert(offsetof(bfs_options, note) == 80);
+static_assert(offsetof(bfs_options, note_bytes) == 88);
+static_assert(offsetof(bfs_options, key) == 96);
+static_assert(offsetof(bfs_options, key_bytes) == 104);
+static_assert(offsetof(bfs_options, lock_timeout_ms) == 112);
+static_assert(offsetof(bfs_options, writeback_check_ms) == 116);
+static_assert(sizeof(bfs_options) == 120);
+
+static_assert(offsetof(bfs_open_options, struct_bytes) == 0);
+static_assert(offsetof(bfs_open_options, flags) == 4);
+static_assert(offsetof(bfs_open_options, key) == 8);
+static_assert(offsetof(bfs_open_options, key_bytes) == 16);
+static_assert(offsetof(bfs_open_options, offset) == 24);
+static_assert(offsetof(bfs_open_options, max_bytes) == 32);
+static_assert(offsetof(bfs_open_options, lock_timeout_ms) == 40);
+static_assert(offsetof(bfs_open_options, writeback_check_ms) == 44);
+static_assert(sizeof(bfs_open_options) == 48);
+
+static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
+static_assert(offsetof(bfs_statistics, layout) == 4);
+static_assert(offsetof(bfs_statistics, hash) == 8);
+static_assert(offsetof(bfs_statistics, num_probes) == 12);
+static_assert(offsetof(bfs_statistics, num_bits) == 16);
+static_assert(offsetof(bfs_statistics, capacity) == 24);
+static_assert(offsetof(bfs_statistics, fpr) == 32);
+static_assert(offsetof(bfs_statistics, seed) == 40);
+static_assert(offsetof(bfs_statistics, body_bytes) == 48);
+static_assert(offsetof(bfs_statistics, keys_added) == 56);
+static_assert(offsetof(bfs_statistics, health) == 64);
+static_assert(offsetof(bfs_statistics, saturated) == 68);
+static_assert(offsetof(bfs_statistics, has_fill) == 72);
+static_assert(offsetof(bfs_statistics, has_memory) == 76);
+static_assert(offsetof(bfs_statistics, set_bits) == 80);
+static_assert(offsetof(bfs_statistics, fill_ratio) == 88);
+static_assert(offsetof(bfs_statistics, estimated_keys) == 96);
+static_assert(offsetof(bfs_statistics, estimated_fpr) == 104);
+static_assert(offsetof(bfs_statistics, huge_page_bytes) == 112);
+static_assert(offsetof(bfs_statistics, resident_bytes) == 120);
+static_assert(offsetof(bfs_statistics, isa) == 128);
+static_assert(sizeof(bfs_statistics) == 144);
+
+static_assert(offsetof(bfs_range, offset) == 0);
+static_assert(offsetof(bfs_range, bytes) == 8);
+static_assert(sizeof(bfs_range) == 16);
+
+static_assert(offsetof(bfs_key, data) == 0);
+static_assert(offsetof(bfs_key, bytes) == 8);
+static_assert(sizeof(bfs_key) == 16);
+
+static_assert(offsetof(bfs_keys, struct_bytes) == 0);
+static_assert(offsetof(bfs_keys, kind) == 4);
+static_assert(offsetof(bfs_keys, count) == 8);
+static_assert(offsetof(bfs_keys, data) == 16);
+static_assert(offsetof(bfs_keys, data_bytes) == 24);
+static_assert(offsetof(bfs_keys, lengths) == 32);
+static_assert(offsetof(bfs_keys, offsets) == 40);
+static_assert(offsetof(bfs_keys, key_bytes) == 48);
+static_assert(offsetof(bfs_keys, stride) == 56);
+static_assert(offsetof(bfs_keys, validity) == 64);
+static_assert(offsetof(bfs_keys, validity_offset) == 72);
+static_assert(sizeof(bfs_keys) == 80);
+
+}  // namespace

@@ -1,0 +1,13 @@
+// The text of a bfs_error: valid UTF-8 that fits the caller's record, whatever bytes a path has.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace capi {
+
+// Writes the message with a NUL behind it, at most `room` bytes in all. A byte that is not part of valid UTF-8 becomes
+// \xNN. Of a message that does not fit the middle is left out, since it begins with a path and ends with the reason.
+void write_message(char* to, std::size_t room, std::string_view message) noexcept;
+
+}  // namespace capi

@@ -1,0 +1,59 @@
+// The caller's structs, which may be shorter or longer than the library's: read, and filled in.
+#pragma once
+
+#include <bfstore.h>
+#include <bfstore/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace capi {
+
+// The sizes of release 1.0, below which no caller's struct is.
+inline constexpr std::uint32_t kLeastError = sizeof(bfs_error);
+inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
+inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
+inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
+inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
+
+// The address may be no struct's, in a caller that was given garbage.
+inline std::uint32_t size_said_by(const void* caller) noexcept {
+  std::uint32_t struct_bytes = 0;
+  std::memcpy(&struct_bytes, caller, sizeof struct_bytes);
+  return struct_bytes;
+}
+
+// Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be.
+inline bool possible_size(std::uint32_t struct_bytes, std::uint32_t least_bytes) noexcept {
+  constexpr std::uint32_t kMostBytes = 4096;
+  return struct_bytes >= least_bytes && struct_bytes <= kMostBytes;
+}
+
+// nullptr, or what is wrong with the caller's struct. What a shorter one lacks is zero in `known`; what this library
+// does not know of a longer one has to be zero.
+template <class Struct>
+const char* read_struct(const Struct* caller, std::uint32_t least_bytes, Struct& known) noexcept {
+  if (caller == nullptr) return " is null";
+  const std::uint32_t struct_bytes = size_said_by(caller);
+  if (!possible_size(struct_bytes, least_bytes)) return ".struct_bytes is not its size";
+  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
+  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
+  if (std::any_of(bytes + known_bytes, bytes + struct_bytes, [](unsigned char byte) { return byte != 0; }))
+    return " has fields that this version of bfstore does not know";
+  known = {};
+  std::memcpy(&known, caller, known_bytes);
+  return nullptr;
+}
+
+// As much as the caller's struct, whose size is a possible one, has room for; what it does not know becomes zero.
+template <class Struct>
+void fill_struct(Struct* caller, Struct known) noexcept {
+  const std::uint32_t struct_bytes = known.struct_bytes = size_said_by(caller);
+  auto* const bytes = reinterpret_cast<unsigned char*>(caller);
+  const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
+  std::memcpy(bytes, &known, known_bytes);
+  std::fill(bytes + known_bytes, bytes + struct_bytes, static_cast<unsigned char>(0));
+}
+
+}  // namespace capi
