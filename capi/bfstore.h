@@ -155,11 +155,9 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_GUARD 0x80u    /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
 
 /* What is allowed. */
-#define BFS_OPEN_RECOVER 0x100u /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
-#define BFS_OPEN_ACCEPT_LOSS                                                                                    \
-  0x200u                       /* o, writing.  Such a file as it is: keys after the marks may be answered "no". \
-                                */
-#define BFS_OPEN_STRICT 0x400u /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
+#define BFS_OPEN_RECOVER 0x100u     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
+#define BFS_OPEN_ACCEPT_LOSS 0x200u /* o, writing.  Such a file as it is: it may lack keys after the marks. */
+#define BFS_OPEN_STRICT 0x400u      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
 #define BFS_OPEN_ANY_FILESYSTEM 0x800u /* o c s.  A network or overlay filesystem, too: it may show an older file. */
 #define BFS_OPEN_LIMIT 0x1000u         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
 #define BFS_OPEN_NOFOLLOW 0x2000u      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */

@@ -46,6 +46,8 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
     return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
   }
+  if (!reading && options.no_write)
+    return base::fail(Code::kInvalid, path + ": who is to write nothing opens it for reading");
   if (!reading && options.map.copy) return base::fail(Code::kInvalid, path + ": a copy is for reading only");
   const bool exclusive = mode == OpenMode::kExclusive;
   const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;

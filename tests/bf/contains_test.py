@@ -188,10 +188,10 @@ class BadFiles(BfCase):
         self.write("f", b"\x89BFS\r\n\x1a\n")
         self.everywhere("f", "f: ")
 
-    def test_a_symbolic_link_is_named_as_such(self):
-        self.good("create", "real", "--capacity", "9", "-q")
+    def test_a_symbolic_link_is_followed(self):
+        self.good("build", "real", "--capacity", "9", "-q", input=b"here\n")
         os.symlink("real", self.path("link"))
-        self.everywhere("link", ["link: ", "symbolic link"])
+        self.assertEqual(self.good("contains", "link", "here").stdout, self.good("contains", "real", "here").stdout)
 
     def test_a_directory_is_named(self):
         os.mkdir(self.path("d"))

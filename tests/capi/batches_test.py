@@ -32,7 +32,7 @@ class Batches(support.Case):
 
     def check(self, form, *arguments):
         """The form's answers, as bytes and as a selection vector."""
-        contains, select = getattr(LIBRARY, "bfs_contains_" + form), getattr(LIBRARY, "bfs_select_" + form)
+        contains, select = getattr(LIBRARY, "contains_" + form), getattr(LIBRARY, "select_" + form)
         answers = answers_for(len(self.asked))
         self.assertEqual(contains(self.batch, *arguments, len(self.asked), answers), sum(self.expected))
         self.assertEqual(list(answers), self.expected)
@@ -99,9 +99,9 @@ class Batches(support.Case):
     def test_no_keys_need_no_memory(self):
         for form, nothing in FORMS_OF_NOTHING.items():
             with self.subTest(form=form):
-                self.assertEqual(getattr(LIBRARY, "bfs_add_" + form)(self.batch, *nothing, 0), 0)
-                self.assertEqual(getattr(LIBRARY, "bfs_contains_" + form)(self.batch, *nothing, 0, None), 0)
-                self.assertEqual(getattr(LIBRARY, "bfs_select_" + form)(self.batch, *nothing, 0, None), 0)
+                self.assertEqual(getattr(LIBRARY, "add_" + form)(self.batch, *nothing, 0), 0)
+                self.assertEqual(getattr(LIBRARY, "contains_" + form)(self.batch, *nothing, 0, None), 0)
+                self.assertEqual(getattr(LIBRARY, "select_" + form)(self.batch, *nothing, 0, None), 0)
         self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, 0)
 
     def test_an_empty_key_may_have_no_address(self):
@@ -132,7 +132,7 @@ class Batches(support.Case):
                 self.assertEqual(contains(self.batch, *arguments, COUNT, answers), EINVAL)
                 self.assertEqual(list(answers), [1] * COUNT)
                 self.assertEqual(contains(self.batch, *arguments, COUNT, None), EINVAL)
-                select = getattr(LIBRARY, contains.__name__.replace("contains", "select"))
+                select = getattr(LIBRARY, contains.__name__.replace("bfs_", "").replace("contains", "select"))
                 indices = (ctypes.c_uint32 * COUNT)()
                 self.assertEqual(select(self.batch, *arguments, COUNT, indices), EINVAL)
                 self.assertEqual(list(indices), list(range(COUNT)))
@@ -147,7 +147,7 @@ class Batches(support.Case):
         for form, arguments in arrays.items():
             for count in (2**64 - 1, 2**64 - 2, 2**63, 2**62 if form != "fixed" else 2**63):
                 with self.subTest(form=form, count=count):
-                    self.assertEqual(getattr(LIBRARY, "bfs_add_" + form)(self.batch, *arguments, count), EINVAL)
+                    self.assertEqual(getattr(LIBRARY, "add_" + form)(self.batch, *arguments, count), EINVAL)
         self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, 0)
 
     def test_a_width_of_0_and_a_width_times_a_count_that_overflows(self):

@@ -71,6 +71,10 @@ static void version_and_texts(void) {
   CHECK(strlen(bfs_strerror(BFS_OK)) > 0);
   CHECK(strcmp(bfs_strerror(BFS_EUNCLEAN), bfs_strerror(BFS_EPOISONED)) != 0);
   CHECK(strlen(bfs_strerror(-12345)) > 0);
+  CHECK(strcmp(bfs_code_name(BFS_EUNCLEAN), "BFS_EUNCLEAN") == 0 && strcmp(bfs_code_name(-12345), "BFS_E?") == 0);
+  CHECK(bfs_version_number() == BFS_VERSION_MAJOR * 1000000 + BFS_VERSION_MINOR * 1000 + BFS_VERSION_PATCH);
+  CHECK(BFS_IS_CALL_ERROR(BFS_EINVAL) && !BFS_IS_CALL_ERROR(BFS_OK) && !BFS_IS_CALL_ERROR(BFS_EUNCLEAN));
+  CHECK(BFS_IS_STATE_ERROR(BFS_EUNCLEAN) && !BFS_IS_STATE_ERROR(BFS_EMAGIC) && BFS_IS_MALFORMED(BFS_EMAGIC));
 }
 
 static void create_add_ask_close(void) {
@@ -212,6 +216,40 @@ static void many_keys(void) {
   CHECK(remove(other_path) == 0);
 }
 
+/* The forms of bfs_keys that the calls above do not have: pairs, and nulls. */
+static void keys_with_nulls(void) {
+  const bfs_options options = options_for(KEYS, 1e-4);
+  const bfs_key pairs[] = {{"alpha", 5}, {NULL, 0}, {"beta", 4}};
+  const uint8_t validity[] = {0x05 << 1}; /* the second is a null; the bitmap begins at bit 1 */
+  bfs_keys keys = bfs_keys_pairs(pairs, 3);
+  bfs_filter* filter = NULL;
+  uint8_t answers[3] = {9, 9, 9};
+  uint32_t indices[3] = {9, 9, 9};
+  uint64_t digests[3] = {9, 9, 9};
+  uint64_t digest = 0;
+
+  keys.validity = validity;
+  keys.validity_offset = 1;
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add_keys(filter, &keys) == 2);
+  CHECK(bfs_contains(filter, NULL, 0) == 0); /* a null is not the empty key */
+  CHECK(bfs_contains_keys(filter, &keys, answers) == 2 && answers[0] == 1 && answers[1] == 0 && answers[2] == 1);
+  CHECK(bfs_select_keys(filter, &keys, indices) == 2 && indices[0] == 0 && indices[1] == 2);
+  CHECK(bfs_digest(filter, "beta", 4, &digest) == BFS_OK);
+  CHECK(bfs_digest_keys(filter, &keys, digests) == 3 && digests[1] == 0 && digests[2] == digest);
+  keys.validity = NULL;
+  CHECK(bfs_add_keys(filter, &keys) == 1 && bfs_contains(filter, NULL, 0) == 1);
+  keys.kind = 99;
+  CHECK(bfs_add_keys(filter, &keys) == BFS_EINVAL && bfs_add_keys(filter, NULL) == BFS_EINVAL);
+  CHECK(bfs_contains_keys(filter, &keys, answers) == BFS_EINVAL && answers[1] == 1);
+  CHECK(bfs_health(filter) == BFS_OK && bfs_health(NULL) == BFS_EINVAL);
+  bfs_abandon(filter); /* as if this process had been killed: the next writer adopts the file */
+  CHECK(bfs_open(other_path, BFS_OPEN_EXCLUSIVE, &filter, NULL) == BFS_OK);
+  CHECK(bfs_contains(filter, "beta", 4) == 1);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+}
+
 static void publish_and_replace(void) {
   bfs_options options = options_for(KEYS, 0.001);
   bfs_filter* filter = NULL;
@@ -339,7 +377,7 @@ static void with_a_secret_key(void) {
   buffer = block + (64 - (uintptr_t)block % 64) % 64;
   CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, NULL) == BFS_EKEY);
-  CHECK(wrap_with(buffer, bytes, BFS_OPEN_READ, key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_wrap_with(buffer, bytes, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   file = fopen(other_path, "wb");
   CHECK(file != NULL);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
@@ -385,6 +423,7 @@ int main(int argc, char** argv) {
   create_add_ask_close();
   open_in_each_mode();
   many_keys();
+  keys_with_nulls();
   with_a_secret_key();
   sealed_files();
   publish_and_replace();

@@ -318,6 +318,43 @@ void with_a_secret_key(const std::string& folder) {
   CHECK(bfs_open_with(path.c_str(), &range, &filter, nullptr) == BFS_EFORM);
 }
 
+void keys_in_one_descriptor(const std::string& folder) {
+  const std::string path = folder + "/keys.bf";
+  const bfs_options options = options_for(1000, 1e-4);
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK);
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 2);
+  std::uint8_t answers[2] = {9, 9};
+  std::uint32_t indices[2] = {9, 9};
+  std::uint64_t digests[2] = {0, 0};
+  CHECK(bfs_add_keys(filter, &keys) == 2);
+  CHECK(bfs_contains_keys(filter, &keys, answers) == 2 && answers[1] == 1);
+  CHECK(bfs_select_keys(filter, &keys, indices) == 2 && indices[1] == 1);
+  CHECK(bfs_digest_keys(filter, &keys, digests) == 2 && bfs_contains_digest(filter, digests[1]) == 1);
+  CHECK(bfs_health(filter) == BFS_OK);
+  bfs_abandon(filter);
+  CHECK(bfs_version_number() > 0 && std::string(bfs_code_name(BFS_EBUSY)) == "BFS_EBUSY");
+}
+
+void wrapped_with_options() {
+  const bfs_options options = options_for(100, 0.01);
+  std::uint64_t bytes = 0;
+  CHECK(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK);
+  void* buffer = nullptr;
+  CHECK(posix_memalign(&buffer, 64, bytes) == 0);
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
+  bfs_open_options how = BFS_OPEN_OPTIONS_INIT;
+  how.flags = BFS_OPEN_WRITE;
+  CHECK(bfs_wrap_with(buffer, bytes, &how, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+  const void* const constant = buffer;
+  CHECK(bfs_wrap(constant, bytes, BFS_OPEN_READ, &filter, nullptr) == BFS_OK && bfs_contains(filter, "key", 3) == 1);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+  std::free(buffer);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -331,6 +368,8 @@ int main(int argc, char** argv) {
   in_the_clients_own_memory(folder);
   with_a_secret_key(folder);
   sealed_files(folder);
+  keys_in_one_descriptor(folder);
+  wrapped_with_options();
   std::printf("C++ client: %d checks passed\n", checks_passed);
   return 0;
 }

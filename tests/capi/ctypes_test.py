@@ -3,6 +3,7 @@
 Arguments: the shared library, capi/bfstore.h.
 """
 import ctypes
+import errno
 import os
 import stat
 import subprocess
@@ -141,7 +142,88 @@ class Arguments(Case):
         self.assertTrue(error.message.endswith(b"does not exist; create it first, or correct the path"), error.message)
         self.assertIn(b" ... ", error.message)
         short = self.folder + b"/absent \xff.bf"
-        self.assertIn(short, self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))
+        self.assertIn(self.folder + b"/absent \\xFF.bf", self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))
+
+    def test_messages_are_utf_8_wherever_a_long_path_is_cut(self):
+        for text in ("\u00e9", "\u20ac", "\U0001f600"):
+            character = text.encode()
+            for shift in range(4):
+                for last in range(4):
+                    path = self.folder + b"/" + b"x" * shift + character * (900 // len(character)) + b"y" * last
+                    error, handle = bfs.new_error(), ctypes.c_void_p()
+                    self.assertLess(LIBRARY.bfs_open(path, bfs.READ, byref(handle), byref(error)), 0)
+                    message = error.message.decode("utf-8")  # which raises where a character was cut
+                    self.assertGreater(len(error.message), 480)
+                    self.assertNotIn("\\x", message)
+
+    def test_bytes_that_are_not_utf_8_are_written_as_numbers(self):
+        for wrong in (b"\x80", b"\xc0\xaf", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xf5",
+                      b"\xff"):
+            with self.subTest(wrong=wrong):
+                message = self.fails("BFS_ENOENT", LIBRARY.bfs_open, self.folder + b"/" + wrong + b".bf", bfs.READ)
+                self.assertIn("".join(f"\\x{byte:02X}" for byte in wrong) + ".bf", message.decode("utf-8"))
+
+    def test_a_code_comes_with_the_errno_that_says_the_same(self):
+        self.close(self.create())
+        expected = {"BFS_EEXIST": errno.EEXIST, "BFS_EINVAL": errno.EINVAL, "BFS_EBUSY": errno.EBUSY}
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        for code, function, arguments in (
+                ("BFS_EEXIST", LIBRARY.bfs_create, (self.path, bfs.options(capacity=10))),
+                ("BFS_EINVAL", LIBRARY.bfs_open, (self.path, 0)),
+                ("BFS_EBUSY", LIBRARY.bfs_open, (self.path, bfs.EXCLUSIVE))):
+            with self.assertRaises(bfs.CodeError) as raised:
+                bfs.call(function, *arguments)
+            self.assertEqual((raised.exception.code, raised.exception.os_errno), (CODES[code], expected[code]))
+        self.close(handle)
+
+    def test_a_flag_that_a_function_does_not_take_is_named(self):
+        self.close(self.create())
+        for flags, name in ((bfs.READ | bfs.OPTION_REPLACE, b"BFS_OPTION_REPLACE"), (bfs.READ | bfs.OPEN_BARE, b"BFS_OPEN_BARE"),
+                            (bfs.READ | 8, b"0x8, which is no flag"), (bfs.READ | 1 << 31, b"0x80000000, which is no flag"),
+                            (bfs.READ | bfs.STATS_FILL, b"BFS_STATS_FILL")):
+            self.assertIn(b"bfs_open: does not take " + name, self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags))
+        for flags, name in ((bfs.READ, b"BFS_OPEN_READ"), (bfs.OPEN_STRICT, b"BFS_OPEN_STRICT"), (8, b"0x8")):
+            options = bfs.options(capacity=10, flags=flags)
+            self.assertIn(b"bfs_create: does not take " + name,
+                          self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", options))
+        error = bfs.new_error()
+        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", bfs.OPEN_GUARD, 0, byref(error)), EINVAL)
+        self.assertIn(b"bfs_seal: does not take BFS_OPEN_GUARD", error.message)
+        self.assertEqual(LIBRARY.bfs_verify(self.path, bfs.OPEN_GUARD, None, 0, byref(error)), EINVAL)
+        self.assertIn(b"bfs_verify: does not take BFS_OPEN_GUARD", error.message)
+
+    def test_no_bit_has_two_meanings(self):
+        flags = {name: number for name, number in bfstore_header.constants(HEADER).items()
+                 if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_"))}
+        self.assertEqual(len(set(flags.values())), len(flags))
+        self.assertTrue(all(number.bit_count() == 1 for number in flags.values()), flags)
+        self.assertGreater(len(flags), 20)
+
+    def test_codes_have_names_and_classes(self):
+        for name, code in CODES.items():
+            self.assertEqual(LIBRARY.bfs_code_name(code).decode(), name)
+        for code in (1, -99, -199, -299, -1000, -(2**31)):
+            self.assertEqual(LIBRARY.bfs_code_name(code), b"BFS_E?")
+        self.assertTrue(all(-300 < code <= 0 for code in CODES.values()))
+        self.assertEqual({name: CODES[name] // -100 for name in ("BFS_EBUSY", "BFS_EPOISONED", "BFS_EMAGIC")},
+                         {"BFS_EBUSY": 0, "BFS_EPOISONED": 1, "BFS_EMAGIC": 2})
+
+    def test_the_version_is_a_number_too(self):
+        major, minor, patch = map(int, LIBRARY.bfs_version().split(b"."))
+        self.assertEqual(LIBRARY.bfs_version_number(), major * 1_000_000 + minor * 1_000 + patch)
+
+    def test_a_handle_that_is_abandoned_leaves_a_file_as_a_killed_process_does(self):
+        handle = self.create()
+        self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)
+        LIBRARY.bfs_abandon(handle)
+        handle.value = None
+        LIBRARY.bfs_abandon(None)
+        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_STRICT)  # dirty, and no writer
+        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # who would have to sync it
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE)  # adopted: no lock stayed behind
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 1)
+        self.close(handle)
+        self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE))
 
     def test_sizes_that_contradict_each_other_or_can_not_be(self):
         for code, given in (

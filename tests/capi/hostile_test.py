@@ -87,17 +87,46 @@ class Hostile(Case):
             self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, bfs.options(capacity=10))
             self.fails("BFS_ENOTREGULAR", LIBRARY.bfs_create, path, bfs.options(capacity=10, flags=bfs.OPTION_REPLACE))
 
-    def test_symbolic_links_are_not_followed_as_the_last_part_of_a_path_and_folders_are(self):
+    def test_a_symbolic_link_is_followed_for_reading_and_nothing_is_written_through_one(self):
         self.fill()
         link, loop, hanging = (self.folder + name for name in (b"/link", b"/loop", b"/hanging"))
         os.symlink(self.path, link)
         os.symlink(loop, loop)
         os.symlink(self.folder + b"/nothing", hanging)
+        self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, link, bfs.READ)))
+        self.fails("BFS_ENOENT", LIBRARY.bfs_open, hanging, bfs.READ)
+        self.fails("BFS_ESYSTEM", LIBRARY.bfs_open, loop, bfs.READ)  # ELOOP
         for path in (link, loop, hanging):
-            self.refused_by_all(path, "BFS_ESYMLINK")
+            self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, bfs.READ | bfs.OPEN_NOFOLLOW)
+            for mode in (bfs.WRITE, bfs.EXCLUSIVE):
+                self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, mode)
             self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, bfs.options(capacity=10))
+            self.fails("BFS_ESYMLINK", LIBRARY.bfs_create, path, bfs.options(capacity=10, flags=bfs.OPTION_REPLACE))
+            self.assertTrue(os.path.islink(path))
         os.symlink(self.folder, self.folder + b"/folder")
         self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, self.folder + b"/folder/filter.bf", bfs.READ)))
+
+    def test_a_link_that_is_switched_makes_its_handles_not_current(self):
+        """As releases are switched: current -> v17."""
+        for name in (b"/v1", b"/v2"):
+            os.mkdir(self.folder + name)
+        self.fill()
+        os.rename(self.path, self.folder + b"/v1/a.bf")
+        current = self.folder + b"/current.bf"
+        os.symlink(b"v1/a.bf", current)
+        handles = [bfs.call(LIBRARY.bfs_open, current, bfs.READ)]
+        before = os.getcwd()
+        os.chdir(self.folder)
+        handles.append(bfs.call(LIBRARY.bfs_open, b"current.bf", bfs.READ))
+        os.chdir(before)
+        for handle in handles:
+            self.assertEqual(LIBRARY.bfs_is_current(handle, None), 1)
+        self.close(self.create(path=self.folder + b"/v2/a.bf"))
+        os.symlink(b"v2/a.bf", current + b".new")
+        os.rename(current + b".new", current)
+        for handle in handles:
+            self.assertEqual(LIBRARY.bfs_is_current(handle, None), 0)
+            self.assertTrue(self.has_keys(handle))  # its answers are of the old one
 
     def test_two_names_of_one_file_are_one_file(self):
         self.fill()

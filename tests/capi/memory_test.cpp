@@ -192,9 +192,10 @@ TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENO
   bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
   bfs_statistics statistics{};
   statistics.struct_bytes = sizeof statistics;
-  whichever_allocation_fails("stats",
-                             [&](bfs_error*) { return bfs_stats(filter, BFS_STATS_FILL, &statistics, nullptr); });
-  whichever_allocation_fails("is_current", [&](bfs_error*) { return bfs_is_current(filter, nullptr); });
+  whichever_allocation_fails("stats", [&](bfs_error* error) {
+    return bfs_stats(filter, BFS_STATS_FILL | BFS_STATS_MEMORY, &statistics, error);
+  });
+  whichever_allocation_fails("is_current", [&](bfs_error* error) { return bfs_is_current(filter, error); });
   whichever_allocation_fails("mark", [&](bfs_error*) {
     const std::uint64_t mark = bfs_mark(filter, kOwner);
     return mark == kSome || mark == 0 ? BFS_OK : BFS_EINTERNAL;  // 0: replay it all

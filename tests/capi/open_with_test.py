@@ -43,7 +43,8 @@ class OpenWith(Case):
         self.refused(b"key is null", key_bytes=16)
         options = bfs.open_options(key=SECRET)
         options.key_bytes = 0
-        self.assertIn(b"no key was given", self.fails("BFS_EKEY", LIBRARY.bfs_open_with, self.path, options))
+        self.assertIn(b"key_bytes is 0", self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, options))
+        self.assertIn(b"no key was given", self.fails("BFS_EKEY", LIBRARY.bfs_open_with, self.path, bfs.open_options()))
 
     def test_a_range_is_said_by_its_flag_and_by_nothing_else(self):
         self.close(self.create())
@@ -55,8 +56,8 @@ class OpenWith(Case):
 
     def test_a_range_is_read_with_the_flags_of_memory_and_no_others(self):
         self.put_range([b"k"])
-        others = [bfs.OPEN_STRICT, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE, 64, 128, 1024,
-                  bfs.WRITE, bfs.EXCLUSIVE, 8, 1 << 16, 1 << 31]
+        others = [bfs.OPEN_STRICT, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE, bfs.OPEN_RECOVER,
+                  bfs.OPEN_ACCEPT_LOSS, bfs.OPEN_LIMIT, bfs.WRITE, bfs.EXCLUSIVE, 8, 1 << 31]
         for flags in [0, bfs.WRITE, bfs.EXCLUSIVE, *(bfs.READ | other for other in others)]:
             with self.subTest(flags=flags):
                 self.refused(b"BFS_OPEN_RANGE", flags=flags, offset=AT)

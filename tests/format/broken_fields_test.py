@@ -307,8 +307,9 @@ class BrokenFields(unittest.TestCase):
                            (os.path.dirname(self.path), "BFS_ENOTREGULAR")):
             with self.subTest(path=path):
                 self.assertEqual(self.reader_says(reader.open_file, path), code)
-                for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+                for flags in (bfs.READ | bfs.OPEN_NOFOLLOW, bfs.WRITE, bfs.EXCLUSIVE):
                     self.assertEqual(self.library_says(LIBRARY.bfs_open, path, flags), code)
+        self.assertIsNone(self.library_says(LIBRARY.bfs_open, link, bfs.READ))
 
     def check_bare(self, data, code):
         self.assertEqual(self.reader_says(reader.bare, bytes(data)), code, "reader.py")

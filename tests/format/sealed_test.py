@@ -221,7 +221,7 @@ class Sealed(unittest.TestCase):
 
     def test_only_a_sealed_file_is_verified_and_it_is_not_written_to(self):
         self.make()
-        for flags in (bfs.WRITE, bfs.EXCLUSIVE, bfs.WRITE | 64, bfs.WRITE | 128):
+        for flags in (bfs.WRITE, bfs.EXCLUSIVE, bfs.WRITE | bfs.OPEN_RECOVER, bfs.WRITE | bfs.OPEN_ACCEPT_LOSS):
             self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.path, flags)), CODES["BFS_ESEALED"])
         for flags in (bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE):
             wrong = [lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.READ | flags)]

@@ -133,7 +133,9 @@ TEST_CASE("a mode that is none is refused, and so is what is not there or may no
     CHECK(open_code(dir.path(), mode) == Code::kNotRegular);
   }
   REQUIRE(symlink(path.c_str(), dir.file("link").c_str()) == 0);
-  CHECK(open_code(dir.file("link"), OpenMode::kRead) == Code::kSymlink);
+  CHECK(open_code(dir.file("link"), OpenMode::kRead) == Code::kOk);
+  CHECK(code_of(Filter::open(dir.file("link"), OpenMode::kRead, {.no_follow = true})) == Code::kSymlink);
+  CHECK(open_code(dir.file("link"), OpenMode::kWrite) == Code::kSymlink);
 }
 
 TEST_CASE("a moved handle is the same handle, and a handle that is overwritten is closed") {
