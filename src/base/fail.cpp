@@ -45,6 +45,12 @@ std::string printable(std::string_view bytes, std::size_t most) {
   return out;
 }
 
+std::string sentences(std::string first, std::string_view second) {
+  first += first.ends_with('.') ? " " : ". ";
+  first += second;
+  return first;
+}
+
 Error fail_errno(int os_errno, const std::string& path, std::string_view what) {
   std::array<char, 128> buffer{};
   std::string message = path.empty() ? std::string() : path + ": ";

@@ -11,7 +11,7 @@ namespace bfstore {
 namespace {
 
 Error not_a_file() {
-  return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file: saving it is up to its owner");
+  return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
 }
 
 // What `use` makes of the key's digest; `otherwise` where the owner brings digests.
@@ -32,21 +32,25 @@ Filter::~Filter() = default;
 Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
   const bool reading = mode == OpenMode::kRead;
   if (!reading && mode != OpenMode::kWrite && mode != OpenMode::kExclusive) {
-    return base::fail(Code::kInvalid, path + ": open for reading, writing or exclusively: exactly one of them");
+    return base::fail(Code::kInvalid,
+                      path + ": no single mode was given. Open it for reading, for writing or exclusively.");
   }
   if (options.recover && options.accept_loss) {
-    return base::fail(Code::kInvalid, path + ": recover it, or accept the loss: not both");
+    return base::fail(Code::kInvalid, path + ": opened to recover it and to accept the loss. Choose one.");
   }
   if (!reading && (options.verify || options.tolerate_damage)) {
-    return base::fail(Code::kInvalid, path + ": open it for reading to compare it with its checksums");
+    return base::fail(Code::kInvalid, path + ": opened for writing with checksums to compare. Open it for reading.");
   }
   if (options.verify && options.tolerate_damage) {
-    return base::fail(Code::kInvalid, path + ": refuse what is damaged, or tolerate it: not both");
+    return base::fail(Code::kInvalid, path + ": opened to refuse damage and to tolerate it. Choose one.");
   }
   if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
-    return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
+    return base::fail(
+        Code::kInvalid,
+        path + ": opened for reading to recover it, to accept a loss or to limit its keys. Open it for writing.");
   }
-  if (!reading && options.map.copy) return base::fail(Code::kInvalid, path + ": a copy is for reading only");
+  if (!reading && options.map.copy)
+    return base::fail(Code::kInvalid, path + ": a copy cannot be written to. Open it for reading.");
   const bool exclusive = mode == OpenMode::kExclusive;
   const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;
   auto session =
@@ -130,13 +134,15 @@ Result<bool> Filter::is_current() const {
 
 Error Filter::use_threads(unsigned threads) {
   if (!core_->alone) {
-    return base::fail(Code::kInvalid, "only a handle that is the only writer divides its adding among threads");
+    return base::fail(
+        Code::kInvalid,
+        "this handle is not the only writer, so it does not divide its work among threads. Open it exclusively.");
   }
   if (threads == 0 || threads > store::kMostThreads) {
-    return base::fail(Code::kInvalid, std::to_string(threads) + " threads: give 1 to 64");
+    return base::fail(Code::kInvalid, std::to_string(threads) + " threads are out of range. Give 1 to 64.");
   }
   if (!core_->born.here())
-    return base::fail(Code::kForked, "the filter was opened before a fork; open it again in the child");
+    return base::fail(Code::kForked, "the filter was opened before a fork. Open it again in the child.");
   const std::lock_guard<std::mutex> lock(core_->one_at_a_time);
   core_->threads = threads;
   return {};

@@ -51,7 +51,8 @@ Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
 // is held, so that none comes meanwhile.
 Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss) {
   if (evidence.writer_alive)
-    return busy(opened.file(), kWriterLocks, "needs recovery, but a writer has it open; close that one");
+    return busy(opened.file(), kWriterLocks, "a writer has it open, and it needs recovery",
+                "Close that writer, and recover it again.");
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(opened, evidence); !error.ok()) return error;

@@ -193,6 +193,11 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
   CHECK(names.size() == 48);
 }
 
+TEST_CASE("a message gets its next sentence with one period between them") {
+  CHECK(base::sentences("x: syncing: No space left", "Free some.") == "x: syncing: No space left. Free some.");
+  CHECK(base::sentences("x: truncated. Rebuild it.", "It is poisoned.") == "x: truncated. Rebuild it. It is poisoned.");
+}
+
 TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {
   const Error error = base::fail_errno(ENOSPC, "/data/users.bf", "allocating 64 bytes on disk");
   CHECK(error.code == Code::kNoSpace);

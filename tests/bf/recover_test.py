@@ -80,7 +80,7 @@ class Recover(BfCase):
 
     def test_quiet_does_not_hide_that_others_are_waited_for(self):
         self.unclean(7, 8, 9)
-        words = b"f: 1 key added again; answers maybe until the keys of the owners %s are added too\n"
+        words = b"f: 1 key added again. It answers maybe until the keys of the owners %s are added, too.\n"
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "8", "c"), words % b"7, 9")
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "7", "c"), words % b"9")
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "9", "c"), b"")

@@ -135,7 +135,7 @@ class Arguments(Case):
         self.assertEqual((error.code, error.os_errno, error.reserved), (CODES["BFS_ENOENT"], 2, 0))
         self.assertTrue(error.message.startswith(self.folder))
         self.assertEqual(len(error.message), 495)
-        self.assertTrue(error.message.endswith(b"does not exist; create it first, or correct the path"), error.message)
+        self.assertTrue(error.message.endswith(b"does not exist. Create it first, or correct the path."), error.message)
         self.assertIn(b" ... ", error.message)
         short = self.folder + b"/absent \xff.bf"
         self.assertIn(short, self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))

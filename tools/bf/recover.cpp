@@ -36,8 +36,9 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   if (!arguments.owners.empty()) return arguments.owners;
   if (awaited.empty()) return {kNobody};
   if (awaited.size() > 1 && !arguments.all_owners) {
-    throw Failure(arguments.file + ": has marks of the owners " + list(awaited) +
-                  "; say with --owner whose keys these are, or with --all-owners that they are everybody's");
+    throw Failure(
+        arguments.file + ": has marks of the owners " + list(awaited) +
+        ". Name the owners of these keys with --owner. If these are the keys of all owners, give --all-owners.");
   }
   return awaited;
 }
@@ -46,7 +47,8 @@ int accept_loss(const Arguments& arguments) {
   bfstore::Filter filter =
       unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
-  if (!arguments.quiet) report(arguments.file + ": is in use again; keys added after the marks may be missing");
+  if (!arguments.quiet)
+    report(arguments.file + ": is in use again. Keys that were added after the marks may be missing.");
   return 0;
 }
 
@@ -59,7 +61,7 @@ int recover(const Arguments& arguments) {
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from);
   if (source && source->is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
+    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
   bfstore::Filter filter =
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
@@ -71,7 +73,7 @@ int recover(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   if (interrupt::pending()) {
-    throw Failure(arguments.file + ": interrupted; the recovery is not finished, begin again with all of the keys");
+    throw Failure(arguments.file + ": interrupted, so the recovery is not finished. Begin again with all of the keys.");
   }
   loader.finish();
   bool over = true;
@@ -79,8 +81,8 @@ int recover(const Arguments& arguments) {
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added again";
   if (!over) {
-    report(words + "; answers maybe until the keys of the owners " + list(awaited_owners(arguments.file)) +
-           " are added too");
+    report(words + ". It answers maybe until the keys of the owners " + list(awaited_owners(arguments.file)) +
+           " are added, too.");
   } else if (!arguments.quiet) {
     report(words + (needed ? "; recovered" : "; it needed no recovery"));
   }
