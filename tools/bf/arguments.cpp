@@ -399,10 +399,10 @@ void add_recover(CLI::App& app, Arguments& arguments) {
   add_quiet(recover, arguments);
   recover.footer(
       std::string(kKeys) +
-      "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys "
-      "that\n"
-      "were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner are added,\n"
-      "the filter answers maybe for every key. With --accept-loss it answers absent for keys that may have been lost.\n"
+      "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
+      "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
+      "are added, the filter answers maybe for every key. With --accept-loss it answers absent for keys that may\n"
+      "have been lost.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
