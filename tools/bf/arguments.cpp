@@ -380,7 +380,9 @@ void add_recover(CLI::App& app, Arguments& arguments) {
   recover.callback([&] { arguments.command = Command::kRecover; });
   add_help_and_version(
       recover,
-      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--key-file PATH] [-q]\n"
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--epoch N]\n"
+      "                        [--key-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N... | --all-owners] [--epoch N] [--key-file PATH] [-q]\n"
       "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
   add_file(recover, arguments, "the filter");
   add_keys(recover, arguments);
@@ -389,9 +391,14 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       recover, "--owner", "whose keys these are: the owner of a mark", "N",
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
   owner->excludes(recover.add_flag("--all-owners", arguments.all_owners, "they are those of every owner of a mark"));
+  add_text(recover, "--epoch", "of which log they are; refused if a mark is of another one", "N",
+           [&](const std::string& name, const std::string& text) { arguments.epoch = parse_uint64(name, text); });
+  CLI::Option* const none = recover.add_flag("--no-keys", arguments.no_keys, "no key was added after the marks");
+  none->excludes(recover.get_option("--from"), recover.get_option("KEY"));
   CLI::Option* const loss =
       recover.add_flag("--accept-loss", arguments.accept_loss, "use it without the keys that may be missing");
-  for (const char* other : {"--from", "--owner", "--all-owners"}) loss->excludes(recover.get_option(other));
+  for (const char* other : {"--from", "--owner", "--all-owners", "--epoch", "--no-keys"})
+    loss->excludes(recover.get_option(other));
   loss->excludes(recover.get_option("KEY"));
   add_lock_timeout(recover, arguments);
   add_any_filesystem(recover, arguments);
@@ -400,7 +407,8 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       std::string(kKeys) +
       "\nFor a filter that is unclean or poisoned (bfinspect tells). Keys up to the marks are safe; those that were\n"
       "added later are needed again, and none may be left out: bf then calls it absent. Until every owner's keys are\n"
-      "there, the filter answers maybe to everything. --accept-loss answers absent for keys that may have been lost.\n"
+      "there, the filter answers maybe to everything. No keys at all are an error without --no-keys. --accept-loss\n"
+      "answers absent for keys that may have been lost.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
