@@ -113,18 +113,28 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
 
 // --- Durability and facts --------------------------------------------------------------------------------------------
 
-Error Filter::sync(std::uint64_t owner, std::uint64_t mark) {
+Error Filter::sync(const LogPosition& position) {
   if (core_->session == nullptr) return not_a_file();
-  return core_->session->sync(owner, mark);
+  return core_->session->sync(position);
 }
 
-std::uint64_t Filter::mark(std::uint64_t owner) const noexcept {
-  return core_->session == nullptr ? 0 : core_->session->mark(owner);
+std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
+  return core_->session == nullptr ? 0 : core_->session->get_mark(owner, epoch);
 }
 
-Result<bool> Filter::recovered(std::uint64_t owner) {
+Result<std::vector<OwnerMark>> Filter::list_marks() const {
   if (core_->session == nullptr) return not_a_file();
-  return core_->session->recovered(owner);
+  return core_->session->list_marks();
+}
+
+Error Filter::drop_owner(std::uint64_t owner) {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->drop_owner(owner);
+}
+
+Result<bool> Filter::finish_recovery(std::uint64_t owner) {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->finish_recovery(owner);
 }
 
 Result<bool> Filter::is_current() const {

@@ -30,9 +30,7 @@ void report_slots(const store::HeaderBytes& header, const format::FileId& file_i
     return;
   }
   report.state_sequence = newest->sequence;
-  for (std::size_t i = 0; i < format::kNumLanes; ++i) {
-    if (newest->lanes[i].mark != 0) report.marks.push_back({newest->lanes[i], (newest->recovered >> i & 1) != 0});
-  }
+  report.marks = format::marks_of(*newest);
 }
 
 Error report_state(const File& file, Report& report) {

@@ -45,6 +45,12 @@ Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
+void say_over(Slot& slot, std::uint64_t& cleared) noexcept {
+  slot.state = SlotState::kDirty;
+  slot.recovered = 0;
+  cleared |= format::LiveWord::kRecovering;
+}
+
 }  // namespace
 
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
@@ -66,10 +72,15 @@ bool one_more_recovered(Slot& slot, std::uint64_t owner, std::uint64_t& cleared)
   format::set_recovered(slot, owner);
   const bool over = slot.state == SlotState::kDirty || format::all_recovered(slot);
   if (!over) return false;
-  slot.state = SlotState::kDirty;
-  slot.recovered = 0;
-  cleared |= format::LiveWord::kRecovering;
+  say_over(slot, cleared);
   return true;
+}
+
+// Where nobody has said that its keys are there, to forget the last owner is no such word.
+void one_owner_less(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
+  format::drop_owner(slot, owner);
+  if (slot.state == SlotState::kRecovering && slot.recovered != 0 && format::all_recovered(slot))
+    say_over(slot, cleared);
 }
 
 }  // namespace bfstore::store

@@ -10,10 +10,10 @@ using base::fail;
 
 std::string marks_in_words(const format::Slot* slot) {
   std::string words;
-  for (const OwnerMark& lane : slot != nullptr ? slot->lanes : decltype(slot->lanes){}) {
-    if (lane.mark == 0) continue;
+  for (const OwnerMark& one : slot != nullptr ? format::marks_of(*slot) : std::vector<OwnerMark>()) {
     words += words.empty() ? "The keys of " : ", ";
-    words += "owner " + std::to_string(lane.owner) + " up to mark " + std::to_string(lane.mark);
+    words += "owner " + std::to_string(one.owner) + " up to mark " + std::to_string(one.mark);
+    if (one.epoch != 0) words += " of epoch " + std::to_string(one.epoch);
   }
   return words.empty() ? "No mark was stored." : words + " are durable.";
 }

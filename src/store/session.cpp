@@ -82,9 +82,9 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   return store::sync_and_store(opened_, update);
 }
 
-Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
+Error Session::sync(const LogPosition& position) {
   return sync_and_store([&](Slot& slot, std::uint64_t&) {
-    if (format::set_mark(slot, owner, mark)) return Error{};
+    if (format::set_mark(slot, position)) return Error{};
     return fail(Code::kOwners,
                 opened_.file().path() +
                     ": all 64 lanes for owners of marks are taken. The keys are durable, but the mark was not stored.");
@@ -92,7 +92,7 @@ Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
 }
 
 // What was added again is durable before the slot says so.
-Result<bool> Session::recovered(std::uint64_t owner) {
+Result<bool> Session::finish_recovery(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     over = one_more_recovered(slot, owner, cleared);
@@ -102,13 +102,31 @@ Result<bool> Session::recovered(std::uint64_t owner) {
   return over;
 }
 
-std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
+// What was added is durable before the lane is free.
+Error Session::drop_owner(std::uint64_t owner) {
+  return sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
+    one_owner_less(slot, owner, cleared);
+    return Error{};
+  });
+}
+
+std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept try {
   const auto header = read_header(opened_.file());
   if (!header) return 0;
   const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
-  return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner);
+  return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner, epoch);
 } catch (const std::bad_alloc&) {
   return 0;
+}
+
+Result<std::vector<OwnerMark>> Session::list_marks() const {
+  const auto header = read_header(opened_.file());
+  if (!header) return header.error();
+  const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
+  if (slots.newest() == nullptr) {
+    return fail(Code::kSlots, opened_.file().path() + ": no state slot is valid: the header was damaged. Rebuild it.");
+  }
+  return format::marks_of(*slots.newest());
 }
 
 // --- Asking ----------------------------------------------------------------------------------------------------------

@@ -99,13 +99,14 @@ class States(InspectorCase):
         self.assertIn("bf build", " ".join(page.split()))
 
     def test_marks_are_shown_as_exact_numbers_of_64_bits(self):
-        marks = [(2**64 - 1, 2**64 - 2), (0, 2**53 + 1)]
+        marks = [(2**64 - 1, 2**64 - 2, 0), (0, 2**53 + 1, 2**64 - 3), (6, 0, 9)]
         path = self.dirty(boot=b"another boot....", marks=marks).seal().write()
         found = self.json(path, code=1)
-        self.assertEqual(found["marks"], [{"owner": str(owner), "mark": str(mark), "recovered": None} for owner, mark in marks])
+        self.assertEqual(found["marks"], [{"owner": str(owner), "epoch": str(epoch), "mark": str(mark), "recovered": None} for owner, mark, epoch in marks])
         page = self.text(path, code=1)
-        for owner, mark in marks:
-            self.assertIn(f"{mark:,} of owner {owner:,}", " ".join(page.split()))
+        for owner, mark, epoch in marks:
+            self.assertIn(f"{mark:,} of owner {owner:,}" + (f", epoch {epoch:,}" if epoch else " "), " ".join(page.split()) + " ")
+        self.assertNotIn("epoch 0", page)
         self.assertIn("up to the marks", " ".join(page.split()))
 
     def test_a_file_whose_writer_died_while_syncing_is_unclean(self):

@@ -23,8 +23,10 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_add_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_digest(None, b"k", 1, byref(ctypes.c_uint64())), EINVAL)
-        self.assertEqual(LIBRARY.bfs_sync(None, 0, 0), EINVAL)
-        self.assertEqual(LIBRARY.bfs_mark(None, 0), 0)
+        self.assertEqual(LIBRARY.bfs_sync(None, 0, 0, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_get_mark(None, 0, 0), 0)
+        self.assertEqual(LIBRARY.bfs_list_marks(None, None, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_drop_owner(None, 0, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_publish(None, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_stats(None, 0, byref(bfs.Statistics(struct_bytes=112))), EINVAL)
         self.assertEqual(LIBRARY.bfs_close(None), 0)
@@ -112,7 +114,8 @@ class Arguments(Case):
                 (library.bfs_create, (b"/nonexistent/x.bf", options, byref(handle), None)),
                 (library.bfs_create, (self.path, options, byref(handle), None)),
                 (library.bfs_add, (handle, b"key", 3)), (library.bfs_digest, (handle, b"key", 3, byref(digest))),
-                (library.bfs_sync, (handle, 1, 1)), (library.bfs_mark, (handle, 1)),
+                (library.bfs_sync, (handle, 1, 0, 1, None)), (library.bfs_get_mark, (handle, 1, 0)),
+                (library.bfs_list_marks, (handle, None, 0, None)), (library.bfs_drop_owner, (handle, 1, None)),
                 (library.bfs_stats, (handle, 1, byref(bfs.Statistics(struct_bytes=112)))),
                 (library.bfs_close, (handle,)), (library.bfs_create, (self.path, options, byref(handle), None)),
                 (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle,)),
@@ -211,15 +214,15 @@ class Files(Case):
     def test_sixty_four_owners_of_marks_and_no_more(self):
         handle = self.create()
         for owner in range(64):
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, 100 + owner), 0)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 1), CODES["BFS_EOWNERS"])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0), 0, "mark 0 stores none")
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 1000), 0)
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, 0, 100 + owner, None), 0)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 1, None), CODES["BFS_EOWNERS"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 0, None), 0, "mark 0 stores none")
+        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 1000, None), 0)
         self.close(handle)
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in range(65)],
+        self.assertEqual([LIBRARY.bfs_get_mark(handle, owner, 0) for owner in range(65)],
                          [1000 if owner == 3 else 100 + owner for owner in range(64)] + [0])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 2000), CODES["BFS_EREADONLY"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 2000, None), CODES["BFS_EREADONLY"])
         self.close(handle)
 
     def test_a_guarded_filter_that_is_truncated_answers_maybe_and_refuses_what_is_added(self):
@@ -237,7 +240,7 @@ class Files(Case):
             self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
             fault = CODES["BFS_EREADONLY" if flags & bfs.READ else "BFS_EFAULT"]
             self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), fault)
-            self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), fault)
+            self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), fault)
             self.assertEqual(bfs.statistics(LIBRARY, handle).health, CODES["BFS_EFAULT"])
             self.assertEqual(LIBRARY.bfs_close(handle), 0 if flags & bfs.READ else fault)
             with open(self.path, "wb") as file:
@@ -306,7 +309,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_add(handle, b"m", 1), lost)
         self.assertEqual(LIBRARY.bfs_add_fixed(handle, bytes(600 * 4), 4, 600), lost)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, lost)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), lost)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), lost)
         self.assertEqual(LIBRARY.bfs_close(handle), lost)
         handle.value = None
         with open(self.path, "rb") as file:
@@ -320,7 +323,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), poisoned)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, poisoned)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), poisoned)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), poisoned)
         self.assertEqual(LIBRARY.bfs_close(handle), poisoned)
         handle.value = None
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):

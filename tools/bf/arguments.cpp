@@ -380,7 +380,9 @@ void add_recover(CLI::App& app, Arguments& arguments) {
   recover.callback([&] { arguments.command = Command::kRecover; });
   add_help_and_version(
       recover,
-      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--key-file PATH] [-q]\n"
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--epoch N]\n"
+      "                        [--key-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N... | --all-owners] [--epoch N] [--key-file PATH] [-q]\n"
       "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
   add_file(recover, arguments, "the filter");
   add_keys(recover, arguments);
@@ -390,9 +392,14 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
   owner->excludes(
       recover.add_flag("--all-owners", arguments.all_owners, "these are the keys of every owner of a mark"));
+  add_text(recover, "--epoch", "the log of these keys; refused if a mark is of another log", "N",
+           [&](const std::string& name, const std::string& text) { arguments.epoch = parse_uint64(name, text); });
+  CLI::Option* const none = recover.add_flag("--no-keys", arguments.no_keys, "no key was added after the marks");
+  none->excludes(recover.get_option("--from"), recover.get_option("KEY"));
   CLI::Option* const loss =
       recover.add_flag("--accept-loss", arguments.accept_loss, "use the filter without the keys that may be missing");
-  for (const char* other : {"--from", "--owner", "--all-owners"}) loss->excludes(recover.get_option(other));
+  for (const char* other : {"--from", "--owner", "--all-owners", "--epoch", "--no-keys"})
+    loss->excludes(recover.get_option(other));
   loss->excludes(recover.get_option("KEY"));
   add_lock_timeout(recover, arguments);
   add_any_filesystem(recover, arguments);
@@ -401,8 +408,8 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       std::string(kKeys) +
       "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
       "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
-      "are added, the filter answers maybe for every key. With --accept-loss it answers absent for keys that may\n"
-      "have been lost.\n"
+      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
+      "--accept-loss it answers absent for keys that may have been lost.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 

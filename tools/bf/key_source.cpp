@@ -6,6 +6,8 @@
 #include "terminal.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +123,20 @@ off_t KeySource::next_key(off_t from, char separator) const {
     return rest.begin - static_cast<off_t>(got) + (static_cast<const char*>(found) - buffer.data()) + 1;
   }
   return rest.begin;
+}
+
+// A pipe tells how much waits in it; what tells nothing is copied, and the copy is asked.
+bool KeySource::at_end() {
+  if (!S_ISREG(stat_of(fd_).st_mode)) {
+    pollfd waiting{fd_, POLLIN, 0};
+    ::poll(&waiting, 1, -1);
+    int bytes_ready = 0;
+    if (::ioctl(fd_, FIONREAD, &bytes_ready) == 0 && bytes_ready > 0) return false;
+    spool();
+  }
+  char first = 0;
+  Range here{start_, start_ + 1};
+  return read_some(fd_, &first, 1, name_, here) == 0;
 }
 
 void KeySource::make_rewindable() {

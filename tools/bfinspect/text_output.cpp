@@ -89,6 +89,13 @@ std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
   return name + ", sequence " + grouped(slot->sequence);
 }
 
+// Epoch 0 is that of an owner whose logs have no epochs.
+std::string mark_text(const bfstore::OwnerMark& mark) {
+  return grouped(mark.mark) + " of owner " + grouped(mark.owner) +
+         (mark.epoch != 0 ? ", epoch " + grouped(mark.epoch) : "") +
+         (mark.recovered ? ", and its later keys were added again" : "");
+}
+
 void put_state(Page& page, const Facts& facts) {
   const Report& report = facts.report;
   page.section("State");
@@ -99,9 +106,8 @@ void put_state(Page& page, const Facts& facts) {
   if (report.syncing && report.state == FileState::kInUse) page.row("sync", "under way");
   page.row("slot A", slot_text(report.slots[0]));
   page.row("slot B", slot_text(report.slots[1]));
-  for (const bfstore::ReportedMark& mark : report.marks) {
-    page.row("mark", grouped(mark.mark) + " of owner " + grouped(mark.owner) +
-                         (mark.recovered ? ", and its later keys were added again" : ""));
+  for (const bfstore::OwnerMark& mark : report.marks) {
+    page.row("mark", mark_text(mark));
   }
   if (report.marks.empty()) page.row("marks", "none");
   if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + " that changed a bit");

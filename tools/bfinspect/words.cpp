@@ -110,7 +110,7 @@ std::string unclean_advice(const bfstore::Report& report) {
 // "owners 1 and 7 have"
 std::string awaited(const bfstore::Report& report) {
   std::vector<std::string> owners;
-  for (const bfstore::ReportedMark& mark : report.marks) {
+  for (const bfstore::OwnerMark& mark : report.marks) {
     if (!mark.recovered) owners.push_back(std::to_string(mark.owner));
   }
   if (owners.empty()) return "the owner of the keys has";
