@@ -66,21 +66,9 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
-const char* way_out(bfstore::Code code) {
-  switch (code) {
-    case bfstore::Code::kNotFound:
-      return "bf create makes one.";
-    case bfstore::Code::kAccess:
-      return "Ask its owner for permission to read it.";
-    default:
-      return "";
-  }
-}
-
 std::string with_way_out(const bfstore::Error& error) {
-  const std::string way = way_out(error.code);
-  if (way.empty()) return error.message;
-  return error.message + (error.message.ends_with('.') ? " " : ". ") + way;
+  if (error.code != bfstore::Code::kNotFound) return error.message;
+  return error.message + (error.message.ends_with('.') ? " " : ". ") + "bf create makes one.";
 }
 
 int inspect(const Arguments& arguments) {
