@@ -438,7 +438,8 @@ BFS_API int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* dig
  *
  * A reader that may open the filter before a writer has compared it checks that its mark is one that the engine wrote
  * down when it opened the filter last.  After BFS_EUNCLEAN, BFS_EPOISONED or BFS_ERECOVERING, open with
- * BFS_OPEN_WRITE | BFS_OPEN_RECOVER, do step 4, and call bfs_finish_recovery(). */
+ * BFS_OPEN_WRITE | BFS_OPEN_RECOVER, do step 4, and call bfs_finish_recovery().  The example engine.c does all of it.
+ */
 
 /* What a filter keeps for an owner: a process, a shard, a database, that has a log of its own. */
 typedef struct bfs_owner_mark {

@@ -135,7 +135,7 @@ class Filter {
   // nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
   Error sync(const LogPosition& position = {});
 
-  // The mark of the owner in that epoch, as of the last sync of any process. 0 means: add again all of the log. So it
+  // The mark of the owner in that epoch, as of the last sync of any process. 0 means: add the keys of all rows. So it
   // is if the file has no mark of the owner, or has one of another epoch, or can not be read.
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch = 0) const noexcept;
 
@@ -145,7 +145,7 @@ class Filter {
   // Forgets the owner, durably, and makes its place free: get_mark() is 0 then, and nothing keeps the owner from
   // beginning again. What was added before the call is durable first. A recovery does not wait for the owner any more:
   // keys of its log that came after its mark, and that nobody adds again, are answered "no" then. So drop an owner
-  // whose log is gone for good, or whose rows are. If the other owners, one at least, have said that they recovered,
+  // whose rows are gone. If the other owners, one at least, have said that they recovered,
   // the recovery is over with this. An owner that the file does not know is no error.
   Error drop_owner(std::uint64_t owner);
 
