@@ -85,7 +85,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   Settings settings;
   Modes modes;
   CLI::App app(
-      "Measures bfstore beside what the memory allows.\n\n"
+      "Measures bfstore, and the limit that the memory sets.\n\n"
       "  bfbench --quick --json quick.json && bench/report/table.py quick.json\n\n"
       "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
   describe_arguments(app, settings, modes);

@@ -603,20 +603,39 @@ int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error) 
   return guarded(error, [&] { return report(error, filter->filter.use_threads(threads)); });
 }
 
-int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark) {
-  if (filter == nullptr) return BFS_EINVAL;
-  return guarded(nullptr, [&] { return number_of(filter->filter.sync(owner, mark).code); });
+int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_sync: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.sync({owner, epoch, mark})); });
 }
 
-uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner) {
+uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t epoch) {
   const ErrnoKeeper keeper;
-  return filter == nullptr ? 0 : filter->filter.mark(owner);
+  return filter == nullptr ? 0 : filter->filter.get_mark(owner, epoch);
 }
 
-int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* error) {
-  if (filter == nullptr) return invalid(error, "bfs_recovered: filter is null");
+int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_list_marks: filter is null");
+  if (marks == nullptr && capacity > 0) return invalid(error, "bfs_list_marks: marks is null, and capacity is not 0");
   return guarded(error, [&] {
-    const auto over = filter->filter.recovered(owner);
+    const auto found = filter->filter.list_marks();
+    if (!found) return report(error, found.error());
+    for (std::size_t i = 0; i < std::min(capacity, found->size()); ++i) {
+      const bfstore::OwnerMark& one = (*found)[i];
+      marks[i] = {one.owner, one.mark, one.epoch, one.recovered ? 1U : 0U, 0};
+    }
+    return static_cast<std::int32_t>(found->size());
+  });
+}
+
+int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_drop_owner: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.drop_owner(owner)); });
+}
+
+int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_finish_recovery: filter is null");
+  return guarded(error, [&] {
+    const auto over = filter->filter.finish_recovery(owner);
     if (!over.ok()) return report(error, over.error());
     return *over ? 1 : 0;
   });

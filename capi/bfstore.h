@@ -589,26 +589,77 @@ BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* d
  * Codes: EINVAL, EFORKED. */
 BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
-/* --- Durability --------------------------------------------------------------------------------------------------- */
+/* --- The engine's protocol ----------------------------------------------------------------------------------------
+ *
+ * An engine that does not read its rows where the filter says no needs the key of every row in the filter, whatever
+ * crashed on the way.  It keeps a log of its rows (a database's own will do), and works in this order:
+ *
+ * 1. Append the row to the log.  A crash may take a key from the filter that was not synced; only what is in the log
+ *    can be added again.
+ * 2. Add the key with bfs_add().  Only an add that returned 0 or 1 may make the row visible to readers, or be
+ *    acknowledged: a reader that sees the row earlier may ask for it, and is told no.  An add that is refused
+ *    (BFS_EFULL, BFS_ESUPERSEDED, BFS_EFAULT, ...) leaves a row in the log whose key is not in the filter: open the
+ *    filter again (step 4) or build another, and add it there, or take the row back.  In a database with transactions
+ *    this is: insert, add, commit; for a key without a row only costs a false positive.
+ * 3. Now and then bfs_sync() with a low-water mark: a position of the log such that every key up to it has returned
+ *    from an add.  Where threads or processes append to one log, that is not the last position: another one may have
+ *    appended before it, and not have added yet.
+ * 4. At every open for writing, where bfs_open() returned BFS_OK too, compare bfs_get_mark() with the log, and add what
+ *    came after the mark before anything else is visible.  A process that is killed between steps 1 and 2 leaves a
+ *    file that is good, and lacks the key; so does a filter that was restored from an older backup.  Where the log
+ *    does not go back to the mark (it was cut, or is another one), add the keys of all rows, or build the filter again.
+ *    Where several processes append to one log, each does the same for the rows of one that was killed, before it shows
+ *    a row of its own that came later.
+ *
+ * A log whose positions begin anew (it was reset, restored to an earlier moment, or continues on another machine)
+ * takes a new *epoch*, a number that it never had.  An old mark, which may be higher than all positions of the new log,
+ * would otherwise say that nothing is missing.  Where the mark is behind the end of the log, the log is another one.
+ *
+ * A reader that may open the filter before a writer has compared it checks that its mark is one that the engine wrote
+ * down when it opened the filter last.  After BFS_EUNCLEAN, BFS_EPOISONED or BFS_ERECOVERING, open with
+ * BFS_OPEN_WRITE | BFS_OPEN_RECOVER, do step 4, and call bfs_finish_recovery().  The example engine.c does all of it.
+ */
 
-/* Makes everything that was added before the call durable, then stores `mark` for `owner`: a position in the owner's
- * own log, of which the caller promises that every key up to it has returned from an add.  After a crash, adding again
- * what came after bfs_mark() restores the filter.  Marks never go back (the higher one stays); mark 0 stores none; 64
- * owners at most.  A failure poisons the file, for every process: a sync that failed can not be retried. In a buffer:
+/* What a filter keeps for an owner: a process, a shard, a database, that has a log of its own. */
+typedef struct bfs_owner_mark {
+  uint64_t owner;     /* a number of the owner's choice */
+  uint64_t mark;      /* every key of the log up to this position is durable; 0: none yet */
+  uint64_t epoch;     /* which log: a number of the owner's choice, a new one whenever positions begin anew */
+  uint32_t recovered; /* in a recovery, 1 if the owner has finished it, else 0 */
+  uint32_t reserved;  /* 0 */
+} bfs_owner_mark;
+
+/* Makes everything that was added before the call durable, then stores `mark`, a position in the log `epoch` of
+ * `owner`: the caller promises that every key up to it has returned from an add.  In one epoch the higher mark stays;
+ * another epoch takes the place of epoch and mark.  Mark 0 with an epoch makes the owner known, so that a recovery
+ * waits for it; with epoch 0 too it stores nothing, and is a sync alone.  64 owners at most: BFS_EOWNERS, and the keys
+ * are durable.  A failure poisons the file, for every process: a sync that failed can not be retried.  In a buffer:
  * BFS_EINVAL, there is nothing to sync. */
-BFS_API int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t mark);
+BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
-/* The mark of `owner` as of the last sync by any process; 0 if it has none or it can not be read: replay it all. */
-BFS_API uint64_t bfs_mark(const bfs_filter* filter, uint64_t owner);
+/* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
+ * the file has no mark of the owner, or has one of another epoch, or can not be read. */
+BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t epoch);
+
+/* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order; < 0 a
+ * BFS_E code, BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0. */
+BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error);
+
+/* Forgets `owner`, durably, so that another one has its place; bfs_get_mark() is 0 then, and the owner may begin again.
+ * What was added before the call is made durable first.  A recovery does not wait for the owner any more: the keys of
+ * its log that came after its mark, and that no process adds again, are answered "no" when it is over.  So drop an
+ * owner whose rows are gone.  If the other owners, one at least, have finished a recovery, it is over with this call.
+ * An owner that the filter does not know is BFS_OK. */
+BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log that came after its mark.  Durable
- * when this returns.  Returns 1 if the recovery is over, and answers are answers again: every owner of a mark has said
- * so, or there are no marks; 0 if others are waited for; < 0 a BFS_E code.  What the file does not know it can not wait
- * for: an owner that adds keys stores a mark first (one bfs_sync with its log's position, each time it opens the file),
- * or has to be replayed before the last one says so.  Until the recovery is over,
- * every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a recoverer that was
- * killed has to begin again, from the marks. */
-BFS_API int32_t bfs_recovered(bfs_filter* filter, uint64_t owner, bfs_error* error);
+ * when this returns.  Returns 1 if the recovery is over, and answers are answers again: every owner that the filter
+ * knows has said so, or it knows none; 0 if others are waited for; < 0 a BFS_E code.  What the file does not know it
+ * can not wait for: an owner that adds keys calls bfs_sync once, with its epoch and its position, each time it opens
+ * the file, or has to be replayed before the last one calls this.  Until the recovery is over, every handle in every
+ * process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a recoverer that was killed has to begin
+ * again, from the marks. */
+BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 

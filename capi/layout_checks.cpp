@@ -103,4 +103,11 @@ static_assert(offsetof(bfs_keys, validity) == 64);
 static_assert(offsetof(bfs_keys, validity_offset) == 72);
 static_assert(sizeof(bfs_keys) == 80);
 
+static_assert(offsetof(bfs_owner_mark, owner) == 0);
+static_assert(offsetof(bfs_owner_mark, mark) == 8);
+static_assert(offsetof(bfs_owner_mark, epoch) == 16);
+static_assert(offsetof(bfs_owner_mark, recovered) == 24);
+static_assert(offsetof(bfs_owner_mark, reserved) == 28);
+static_assert(sizeof(bfs_owner_mark) == 32);
+
 }  // namespace

@@ -72,13 +72,13 @@ apt_install() {
 install_packages() {
   local missing log
   if ! command -v dpkg-query >/dev/null; then
-    complain "this is not Debian; install what README names by hand, and build with meson and ninja"
+    complain "this is not Debian. Install what README names by hand, and build with meson and ninja"
     return 1
   fi
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]} == 0)) && return 0
   if ! find_root; then
-    complain "these packages are missing, and there is neither root nor a sudo that works without a password"
+    complain "these packages are missing, and this user is not root and has no sudo that works without a password"
     print_install_command "${missing[@]}"
     return 1
   fi

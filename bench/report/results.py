@@ -142,9 +142,9 @@ class Results:
              lambda place: compare(place, single, "blocked-inline", lambda abi, inlined: abi - inlined)),
             ("C ABI, many at once: times C++", 1.03,
              lambda place: compare(place, many, "blocked", lambda abi, cpp: abi / cpp)),
-            ("blocked, adding many alone: times the limit", 1.25,
+            ("blocked, adding many exclusively: times the limit", 1.25,
              lambda place: self.ratio(place, "blocked-alone", add)),
-            ("blocked, adding many beside other writers: times limit-atomic", 1.15,
+            ("blocked, adding many with other writers: times limit-atomic", 1.15,
              lambda place: self.ratio(place, "blocked", add, limit="limit-atomic")),
             ("blocked: FPR, times theory", 1.02, lambda place: fpr(place, "blocked")),
             ("classic: FPR, times theory", 1.02, lambda place: fpr(place, "classic"))]

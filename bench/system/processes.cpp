@@ -49,7 +49,7 @@ void ask_part(const std::string& path, const Part& part) {
   std::uint64_t present = 0;
   work_with_the_others(
       [&] { in_batches(digests, [&](auto batch, std::size_t) { present += count_present(filter, batch); }); });
-  if (present != digests.size()) fail("a wrong no beside other readers");
+  if (present != digests.size()) fail("a wrong no while other readers ask");
 }
 
 // Adds new keys, and after each batch asks about as many that others put there before.
@@ -64,7 +64,7 @@ void add_and_ask(const std::string& path, const Part& added, const Part& asked) 
       present += count_present(filter, std::span(old).subspan(i, batch.size()));
     });
   });
-  if (present != old.size()) fail("a wrong no beside writers");
+  if (present != old.size()) fail("a wrong no while writers add");
   check(filter.close());
 }
 

@@ -7,6 +7,7 @@
 #include <bfstore/inspect.hpp>
 #include <bfstore/keys.hpp>
 #include <bfstore/layouts.hpp>
+#include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
 #include <bfstore/seal.hpp>
 

@@ -9,6 +9,7 @@
 
 #include <bfstore/error.hpp>
 #include <bfstore/keys.hpp>
+#include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bfstore {
 
@@ -132,21 +134,34 @@ class Filter {
 
   // --- Durability ---------------------------------------------------------------------------------------------
 
-  // Makes everything that was added before the call durable, and then stores `mark` for `owner`: a position in the
-  // owner's own log, of which the caller promises that every key up to it has returned from an add. After a crash,
-  // adding again what came after mark(owner) restores the filter. Marks never go back: the higher one stays. Mark 0
-  // stores nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
-  Error sync(std::uint64_t owner = 0, std::uint64_t mark = 0);
+  // What an engine has to do, and in which order, is in bfstore.h, "The engine's protocol".
 
-  // The mark of `owner`, as of the last sync of any process; 0 if it has none or it can not be read.
-  [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
+  // Makes everything that was added before the call durable, and then stores the position: the caller promises that
+  // every key of that log up to the mark has returned from an add. After a crash, adding again what came after
+  // get_mark() restores the filter. Within one epoch the higher mark stays; another epoch takes the place of epoch and
+  // mark. Mark 0 with an epoch makes the owner known, so that a recovery waits for it; mark 0 and epoch 0 store
+  // nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
+  Error sync(const LogPosition& position = {});
+
+  // The mark of the owner in that epoch, as of the last sync of any process. 0 means: add the keys of all rows. So it
+  // is if the file has no mark of the owner, or has one of another epoch, or can not be read.
+  [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch = 0) const noexcept;
+
+  // Everything that is stored, as of the last sync of any process. kInvalid for a buffer.
+  [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
+
+  // Forgets the owner, durably, and makes its place free: get_mark() is 0 then, and nothing keeps the owner from
+  // beginning again. What was added before the call is durable first. A recovery does not wait for the owner any more:
+  // keys of its log that came after its mark, and that nobody adds again, are answered "no" then. So drop an owner
+  // whose rows are gone. If the other owners, one at least, have said that they recovered,
+  // the recovery is over with this. An owner that the file does not know is no error.
+  Error drop_owner(std::uint64_t owner);
 
   // For a handle that was opened to recover: the owner has added again every key of its log that came after its mark.
-  // Durable when this returns. True if the recovery is over (every owner of a mark has said so, or there are no marks),
-  // false if others are waited for. What the file does not know it can not wait for: an owner that adds keys stores
-  // a mark first (one sync with its log's position, each time it opens the file), or has to be replayed before the last
-  // one says so.
-  Result<bool> recovered(std::uint64_t owner = 0);
+  // Durable when this returns. True if the recovery is over (every owner that is stored has said so, or none is
+  // stored), false if others are waited for. What the file does not know it can not wait for: an owner that adds keys
+  // stores a position first (one sync each time it opens the file), or has to be replayed before the last one says so.
+  Result<bool> finish_recovery(std::uint64_t owner = 0);
 
   // --- Facts --------------------------------------------------------------------------------------------------
 

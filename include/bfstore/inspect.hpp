@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
 
 #include <array>
@@ -33,14 +34,6 @@ enum class FileState {
 
 // "clean", "in use", ...
 [[nodiscard]] const char* file_state_name(FileState state) noexcept;
-
-struct OwnerMark {
-  std::uint64_t owner = 0;
-  std::uint64_t mark = 0;
-  std::uint64_t epoch = 0;  // of the owner's log; 0 in this version
-
-  bool operator==(const OwnerMark&) const noexcept = default;
-};
 
 // What a keyed filter keeps of its secret key: enough to tell another one.
 struct KeyCheck {
@@ -92,10 +85,6 @@ struct ReportedIdentity : Parameters {
   std::uint64_t canary = 0;
 };
 
-struct ReportedMark : OwnerMark {
-  bool recovered = false;  // in a recovery: the owner has added again what came after it
-};
-
 struct ReportedSlot {
   bool valid = false;
   std::uint64_t sequence = 0;
@@ -113,7 +102,7 @@ struct Report {
   bool syncing = false;
   bool being_changed = false;  // somebody holds the lock of the state: it is about to be another one
   std::optional<std::uint64_t> state_sequence;
-  std::vector<ReportedMark> marks;
+  std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;
   std::optional<Fill> fill;                      // where the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file

@@ -64,7 +64,7 @@ struct OpenOptions {
 
   // For writing. A file that is unclean or poisoned, or whose recovery was begun, is opened to be recovered: every
   // handle in every process answers "maybe" until every owner of a mark has added again what came after its mark and
-  // has said so (Filter::recovered). A file that needs no recovery is opened as always.
+  // has said so (Filter::finish_recovery). A file that needs no recovery is opened as always.
   bool recover = false;
   // For writing. The same, but nothing will be added again: keys that came after the marks may be missing from now on,
   // and are answered with "no". Only the owner of the data can know that this does not matter.

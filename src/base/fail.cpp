@@ -28,6 +28,29 @@ Code code_of_errno(int os_errno) noexcept {
   }
 }
 
+// Empty where the errno does not tell.
+std::string_view what_to_do_about(int os_errno) noexcept {
+  switch (os_errno) {
+    case ENOSPC:
+    case EDQUOT:
+      return "Free some space, or use another disk.";
+    case EFBIG:
+      return "Raise the limit of file sizes, or make a smaller filter.";
+    case EACCES:
+    case EPERM:
+      return "Check the permissions of the file and its folder.";
+    case EROFS:
+      return "Use a filesystem that can be written to.";
+    case EMFILE:
+    case ENFILE:
+      return "Close some files, or raise the limit of open files.";
+    case ENOMEM:
+      return "Free some memory.";
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view bytes, std::size_t most) {
@@ -45,12 +68,19 @@ std::string printable(std::string_view bytes, std::size_t most) {
   return out;
 }
 
+std::string sentences(std::string first, std::string_view second) {
+  first += first.ends_with('.') ? " " : ". ";
+  first += second;
+  return first;
+}
+
 Error fail_errno(int os_errno, const std::string& path, std::string_view what) {
   std::array<char, 128> buffer{};
   std::string message = path.empty() ? std::string() : path + ": ";
   message += what;
   message += ": ";
   message += strerror_r(os_errno, buffer.data(), buffer.size());  // GNU's: never fails, no locale but the caller's
+  if (const auto way = what_to_do_about(os_errno); !way.empty()) message = sentences(std::move(message), way);
   return Error{code_of_errno(os_errno), os_errno, std::move(message)};
 }
 

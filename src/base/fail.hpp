@@ -14,8 +14,11 @@ std::string printable(std::string_view bytes, std::size_t most = 64);
 
 inline Error fail(Code code, std::string message) { return Error{code, 0, std::move(message)}; }
 
-// For a system call that failed: "PATH: WHAT: No space left on device". The errno decides the code where there is one
-// for it (kNotFound, kAccess, kNoSpace, ...), else it is kSystem.
+// "FIRST. SECOND": what failed, then what that means and what to do. FIRST may end with a period already.
+std::string sentences(std::string first, std::string_view second);
+
+// For a system call that failed: "PATH: WHAT: No space left on device. Free some space, ...". The errno decides the
+// code if one exists for it (kNotFound, kAccess, kNoSpace, ...). Otherwise the code is kSystem.
 Error fail_errno(int os_errno, const std::string& path, std::string_view what);
 
 }  // namespace bfstore::base

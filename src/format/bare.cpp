@@ -29,7 +29,8 @@ std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uin
 }
 
 Result<Shape> decode_bare(Bytes bytes) {
-  if (bytes.size() < 8 + kTrailerBytes) return base::fail(Code::kTooShort, "a bare filter is at least 16 bytes long");
+  if (bytes.size() < 8 + kTrailerBytes)
+    return base::fail(Code::kTooShort, "shorter than 16 bytes, so not a bare filter");
   const std::uint64_t body_bytes = bytes.size() - kTrailerBytes;
   const Bytes trailer = bytes.subspan(body_bytes);
   if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) {
@@ -51,10 +52,13 @@ Result<Shape> decode_bare(Bytes bytes) {
   }
   shape.num_bits = body_bytes * 8;
   if (shape.num_bits > kMaxBits || layout::body_bytes(*row, shape.num_bits) != body_bytes) {
-    return base::fail(Code::kBits, "a body of " + std::to_string(body_bytes) + " bytes is no whole number of blocks");
+    return base::fail(Code::kBits,
+                      "a body of " + std::to_string(body_bytes) + " bytes is not a whole number of blocks");
   }
   if (get<std::uint32_t>(trailer, kTrailerCheckField) != check_of(trailer, shape.hash, body_bytes)) {
-    return base::fail(Code::kChecksum, "the trailer's check does not match: damaged, cut, or another hash function");
+    return base::fail(
+        Code::kChecksum,
+        "the trailer's check does not match: the filter was damaged or cut, or this library's hash function differs");
   }
   return shape;
 }

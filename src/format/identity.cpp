@@ -63,7 +63,8 @@ class Checker {
     records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
     if (id_.version_major > kVersionMajor || id_.version_major == 0) {
       broken(Code::kVersion, "format version " + std::to_string(id_.version_major) + "." +
-                                 std::to_string(id_.version_minor) + "; this bfstore reads version 1; use a later one");
+                                 std::to_string(id_.version_minor) +
+                                 ", and this bfstore reads version 1. Use a later bfstore.");
     }
     check_form();
     check_header_size();
@@ -98,15 +99,15 @@ class Checker {
     if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
     const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
     if (has_magic()) {
-      broken(Code::kTooShort, length + ", shorter than its header: it was truncated; use a copy or build it again");
+      broken(Code::kTooShort, length + ", shorter than its header: it was truncated. Use a copy or rebuild it.");
     } else {
-      broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "); create one with bf create");
+      broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "). Create one with bf create.");
     }
   }
 
   bool check_magic() {
     if (has_magic()) return true;
-    broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "); create one with bf create");
+    broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Create one with bf create.");
     return false;
   }
 
@@ -114,9 +115,9 @@ class Checker {
     const auto form = get<std::uint16_t>(bytes_, kFormField);
     if (form == static_cast<std::uint16_t>(form_)) return;
     if (form == static_cast<std::uint16_t>(Form::kEmbedded)) {
-      broken(Code::kForm, "an embedded filter, not a filter file; open it as a range or a buffer");
+      broken(Code::kForm, "an embedded filter, not a filter file. Open it as a range or a buffer.");
     } else if (form == static_cast<std::uint16_t>(Form::kFile)) {
-      broken(Code::kForm, "a filter file, not an embedded filter; open it by its path");
+      broken(Code::kForm, "a filter file, not an embedded filter. Open it by its path.");
     } else {
       broken(Code::kForm, "unknown form " + std::to_string(form));
     }
@@ -136,7 +137,7 @@ class Checker {
     const Bytes record = bytes_.first(id_.header_bytes);
     if (base::load<std::uint64_t>(record.data() + record.size() - kChecksumBytes) != checksum_of(record)) {
       broken(Code::kChecksum,
-             "the header's checksum does not match: it was damaged or edited; use a copy or build it again");
+             "the header's checksum does not match: the header was damaged or edited. Use a copy or rebuild it.");
     }
   }
 
@@ -158,22 +159,22 @@ class Checker {
   void check_features() {
     if (id_.incompat != 0) {
       broken(Code::kFeature, "needs features that this bfstore does not know (incompat " +
-                                 std::to_string(id_.incompat) + "); use a later one");
+                                 std::to_string(id_.incompat) + "). Use a later bfstore.");
     }
     if ((id_.ro_compat & ~kRoSealed) != 0 && writing_) {
       broken(Code::kFeature, "can only be read by this bfstore (ro_compat " + std::to_string(id_.ro_compat) +
-                                 "); open it for reading, or use a later version");
+                                 "). Open it for reading, or use a later bfstore.");
     }
   }
 
   void check_kinds() {
     row_ = layout::find(id_.layout);
     if (row_ == nullptr)
-      broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + "; use a later bfstore");
+      broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + ". Use a later bfstore.");
     hash_ = hash::find(id_.hash);
-    if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + "; use a later bfstore");
+    if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + ". Use a later bfstore.");
     if (keyed() && id_.seed != 0)
-      broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown; use a later bfstore");
+      broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown. Use a later bfstore.");
   }
 
   void check_numbers() {
@@ -202,11 +203,11 @@ class Checker {
     const std::uint64_t least = form_ == Form::kFile ? kFileHeaderBytes : id_.header_bytes;
     const auto sections = possible_sections_of(id_);  // without a seal, of which nothing is known yet
     if (id_.body_offset % unit != 0 || id_.body_offset < least || !sections) {
-      broken(Code::kBody, "the body can not begin at byte " + std::to_string(id_.body_offset));
+      broken(Code::kBody, "the body cannot begin at byte " + std::to_string(id_.body_offset));
     } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the filter ends at byte " + std::to_string(sections->end) + ", but only " +
                               std::to_string(available_bytes_) +
-                              " bytes are there: it was truncated; use a copy or build it again");
+                              " bytes exist: the file was truncated. Use a copy or rebuild it.");
     }
   }
 
@@ -221,7 +222,7 @@ class Checker {
       const std::uint64_t value_bytes = get<std::uint32_t>(rest, kRecordValueBytesField);
       const std::uint64_t whole = base::round_up(kRecordValueOffset + value_bytes, 8);
       if (whole > rest.size()) {
-        broken(Code::kRecord, "a parameter record is longer than what is left");
+        broken(Code::kRecord, "a parameter record is longer than the rest of the records");
         return;
       }
       check_record(rest.first(whole), value_bytes);
@@ -242,8 +243,8 @@ class Checker {
     } else if (row != nullptr) {
       check_known_record(*row, critical, record.subspan(kRecordValueOffset, value_bytes));
     } else if (critical) {
-      broken(Code::kRecord,
-             "needs a parameter that this bfstore does not know (type " + std::to_string(type) + "); use a later one");
+      broken(Code::kRecord, "needs a parameter that this bfstore does not know (type " + std::to_string(type) +
+                                "). Use a later bfstore.");
     }
   }
 
@@ -283,16 +284,17 @@ class Checker {
     const auto sections = possible_sections_of(id_);
     if (!sections || seal.chunk_bytes != kChunkBytes || seal.num_chunks != num_chunks_of(id_.body_bytes) ||
         seal.checksums_offset != sections->checksums.offset) {
-      broken(Code::kRecord, "the checksums of a sealed body can not be as many as, or where, the header says");
+      broken(Code::kRecord, "the number or the place of the sealed body's checksums is impossible");
     } else if (sections->end > available_bytes_) {
-      broken(Code::kBody, "the checksums end behind the file's end: it was truncated; use a copy or build it again");
+      broken(Code::kBody, "the checksums end after the file's end: the file was truncated. Use a copy or rebuild it.");
     }
   }
 
   void check_canary() {
     if (hash_ != nullptr && id_.canary != hash::canary(hash_->info.hash, id_.seed)) {
       broken(Code::kCanary,
-             "this library hashes otherwise than the one that made the file; use that one, or build it again");
+             "this library's hash function differs from that of the library that made the file. Use that library, or "
+             "rebuild the file.");
     }
   }
 

@@ -28,7 +28,7 @@ std::optional<Value> encode_note(const Parameters& from) {
 // --- key check -------------------------------------------------------------------------------------------------------
 
 constexpr const char* kKeyCheckRefused =
-    "a second key check, one that is not 16 bytes long or not marked critical, or one of another hash";
+    "a key check is repeated, not 16 bytes long, not marked critical, or of another hash";
 
 bool has_key(const ReportedIdentity& identity) noexcept {
   const hash::Row* const row = hash::find(identity.hash);
@@ -68,7 +68,7 @@ std::optional<Value> encode_seal(const Parameters& from) {
   return value;
 }
 
-constexpr const char* kSealedAndNot = "says that it is sealed and has no checksums, or has them and does not say so";
+constexpr const char* kSealedAndNot = "the header says sealed and has no seal, or has a seal and does not say sealed";
 
 std::size_t whole_bytes(std::size_t value_bytes) noexcept {
   return base::round_up(kRecordValueOffset + value_bytes, 8);
@@ -87,7 +87,7 @@ const RecordRow kNoteRow{
     .in_file = true,
     .in_embedded = true,
     .expected = nullptr,
-    .malformed = "a second note, one of more than 1024 bytes, or one marked critical",
+    .malformed = "a note is repeated, longer than 1024 bytes, or marked critical",
     .unexpected = nullptr,
     .missing = nullptr,
     .decode = decode_note,
@@ -107,7 +107,7 @@ const RecordRow kKeyCheckRow{
     .expected = has_key,
     .malformed = kKeyCheckRefused,
     .unexpected = kKeyCheckRefused,
-    .missing = "its hash is siphash, but what would tell its key is missing; build it again",
+    .missing = "the hash is siphash, and the key check is missing. Rebuild it.",
     .decode = decode_key_check,
     .encode = encode_key_check,
 };
@@ -123,7 +123,7 @@ const RecordRow kSealRow{
     .in_file = true,
     .in_embedded = false,
     .expected = is_sealed,
-    .malformed = "a second seal, one of another length than 40 bytes, or one marked critical",
+    .malformed = "a seal is repeated, not 40 bytes long, or marked critical",
     .unexpected = kSealedAndNot,
     .missing = kSealedAndNot,
     .decode = decode_seal,

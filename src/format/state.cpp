@@ -26,41 +26,65 @@ bool recovered_is_possible(Bytes slot) noexcept {
   return recovered == 0 || recovering;
 }
 
+bool is_free(const LogPosition& lane) noexcept { return lane.mark == 0 && lane.epoch == 0; }
+
+bool is_of(const LogPosition& lane, std::uint64_t owner) noexcept { return !is_free(lane) && lane.owner == owner; }
+
+// Whether the owner of lane i has recovered.
+bool has_recovered(const Slot& slot, std::size_t i) noexcept { return (slot.recovered >> i & 1) != 0; }
+
 }  // namespace
 
-std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept {
-  for (const OwnerMark& lane : slot.lanes) {
-    if (lane.mark != 0 && lane.owner == owner) return lane.mark;
+std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch) noexcept {
+  for (const LogPosition& lane : slot.lanes) {
+    if (is_of(lane, owner)) return lane.epoch == epoch ? lane.mark : 0;
   }
   return 0;
 }
 
-bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept {
-  if (mark == 0) return true;
-  OwnerMark* lane = nullptr;
-  for (OwnerMark& candidate : slot.lanes) {
-    if (candidate.mark != 0 && candidate.owner == owner) {
-      candidate.mark = std::max(candidate.mark, mark);
+bool set_mark(Slot& slot, const LogPosition& position) noexcept {
+  if (is_free(position)) return true;
+  LogPosition* lane = nullptr;
+  for (LogPosition& candidate : slot.lanes) {
+    if (is_of(candidate, position.owner)) {
+      if (candidate.epoch != position.epoch) candidate = position;
+      candidate.mark = std::max(candidate.mark, position.mark);
       return true;
     }
-    if (candidate.mark == 0 && lane == nullptr) lane = &candidate;
+    if (is_free(candidate) && lane == nullptr) lane = &candidate;
   }
   if (lane == nullptr) return false;
-  *lane = {owner, mark, 0};
+  *lane = position;
   return true;
+}
+
+void drop_owner(Slot& slot, std::uint64_t owner) noexcept {
+  for (std::size_t i = 0; i < kNumLanes; ++i) {
+    if (!is_of(slot.lanes[i], owner)) continue;
+    slot.lanes[i] = {};
+    slot.recovered &= ~(std::uint64_t{1} << i);
+  }
 }
 
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept {
   for (std::size_t i = 0; i < kNumLanes; ++i) {
-    if (slot.lanes[i].mark != 0 && slot.lanes[i].owner == owner) slot.recovered |= std::uint64_t{1} << i;
+    if (is_of(slot.lanes[i], owner)) slot.recovered |= std::uint64_t{1} << i;
   }
 }
 
 bool all_recovered(const Slot& slot) noexcept {
   for (std::size_t i = 0; i < kNumLanes; ++i) {
-    if (slot.lanes[i].mark != 0 && (slot.recovered >> i & 1) == 0) return false;
+    if (!is_free(slot.lanes[i]) && !has_recovered(slot, i)) return false;
   }
   return true;
+}
+
+std::vector<OwnerMark> marks_of(const Slot& slot) {
+  std::vector<OwnerMark> marks;
+  for (std::size_t i = 0; i < kNumLanes; ++i) {
+    if (!is_free(slot.lanes[i])) marks.push_back({slot.lanes[i], has_recovered(slot, i)});
+  }
+  return marks;
 }
 
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
@@ -75,7 +99,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   put(page, kMountField, slot.place.mount);
   put(page, kRecoveredField, slot.recovered);
   std::byte* lane_at = page.data() + kLanesField.offset;
-  for (const OwnerMark& lane : slot.lanes) {
+  for (const LogPosition& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
     base::store(lane_at + 8, lane.mark);
     base::store(lane_at + 16, lane.epoch);
@@ -102,9 +126,10 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   slot.place.mount = get<std::uint64_t>(page, kMountField);
   slot.recovered = get<std::uint64_t>(page, kRecoveredField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
-  for (OwnerMark& lane : slot.lanes) {
-    lane = {base::load<std::uint64_t>(lane_at), base::load<std::uint64_t>(lane_at + 8),
-            base::load<std::uint64_t>(lane_at + 16)};
+  for (LogPosition& lane : slot.lanes) {
+    lane.owner = base::load<std::uint64_t>(lane_at);
+    lane.mark = base::load<std::uint64_t>(lane_at + 8);
+    lane.epoch = base::load<std::uint64_t>(lane_at + 16);
     lane_at += kLaneBytes;
   }
   return slot;

@@ -2,11 +2,12 @@
 // structs and back; no I/O.
 #pragma once
 
-#include <bfstore/inspect.hpp>
+#include <bfstore/marks.hpp>
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "format/field.hpp"
 #include "format/identity.hpp"
@@ -52,22 +53,29 @@ struct Slot {
   std::uint32_t num_slices = 1;
   Place place;                  // where it became dirty
   std::uint64_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
-  std::array<OwnerMark, kNumLanes> lanes{};
+  std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
 };
 
-// 0 if the owner has none.
-std::uint64_t mark_of(const Slot& slot, std::uint64_t owner) noexcept;
+// 0 if the owner has none in this epoch: a mark of another epoch says nothing about this one's log.
+std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch = 0) noexcept;
 
-// The higher of the old and the new mark; false if there is no lane left. Mark 0 changes nothing.
-bool set_mark(Slot& slot, std::uint64_t owner, std::uint64_t mark) noexcept;
+// Within an epoch the higher mark stays; another epoch takes the place of both. False if there is no lane left. Mark 0
+// and epoch 0 change nothing.
+bool set_mark(Slot& slot, const LogPosition& position) noexcept;
+
+// Frees the owner's lane. Nothing is known of who takes it next: its bit of `recovered` is not that one's.
+void drop_owner(Slot& slot, std::uint64_t owner) noexcept;
 
 // The owner has added again what came after its mark. Who has no lane is not waited for.
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept;
 
-// Whether every owner of a mark has.
+// Whether every owner that has a lane has.
 bool all_recovered(const Slot& slot) noexcept;
+
+// What is in the lanes that are not free.
+std::vector<OwnerMark> marks_of(const Slot& slot);
 
 using SlotPage = std::array<std::byte, kPageBytes>;
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept;

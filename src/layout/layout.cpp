@@ -45,7 +45,7 @@ const Functions* kernel_of(const Row& row, const IsaRow& isa) noexcept {
 Error unusable(std::string_view forced, const char* why) {
   return base::fail(Code::kInvalid,
                     "BFSTORE_FORCE_ISA=" + std::string(forced) + ": " + why +
-                        "; give scalar, avx2, avx512 or neon as far as the CPU has it, or leave it unset");
+                        ". Set it to scalar, avx2, avx512 or neon, if the CPU has it, or leave it unset.");
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Result<Functions> choose(const Row& row, const char* forced) {
     const Functions* const kernel = kernel_of(row, isa);
     return kernel != nullptr ? *kernel : *row.scalar;
   }
-  return unusable(forced, "there is no such set of instructions");
+  return unusable(forced, "no such set of instructions exists");
 }
 
 std::vector<Functions> runnable(const Row& row) {

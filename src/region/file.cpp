@@ -114,12 +114,14 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
   }
   const int failed = errno;
   if (failed == ELOOP && is_symlink(in_folder, name)) {
-    return base::fail(Code::kSymlink, path + ": a symbolic link; give the path of the file itself");
+    return base::fail(Code::kSymlink, path + ": a symbolic link. Give the path of the file itself.");
   }
-  if (failed == EISDIR) return base::fail(Code::kNotRegular, path + ": a directory, not a filter file");
-  if (failed == ENXIO) return base::fail(Code::kNotRegular, path + ": not a regular file");
+  if (failed == EISDIR)
+    return base::fail(Code::kNotRegular, path + ": a directory, not a filter file. Give the path of a file.");
+  if (failed == ENXIO)
+    return base::fail(Code::kNotRegular, path + ": not a regular file. Give the path of a filter file.");
   if (failed == ENOENT)
-    return Error{Code::kNotFound, failed, path + ": no such file; create it first, or correct the path"};
+    return Error{Code::kNotFound, failed, path + ": no such file. Create it first, or correct the path."};
   return fail_errno(failed, path, "opening");
 }
 
@@ -231,7 +233,8 @@ Result<std::optional<Descriptor>> File::another_description() const {
 
 Error File::check_descriptor() const {
   if (descriptor_.is_there()) return {};
-  return base::fail(Code::kLost, path_ + ": other code of this process closed the descriptor of this filter");
+  return base::fail(Code::kLost,
+                    path_ + ": other code of this process closed the descriptor of this filter. Open it again.");
 }
 
 Result<FileFacts> File::facts() const {
@@ -329,7 +332,7 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
     const std::span<std::byte> now = std::span(piece).first(std::min<std::uint64_t>(piece.size(), bytes - done));
     const auto got = read_at(now, offset + done);
     if (!got) return got.error();
-    if (*got != now.size()) return base::fail(Code::kLost, path_ + ": is shorter than it was");
+    if (*got != now.size()) return base::fail(Code::kLost, path_ + ": truncated meanwhile. Rebuild it.");
     if (Error error = write_at(now, offset + done); !error.ok()) return error;
     done += now.size();
   }
@@ -377,7 +380,7 @@ Error File::own_blocks(const std::vector<Extent>& parts) const {
   if (failed == 0) return {};
   return fail_errno(
       failed, path_,
-      "allocating " + std::to_string(unowned->bytes) + " bytes of which it has no blocks, or shares them with a copy");
+      "allocating " + std::to_string(unowned->bytes) + " bytes that have no blocks, or share them with a copy");
 }
 
 Error File::sync() const {

@@ -44,7 +44,7 @@ Result<std::shared_ptr<const Folder>> Folder::of(const std::string& path) {
   std::string folder = folder_of(path);
   Descriptor descriptor = Descriptor::open(folder.c_str(), O_PATH | O_DIRECTORY, Children::kInherit);
   if (!descriptor.is_open() && errno == ENOENT)
-    return Error{Code::kNotFound, ENOENT, path + ": its folder does not exist; create it first, or correct the path"};
+    return Error{Code::kNotFound, ENOENT, path + ": its folder does not exist. Create it first, or correct the path."};
   if (!descriptor.is_open()) return fail_errno(errno, path, "opening its folder");
   return std::shared_ptr<const Folder>(new Folder(std::move(folder), std::move(descriptor)));
 }

@@ -19,11 +19,11 @@ Result<std::uint64_t*> page() {
   std::uint64_t* there = __atomic_load_n(&word_page, __ATOMIC_ACQUIRE);
   if (there != nullptr) return there;
   void* const fresh = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return base::fail_errno(errno, "memory", "mapping a page of");
+  if (fresh == MAP_FAILED) return base::fail_errno(errno, "memory", "mapping a page");
   if (madvise(fresh, kPageBytes, MADV_WIPEONFORK) != 0) {
     const int failed = errno;
     munmap(fresh, kPageBytes);
-    return base::fail_errno(failed, "memory", "asking for a page that is wiped on fork (Linux 4.14 or later) of");
+    return base::fail_errno(failed, "memory", "asking for a page that is wiped on fork (Linux 4.14 or later)");
   }
   auto* const made = static_cast<std::uint64_t*>(fresh);
   if (__atomic_compare_exchange_n(&word_page, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;

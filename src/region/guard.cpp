@@ -219,7 +219,9 @@ Error Guard::install() {
 Result<Guard> Guard::watch(void* begin, std::size_t bytes, const DoubtWord& doubt) {
   if (Error error = install(); !error.ok()) return error;
   Slot* const slot = Table::claim();
-  if (slot == nullptr) return base::fail(Code::kNoMemory, "no memory to guard a mapping with");
+  if (slot == nullptr)
+    return base::fail(Code::kNoMemory,
+                      "no memory is left to guard a mapping. Free some, or open the file without a guard.");
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   slot->doubt = doubt;
   slot->faulted.store(false);

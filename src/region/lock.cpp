@@ -85,8 +85,9 @@ std::uint64_t any_number() noexcept {
 
 }  // namespace
 
-Error busy(const File& file, const ByteRange& range, const std::string& why) {
-  return base::fail(Code::kBusy, file.path() + ": " + why + holder_in_words(file.descriptor(), range));
+Error busy(const File& file, const ByteRange& range, const std::string& why, const std::string& what_to_do) {
+  return base::fail(Code::kBusy,
+                    file.path() + ": " + why + holder_in_words(file.descriptor(), range) + ". " + what_to_do);
 }
 
 Result<bool> try_lock(const File& file, std::uint64_t byte) {
@@ -127,14 +128,14 @@ Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::u
     if (!got.ok()) return got.error();
     if (*got) return ScopedLock(file, byte);
     if (file.held_for_long()) {
-      return base::fail(Code::kBusy, file.path() +
-                                         ": this process itself is replacing the file (it superseded it); publish or "
-                                         "close that filter first");
+      return base::fail(
+          Code::kBusy,
+          file.path() +
+              ": this process itself superseded the file, to replace it. Publish or close that filter first.");
     }
     if (!patience.wait())
       return busy(file, {byte, 1},
-                  "another process locks the file, and did not let go of it within " + std::to_string(timeout_ms) +
-                      " ms; try again when that one is done");
+                  "another process locks the file, and did not unlock it within " + std::to_string(timeout_ms) + " ms");
   }
 }
 
@@ -185,14 +186,15 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
     const auto other = exclusive_lock_in(file, descriptor, wanted, range);
     if (!other) return other.error();
     if (all && other->has_value())
-      return busy(file, range, "another writer has it open; close that one, or open it shared");
+      return busy(file, range, "another writer has it open", "Close that writer, or open the file for shared writing.");
     if (other->has_value() && (*other)->count == range.count)
-      return busy(file, range, "an exclusive writer has it open; try again when that one has closed");
+      return busy(file, range, "an exclusive writer has it open", "Try again when that writer has closed it.");
     if (!other->has_value()) first = any_number() % range.count;
     const bool others_are_left = other->has_value() && tried % range.count != range.count - 1;
     if (others_are_left || patience.wait()) continue;
-    const std::string who = other->has_value() ? "other writers lock" : "a program that is no writer of filters locks";
-    return busy(file, range, who + " the file, and did not let go of it within " + std::to_string(timeout_ms) + " ms");
+    const std::string who =
+        other->has_value() ? "other writers lock" : "a program that is not a writer of filters locks";
+    return busy(file, range, who + " the file, and did not unlock it within " + std::to_string(timeout_ms) + " ms");
   }
 }
 
@@ -204,7 +206,9 @@ Error MappedLock::let_go_of(const File& file, Descriptor another) {
   if (!kept.ok() || *kept) return kept.ok() ? Error{} : kept.error();
   auto again = file.another_description();
   if (!again) return again.error();
-  if (!again->has_value()) return base::fail(Code::kBusy, file.path() + ": its lock can not be kept here");
+  if (!again->has_value())
+    return base::fail(Code::kBusy,
+                      file.path() + ": the kernel does not keep its lock here. Copy it to another filesystem.");
   const auto got = set_lock(file, (*again)->number(), F_WRLCK, held_);
   if (!got.ok()) return got.error();
   if (!*got) return busy(file, held_, "another program locks it");

@@ -33,7 +33,8 @@ Error unlock(const File& file, std::uint64_t byte);
 Result<bool> locked_by_other(const File& file, const ByteRange& range);
 
 // kBusy, with words that name the process where the system tells which one it is.
-Error busy(const File& file, const ByteRange& range, const std::string& why);
+Error busy(const File& file, const ByteRange& range, const std::string& why,
+           const std::string& what_to_do = "Try again later.");
 
 // Waits for what another process does, a little longer each time, and `timeout_ms` at most in all.
 class Patience {

@@ -175,8 +175,8 @@ Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head,
   const std::uint64_t available = available_bytes();
   if (bytes - from > available) {
     return base::fail(Code::kNoMemory, file.path() + ": a copy of " + std::to_string(bytes - from) +
-                                           " bytes does not fit into the " + std::to_string(available) +
-                                           " bytes of memory that are available; open it without a copy");
+                                           " bytes does not fit in the " + std::to_string(available) +
+                                           " bytes of memory that are available. Open it without a copy.");
   }
   auto held = std::make_unique<Held>();
   held->path = file.path();
@@ -187,7 +187,7 @@ Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head,
   std::copy(head.begin(), head.end(), all.begin());
   const auto got = file.read_at(all.subspan(from), offset + from);
   if (!got) return got.error();
-  if (*got != bytes - from) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
+  if (*got != bytes - from) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
   return Mapping(std::move(held));
 }
 
@@ -237,7 +237,8 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   if (held_->copy.ok() || madvise(from, length, MADV_POPULATE_READ) == 0) return {};
   if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
     return Error{Code::kFault, errno,
-                 held_->path + ": a page could not be read: an I/O error, or the file was truncated meanwhile"};
+                 held_->path +
+                     ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it."};
   }
   // Linux before 5.14: begun, and not waited for.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
@@ -254,16 +255,16 @@ Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const 
   }
   if (!held_->ones.ok()) {
     held_->ones = Memory(kHugePage, MAP_SHARED);
-    if (!held_->ones.ok()) return base::fail_errno(errno, held_->path, "covering what is damaged of");
+    if (!held_->ones.ok()) return base::fail_errno(errno, held_->path, "covering its damaged places");
     std::memset(held_->ones.all().data(), 0xff, kHugePage);
   }
   for (std::uint64_t done = 0; done < bytes; done += kHugePage) {
     if (++held_->covers > kMostCovers)
-      return base::fail(Code::kDamaged, held_->path + ": is damaged at too many places; use a copy, or build it again");
+      return base::fail(Code::kDamaged, held_->path + ": damaged at too many places. Use a copy, or rebuild it.");
     const std::uint64_t piece = std::min(kHugePage, bytes - done);
     void* const ones = held_->ones.all().data();
     if (mremap(ones, 0, piece, MREMAP_MAYMOVE | MREMAP_FIXED, data() + offset + done) == MAP_FAILED)
-      return base::fail_errno(errno, held_->path, "covering what is damaged of");
+      return base::fail_errno(errno, held_->path, "covering its damaged places");
   }
   return {};
 }

@@ -44,7 +44,7 @@ Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, 
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) {
   if (fpr < row.least_rate) {
     return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
-                                         " layout reaches (" + number(row.least_rate) + "); use the classic layout");
+                                         " layout reaches (" + number(row.least_rate) + "). Use the classic layout.");
   }
   const double keys = static_cast<double>(capacity);
   Size best;
@@ -63,7 +63,7 @@ Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) 
   if (best_bits == 0 || wanted > static_cast<double>(kMaxBits)) {
     return base::fail(Code::kSizing, "no filter of at most 2^48 bits keeps a false-positive rate of " + number(fpr) +
                                          " at " + std::to_string(capacity) +
-                                         " keys; ask for fewer keys or a higher rate");
+                                         " keys. Ask for fewer keys or a higher rate.");
   }
   best.num_bits = whole_bits(row, static_cast<std::uint64_t>(wanted));
   best.capacity = capacity;
@@ -85,7 +85,7 @@ Result<Size> solve_for_bits_per_key(const Row& row, const Options& options) {
   const double wanted = std::ceil(static_cast<double>(options.capacity) * options.bits_per_key);
   if (!(options.bits_per_key > 0) || !(wanted <= static_cast<double>(kMaxBits))) {
     return out_of_range("bits per key " + number(options.bits_per_key) + " times capacity " +
-                        std::to_string(options.capacity) + " is not from 1 to 2^48 bits");
+                        std::to_string(options.capacity) + " is not from 1 to 2^48 bits. Give other numbers.");
   }
   return size_of_bits(row, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
 }
@@ -94,8 +94,7 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   const std::uint64_t unit = body_bytes(row, 1);
   const std::uint64_t bytes = std::min(max_body_bytes / unit * unit, kMaxBits / 8);
   if (bytes == 0) {
-    return out_of_range(std::to_string(options.max_bytes) +
-                        " bytes are too few for the header and any filter behind it");
+    return out_of_range(std::to_string(options.max_bytes) + " bytes are too few for a header and a filter. Give more.");
   }
   return size_of_bits(row, options.capacity, bytes * 8, 0);
 }
@@ -110,27 +109,32 @@ Result<Size> solve_for_shape(const Row& row, const Options& options) {
 
 Error check_ranges(const Options& options) {
   if (std::isnan(options.fpr) || options.fpr < 0 || options.fpr >= 1) {
-    return out_of_range("false-positive rate " + number(options.fpr) + " is not between 0 and 1");
+    return out_of_range("false-positive rate " + number(options.fpr) +
+                        " is not between 0 and 1. Give one such as 0.01.");
   }
   if (!std::isfinite(options.bits_per_key) || options.bits_per_key < 0) {
-    return out_of_range("bits per key " + number(options.bits_per_key) + " is not a positive number");
+    return out_of_range("bits per key " + number(options.bits_per_key) +
+                        " is not a positive number. Give one such as 12.");
   }
   if (options.num_bits > kMaxBits) {
-    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^48");
+    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^48. Give fewer bits.");
   }
   if (options.num_probes > kMaxProbes) {
-    return out_of_range("num_probes " + std::to_string(options.num_probes) + " is not from 1 to 64");
+    return out_of_range("num_probes " + std::to_string(options.num_probes) +
+                        " is not from 1 to 64. Give such a number.");
   }
   if (options.capacity > static_cast<std::uint64_t>(INT64_MAX)) {
-    return out_of_range("capacity " + std::to_string(options.capacity) + " is more than 2^63 - 1");
+    return out_of_range("capacity " + std::to_string(options.capacity) + " is more than 2^63 - 1. Give fewer keys.");
   }
   if ((options.num_bits != 0) != (options.num_probes != 0)) {
-    return out_of_range("num_bits and num_probes go together: give both or neither");
+    return out_of_range("only one of num_bits and num_probes was given. Give both or neither.");
   }
   const int ways =
       (options.fpr != 0) + (options.bits_per_key != 0) + (options.max_bytes != 0) + (options.num_bits != 0);
   if (ways > 1) {
-    return out_of_range("give only one of false-positive rate, bits per key, max_bytes, and num_bits with num_probes");
+    return out_of_range(
+        "the size was given in two ways. Give a false-positive rate, or bits per key, or max_bytes, or num_bits with "
+        "num_probes.");
   }
   return {};
 }
@@ -160,7 +164,7 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
   if (Error error = check_ranges(options); !error.ok()) return error;
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {
-    return out_of_range("the size is not given: give a capacity, or num_bits and num_probes, or a file to be like");
+    return out_of_range("no size was given. Give a capacity, or num_bits and num_probes, or a file to be like.");
   }
   if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
   if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);

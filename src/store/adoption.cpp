@@ -22,7 +22,7 @@ Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   own.map = {};  // how this process reads the file is no matter of that handle's
   auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
   if (writer && !writer->file().same_file(opened.file()))
-    return fail(Code::kBusy, opened.file().path() + ": was replaced meanwhile");
+    return fail(Code::kBusy, opened.file().path() + ": replaced meanwhile. Open it again.");
   return writer;
 }
 
@@ -84,7 +84,7 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
     const auto changing = locked_by_other(writer->file(), taken);
     if (!changing.ok()) return changing.error();
     if (!*changing) break;  // a stranger
-    if (!patience.wait()) return busy(opened.file(), taken, "another process is adopting it; try again in a moment");
+    if (!patience.wait()) return busy(opened.file(), taken, "another process is adopting it");
   }
   const Error failed = opened.file().sync();
   if (failed.ok()) return true;
@@ -98,7 +98,8 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
     writer->live_word().set(format::LiveWord::kPoisoned);
     if (const auto state_lock = writer->take(kStateLock)) return writer->poison(failed);
   }
-  return fail(Code::kUnclean, failed.message + "; keys may be missing on disk; recover it, or build it again");
+  return fail(Code::kUnclean,
+              base::sentences(failed.message, "Keys may be missing on disk. Recover it (bf recover) or rebuild it."));
 }
 
 // No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
@@ -121,9 +122,11 @@ void go_on(const OpenFile& opened, Evidence& evidence) {
 // The process that was to replace the file has gone.
 Error let_it_go_on(const OpenFile& opened, const Opening& options) {
   const auto cannot = [](const Error& error) {
-    return fail(Code::kSuperseded, error.message +
-                                       "; it was to be replaced by a process that was killed: a process that may write "
-                                       "to it has to open it once");
+    return fail(
+        Code::kSuperseded,
+        base::sentences(
+            error.message,
+            "A process was killed while it replaced this file. Open it once in a process that may write to it."));
   };
   const auto writer = as_writer(opened, options);
   if (!writer) return cannot(writer.error());

@@ -31,8 +31,9 @@ Result<layout::Functions> functions_for(Layout layout, Adding how) {
   const layout::Row& row = layout::row_of(layout);
   const bool can = how == Adding::kNever || (how == Adding::kAlone ? row.info.can.add_alone : row.info.can.add);
   if (!can) {
-    return base::fail(Code::kUnsupported, std::string("a filter of the ") + row.info.name + " layout takes no keys" +
-                                              (row.info.can.add ? " from one writer alone; open it shared" : ""));
+    return base::fail(Code::kUnsupported,
+                      std::string("a filter of the ") + row.info.name + " layout takes no keys" +
+                          (row.info.can.add ? " from an exclusive writer. Open it for shared writing." : ""));
   }
   return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }

@@ -17,9 +17,9 @@ using format::Form;
 constexpr std::uint64_t kBufferAlignment = 64;
 
 Error check_buffer(const void* buffer) {
-  if (buffer == nullptr) return fail(Code::kInvalid, "the buffer is null");
+  if (buffer == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one that is aligned to 64 bytes.");
   if (reinterpret_cast<std::uintptr_t>(buffer) % kBufferAlignment == 0) return {};
-  return fail(Code::kInvalid, "the buffer is not aligned to 64 bytes");
+  return fail(Code::kInvalid, "the buffer is not aligned to 64 bytes. Align it.");
 }
 
 std::uint64_t* words_at(const std::byte* bytes) noexcept {
@@ -39,9 +39,10 @@ store::Making making_of(const Options& options) {
 }  // namespace
 
 Result<Filter> Filter::create(const std::string& path, const Options& options) {
-  if (path.empty()) return fail(Code::kInvalid, "the path is empty");
-  if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers, not for files");
-  if (options.map.copy) return fail(Code::kInvalid, path + ": a copy is for reading only");
+  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
+  if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers. Leave it out for a file.");
+  if (options.map.copy)
+    return fail(Code::kInvalid, path + ": a copy cannot be written to. Leave it out for a new file.");
   const auto identity = store::plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
@@ -74,7 +75,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   if (!identity) return identity.error();
   const std::uint64_t needed = store::buffer_bytes_of(options, *identity);
   if (buffer.size() < needed) {
-    return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, the filter needs " +
+    return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, and the filter needs " +
                                     std::to_string(needed));
   }
   Shape shape = identity->shape;

@@ -20,8 +20,8 @@ Result<std::unique_ptr<const Evidence>> at_rest(const OpenFile& source, const Re
   const bool free = !*writer && !*changing;
   if (free && (state == FileState::kClean || state == FileState::kAdoptable))
     return std::make_unique<const Evidence>(*evidence);
-  return fail(Code::kBusy,
-              source.file().path() + ": is open for writing; " + recipe.verb + " it when its writers have closed it");
+  return fail(Code::kBusy, source.file().path() + ": open for writing. Wait until its writers have closed it, and " +
+                               recipe.verb + " it then.");
 }
 
 Result<Source> open_source(const std::string& path, const Making& how, const Recipe& recipe) {
@@ -47,8 +47,8 @@ Error check_still_at_rest(const Source& source, const Recipe& recipe) {
   const bool same_file = opened.file().has_its_path();
   const std::uint64_t differing = after->live_word.bits ^ source.before->live_word.bits;
   if (unchanged && same_file && (differing & ~format::LiveWord::kSuperseded) == 0) return {};
-  return fail(Code::kBusy, opened.file().path() + ": was written to or replaced while it was " + recipe.participle +
-                               "; " + recipe.verb + " it again");
+  return fail(Code::kBusy,
+              opened.file().path() + ": written to or replaced while it was " + recipe.participle + ". Try again.");
 }
 
 }  // namespace

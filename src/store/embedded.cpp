@@ -16,7 +16,7 @@ constexpr std::uint64_t kAlignment = 64;
 
 Error cut_or_overwritten(const std::string& where) {
   return fail(Code::kLiveWord,
-              where + "the word at its end is not the filter's own: it was cut or overwritten; build it again");
+              where + "the word at its end is not the filter's own: the filter was cut or overwritten. Rebuild it.");
 }
 
 // The identity that `bytes` begin with, with its checksum; what is at the filter's end was not looked at.
@@ -41,7 +41,7 @@ Result<File> open_regular(const std::string& path, File::Links links) {
   if (!file) return file;
   const auto facts = file->facts();
   if (!facts) return facts.error();
-  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file");
+  if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file. Give the path of a regular file.");
   return file;
 }
 
@@ -110,7 +110,7 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
   if (!facts) return facts.error();
   if (offset % kAlignment != 0) {
     return fail(Code::kInvalid,
-                path + ": no filter can begin at byte " + std::to_string(offset) + ": not a multiple of 64");
+                path + ": no filter can begin at byte " + std::to_string(offset) + ". Give a multiple of 64.");
   }
   if (offset >= facts->bytes) {
     return fail(Code::kTooShort,

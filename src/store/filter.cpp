@@ -11,7 +11,7 @@ namespace bfstore {
 namespace {
 
 Error not_a_file() {
-  return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file: saving it is up to its owner");
+  return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
 }
 
 // What `use` makes of the key's digest; `otherwise` where the owner brings digests.
@@ -32,23 +32,27 @@ Filter::~Filter() = default;
 Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
   const bool reading = mode == OpenMode::kRead;
   if (!reading && mode != OpenMode::kWrite && mode != OpenMode::kExclusive) {
-    return base::fail(Code::kInvalid, path + ": open for reading, writing or exclusively: exactly one of them");
+    return base::fail(Code::kInvalid,
+                      path + ": no single mode was given. Open it for reading, for writing or exclusively.");
   }
   if (options.recover && options.accept_loss) {
-    return base::fail(Code::kInvalid, path + ": recover it, or accept the loss: not both");
+    return base::fail(Code::kInvalid, path + ": opened to recover it and to accept the loss. Choose one.");
   }
   if (!reading && (options.verify || options.tolerate_damage)) {
-    return base::fail(Code::kInvalid, path + ": open it for reading to compare it with its checksums");
+    return base::fail(Code::kInvalid, path + ": opened for writing with checksums to compare. Open it for reading.");
   }
   if (options.verify && options.tolerate_damage) {
-    return base::fail(Code::kInvalid, path + ": refuse what is damaged, or tolerate it: not both");
+    return base::fail(Code::kInvalid, path + ": opened to refuse damage and to tolerate it. Choose one.");
   }
   if (reading && (options.recover || options.accept_loss || options.hard_limit)) {
-    return base::fail(Code::kInvalid, path + ": open it for writing to recover it, accept a loss or limit its keys");
+    return base::fail(
+        Code::kInvalid,
+        path + ": opened for reading to recover it, to accept a loss or to limit its keys. Open it for writing.");
   }
   if (!reading && options.no_write)
-    return base::fail(Code::kInvalid, path + ": who is to write nothing opens it for reading");
-  if (!reading && options.map.copy) return base::fail(Code::kInvalid, path + ": a copy is for reading only");
+    return base::fail(Code::kInvalid, path + ": opened for writing by a handle that is to write nothing. Choose one.");
+  if (!reading && options.map.copy)
+    return base::fail(Code::kInvalid, path + ": a copy cannot be written to. Open it for reading.");
   const bool exclusive = mode == OpenMode::kExclusive;
   const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;
   auto session =
@@ -116,18 +120,28 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
 
 // --- Durability and facts --------------------------------------------------------------------------------------------
 
-Error Filter::sync(std::uint64_t owner, std::uint64_t mark) {
+Error Filter::sync(const LogPosition& position) {
   if (core_->session == nullptr) return not_a_file();
-  return core_->session->sync(owner, mark);
+  return core_->session->sync(position);
 }
 
-std::uint64_t Filter::mark(std::uint64_t owner) const noexcept {
-  return core_->session == nullptr ? 0 : core_->session->mark(owner);
+std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
+  return core_->session == nullptr ? 0 : core_->session->get_mark(owner, epoch);
 }
 
-Result<bool> Filter::recovered(std::uint64_t owner) {
+Result<std::vector<OwnerMark>> Filter::list_marks() const {
   if (core_->session == nullptr) return not_a_file();
-  return core_->session->recovered(owner);
+  return core_->session->list_marks();
+}
+
+Error Filter::drop_owner(std::uint64_t owner) {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->drop_owner(owner);
+}
+
+Result<bool> Filter::finish_recovery(std::uint64_t owner) {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->finish_recovery(owner);
 }
 
 Result<bool> Filter::is_current() const {
@@ -137,13 +151,15 @@ Result<bool> Filter::is_current() const {
 
 Error Filter::use_threads(unsigned threads) {
   if (!core_->alone) {
-    return base::fail(Code::kInvalid, "only a handle that is the only writer divides its adding among threads");
+    return base::fail(
+        Code::kInvalid,
+        "this handle is not the only writer, so it does not divide its work among threads. Open it exclusively.");
   }
   if (threads == 0 || threads > store::kMostThreads) {
-    return base::fail(Code::kInvalid, std::to_string(threads) + " threads: give 1 to 64");
+    return base::fail(Code::kInvalid, std::to_string(threads) + " threads are out of range. Give 1 to 64.");
   }
   if (!core_->born.here())
-    return base::fail(Code::kForked, "the filter was opened before a fork; open it again in the child");
+    return base::fail(Code::kForked, "the filter was opened before a fork. Open it again in the child.");
   const std::lock_guard<std::mutex> lock(core_->one_at_a_time);
   core_->threads = threads;
   return {};

@@ -38,7 +38,8 @@ Result<bool> has_end_word(const region::File& file, const format::Identity& iden
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading) {
   const auto facts = file.facts();
   if (!facts) return facts.error();
-  if (!facts->regular) return base::fail(Code::kNotRegular, file.path() + ": not a regular file");
+  if (!facts->regular)
+    return base::fail(Code::kNotRegular, file.path() + ": not a regular file. Give the path of a filter file.");
   auto header = read_header(file);
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);

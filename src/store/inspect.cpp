@@ -30,9 +30,7 @@ void report_slots(const store::HeaderBytes& header, const format::FileId& file_i
     return;
   }
   report.state_sequence = newest->sequence;
-  for (std::size_t i = 0; i < format::kNumLanes; ++i) {
-    if (newest->lanes[i].mark != 0) report.marks.push_back({newest->lanes[i], (newest->recovered >> i & 1) != 0});
-  }
+  report.marks = format::marks_of(*newest);
 }
 
 Error report_state(const File& file, Report& report) {
@@ -44,7 +42,7 @@ Error report_state(const File& file, Report& report) {
   report.keys_added = format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
   if (!evidence->live_word.is_own(report.identity->file_id)) {
     report.problems.push_back(
-        {Code::kLiveWord, "the live word is not the file's own: it was overwritten or zero-filled"});
+        {Code::kLiveWord, "the live word is not the file's own: the file was overwritten or zero-filled"});
     return {};
   }
   report.state = store::judge(*evidence);
@@ -60,7 +58,7 @@ Error check_end_word(const File& file, const format::Identity& identity, Report&
   if (!uncut.ok()) return uncut.error();
   if (!*uncut)
     report.problems.push_back(
-        {Code::kLiveWord, "the word at its end is not the file's own: it was cut or overwritten"});
+        {Code::kLiveWord, "the word at its end is not the file's own: the file was cut or overwritten"});
   return {};
 }
 
@@ -74,7 +72,7 @@ Error count_body(const File& file, const format::Identity& identity, Report& rep
     const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body.end() - at);
     const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
     if (!got) return got.error();
-    if (*got != wanted) return base::fail(Code::kLost, file.path() + ": was truncated while it was read");
+    if (*got != wanted) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
     counter.take(piece.data(), wanted / 8);
   }
   report.fill = counter.fill();

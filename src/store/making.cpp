@@ -35,7 +35,7 @@ Error initialize(const OpenFile& opened) {
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
   struct stat there {};
   if (!how.replace && lstat(path.c_str(), &there) == 0) {
-    return fail(Code::kExists, path + ": exists already; choose another name, or replace it knowingly");
+    return fail(Code::kExists, path + ": exists already. Choose another name, or replace it.");
   }
   auto file = File::create_unnamed(path, how.mode);
   if (!file) return file.error();

@@ -15,14 +15,14 @@ Error check_sharing(File& file, File::Access access, bool no_write) {
   if (!sharing) return sharing.error();
   if (*sharing == region::Sharing::kRemote) {
     return fail(Code::kFilesystem, file.path() +
-                                       ": is on a network or FUSE filesystem, where another machine's writes may not "
-                                       "be seen; copy it to a local disk, or insist on it (any filesystem)");
+                                       ": on a network or FUSE filesystem, where a reader may miss another machine's "
+                                       "writes. Copy it to a local disk, or allow any filesystem.");
   }
   if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
   if (no_write || !file.open_again(File::Access::kReadWrite)) {
     return fail(Code::kFilesystem, file.path() +
-                                       ": is on an overlay filesystem and may not be written to, so that later writes "
-                                       "of others would not be seen; if there are none, insist on it (any filesystem)");
+                                       ": on an overlay filesystem, and this process may not write to it, so it would "
+                                       "miss later writes. If no process writes to it, allow any filesystem.");
   }
   auto again = file.open_again(access);
   if (!again) return again.error();

@@ -33,7 +33,8 @@ OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity
 Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Opening& options, region::Pages pages) {
   if (!file) return file.error();
   if (const auto facts = file->facts(); !facts || !facts->regular)
-    return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file") : facts.error();
+    return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file. Give the path of a filter file.")
+                 : facts.error();
   if (!options.any_filesystem) {
     if (Error error = check_sharing(*file, access, options.no_write); !error.ok()) return error;
   }
@@ -46,7 +47,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   if (!*uncut) {
     return fail(
         Code::kLiveWord,
-        file->path() + ": the word at its end is not the file's own: it was cut or overwritten; build it again");
+        file->path() + ": the word at its end is not the file's own: the file was cut or overwritten. Rebuild it.");
   }
   auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
@@ -75,8 +76,7 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   const auto uncut = has_end_word(file_, identity_);
   if (!uncut.ok()) return uncut.error();
   if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
-  return fail(Code::kLost,
-              file_.path() + ": was truncated, overwritten or zero-filled while it was in use; build it again");
+  return fail(Code::kLost, file_.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
 }
 
 // Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
@@ -104,7 +104,7 @@ int OpenFile::failed_writeback() const noexcept {
 
 Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
   if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
-    return fail(Code::kSlots, file_.path() + ": its state can not be written any more; build it again");
+    return fail(Code::kSlots, file_.path() + ": its state cannot be written any more. Rebuild it.");
   slot.sequence = slots.newest()->sequence + 1;
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
   if (Error error = file_.write_at(format::encode_slot(slot, identity_.file_id), offset); !error.ok()) return error;
@@ -153,9 +153,11 @@ Error OpenFile::poison(const Error& cause) const {
     kept = write_slot(evidence->slots, slot).ok();
   }
   if (!kept) poison_for_this_handle();
-  return {Code::kPoisoned, cause.os_errno,
-          cause.message +
-              "; the file is poisoned: keys may be missing on disk; close it, and recover it or build it again"};
+  return {
+      Code::kPoisoned, cause.os_errno,
+      base::sentences(
+          cause.message,
+          "The file is poisoned: keys may be missing on disk. Close it, and recover it (bf recover) or rebuild it.")};
 }
 
 // Its own copy of the live page says so.

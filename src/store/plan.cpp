@@ -52,7 +52,7 @@ bool anything_but_like(const Options& options) noexcept {
 Result<Shape> shape_like(const Options& options) {
   if (anything_but_like(options)) {
     return fail(Code::kInvalid,
-                "the shape of " + options.like + " is copied whole: give no size, layout, hash or seed beside it");
+                "the shape of " + options.like + " is copied whole. Give no size, layout, hash or seed with it.");
   }
   const auto file = region::File::open(options.like, region::File::Access::kRead, region::File::Links::kFollow);
   if (!file) return file.error();
@@ -61,22 +61,22 @@ Result<Shape> shape_like(const Options& options) {
   return header->identity.shape;
 }
 
-// "give blocked or classic", of the rows of a table
+// "Give blocked or classic.", of the rows of a table
 template <class Info>
 std::string give_one_of(const std::vector<Info>& known) {
   std::string names;
-  for (const Info& info : known) names += (names.empty() ? "give " : " or ") + std::string(info.name);
-  return names;
+  for (const Info& info : known) names += (names.empty() ? "Give " : " or ") + std::string(info.name);
+  return names + ".";
 }
 
 // What digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
   const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
-  if (row == nullptr) return fail(Code::kHash, "unknown hash: " + give_one_of(hashes()));
+  if (row == nullptr) return fail(Code::kHash, "unknown hash. " + give_one_of(hashes()));
   if (!row->info.takes_seed && options.seed) {
     return fail(Code::kInvalid,
-                std::string("a seed was given, and only xxh3 has one: ") +
-                    (row->info.takes_secret ? "siphash has a key" : "external digests are the owner's"));
+                std::string("a seed was given, and only xxh3 has one. ") +
+                    (row->info.takes_secret ? "Give siphash a key instead." : "Give none with external digests."));
   }
   return check_key_for(hash, options.key);
 }
@@ -86,7 +86,7 @@ Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr)
-    return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + "; " + give_one_of(layouts()));
+    return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = sizing::solve(*row, options, body_bytes);
   if (!size) return size.error();
@@ -101,7 +101,7 @@ Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
 
 Error check_bare(const Options& options, const Shape& shape) {
   if (!options.note.empty() || shape.seed != 0)
-    return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0");
+    return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0. Give neither.");
   return {};
 }
 
@@ -120,15 +120,16 @@ Result<Parameters> parameters_of(const Options& options) {
 
 Result<Identity> plan(const Options& options, Form form) {
   if (options.note.size() > kMaxNoteBytes) {
-    return fail(Code::kInvalid, "a note of " + std::to_string(options.note.size()) + " bytes is longer than 1024");
+    return fail(Code::kInvalid,
+                "a note of " + std::to_string(options.note.size()) + " bytes is too long. Give at most 1024 bytes.");
   }
   const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
   if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
-    return fail(
-        Code::kInvalid,
-        "the bare form has no room for what tells a wrong key, so its hash can not be siphash: make it embedded");
+    return fail(Code::kInvalid,
+                "the bare form has no room for a key check, so its hash cannot be siphash. Use the embedded form.");
   }
-  if ((options.mode & ~0777U) != 0) return fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
+  if ((options.mode & ~0777U) != 0)
+    return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
   auto parameters = parameters_of(options);
   if (!parameters) return parameters.error();
   Identity identity{std::move(*parameters)};

@@ -12,8 +12,8 @@ Error Publication::begin_replacing(const OpenFile& made) {
     replaced_.reset();
     if (std::exchange(superseded_by_owner_, false)) {
       return fail(Code::kBusy, made.file().path() +
-                                   ": another program put another file there since the file of that name was "
-                                   "superseded; supersede that one, add what its writers added, and publish again");
+                                   ": another program moved another file there after the file of that name was "
+                                   "superseded. Supersede that file, add what its writers added, and publish again.");
     }
   }
   if (replaced_ != nullptr) return {};

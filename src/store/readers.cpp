@@ -43,8 +43,7 @@ Result<bool> read_on(const OpenFile& opened, const Opening& options) {
     case FileState::kAdoptable:
     case FileState::kUnclean:
       if (evidence->changing)
-        return busy(opened.file(), {kStateLock},
-                    "another process is making, opening or closing it; try again in a moment");
+        return busy(opened.file(), {kStateLock}, "another process is making, opening or closing it");
       if (state == FileState::kAdoptable && !options.strict) return adopt_for_reading(opened, options);
       refused = opened.refuse(state, *evidence);
       break;

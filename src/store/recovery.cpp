@@ -45,13 +45,20 @@ Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
+void say_over(Slot& slot, std::uint64_t& cleared) noexcept {
+  slot.state = SlotState::kDirty;
+  slot.recovered = 0;
+  cleared |= format::LiveWord::kRecovering;
+}
+
 }  // namespace
 
 // No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
 // is held, so that none comes meanwhile.
 Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss) {
   if (evidence.writer_alive)
-    return busy(opened.file(), kWriterLocks, "needs recovery, but a writer has it open; close that one");
+    return busy(opened.file(), kWriterLocks, "a writer has it open, and it needs recovery",
+                "Close that writer, and recover it again.");
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(opened, evidence); !error.ok()) return error;
@@ -65,10 +72,15 @@ bool one_more_recovered(Slot& slot, std::uint64_t owner, std::uint64_t& cleared)
   format::set_recovered(slot, owner);
   const bool over = slot.state == SlotState::kDirty || format::all_recovered(slot);
   if (!over) return false;
-  slot.state = SlotState::kDirty;
-  slot.recovered = 0;
-  cleared |= format::LiveWord::kRecovering;
+  say_over(slot, cleared);
   return true;
+}
+
+// Where nobody has said that its keys are there, to forget the last owner is no such word.
+void one_owner_less(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
+  format::drop_owner(slot, owner);
+  if (slot.state == SlotState::kRecovering && slot.recovered != 0 && format::all_recovered(slot))
+    say_over(slot, cleared);
 }
 
 }  // namespace bfstore::store

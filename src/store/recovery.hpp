@@ -13,4 +13,7 @@ Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss
 // if the recovery is over.
 bool one_more_recovered(format::Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept;
 
+// An owner is forgotten, and not waited for. That ends a recovery that all others, one at least, have finished.
+void one_owner_less(format::Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept;
+
 }  // namespace bfstore::store

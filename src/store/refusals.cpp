@@ -10,12 +10,12 @@ using base::fail;
 
 std::string marks_in_words(const format::Slot* slot) {
   std::string words;
-  for (const OwnerMark& lane : slot != nullptr ? slot->lanes : decltype(slot->lanes){}) {
-    if (lane.mark == 0) continue;
-    words += words.empty() ? "durable are the keys of " : ", ";
-    words += "owner " + std::to_string(lane.owner) + " up to mark " + std::to_string(lane.mark);
+  for (const OwnerMark& one : slot != nullptr ? format::marks_of(*slot) : std::vector<OwnerMark>()) {
+    words += words.empty() ? "The keys of " : ", ";
+    words += "owner " + std::to_string(one.owner) + " up to mark " + std::to_string(one.mark);
+    if (one.epoch != 0) words += " of epoch " + std::to_string(one.epoch);
   }
-  return words.empty() ? "no marks were stored" : words;
+  return words.empty() ? "No mark was stored." : words + " are durable.";
 }
 
 }  // namespace
@@ -23,49 +23,48 @@ std::string marks_in_words(const format::Slot* slot) {
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence) {
   if (!evidence.live_word.is_own(file_id)) {
     return fail(Code::kLiveWord,
-                path + ": the live word is not the file's own: it was overwritten or zero-filled; build it again");
+                path + ": the live word is not the file's own: the file was overwritten or zero-filled. Rebuild it.");
   }
   if (evidence.slots.newest() == nullptr) {
-    return fail(Code::kSlots, path + ": no state slot is valid: the header was damaged; build it again");
+    return fail(Code::kSlots, path + ": no state slot is valid: the header was damaged. Rebuild it.");
   }
-  constexpr const char* kWays =
-      "; recover it (bf recover, or open it to recover) by adding again what came after the marks, accept the loss, or "
-      "build it again";
-  const std::string marks = " (" + marks_in_words(evidence.slots.newest()) + ")";
+  const std::string ways = marks_in_words(evidence.slots.newest()) +
+                           " Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.";
   switch (state) {
     case FileState::kPoisoned:
       return fail(Code::kPoisoned,
-                  path + ": a sync of this file failed, so keys may be missing on disk" + marks + kWays);
+                  base::sentences(path + ": a sync of this file failed, so keys may be missing on disk", ways));
     case FileState::kRecovering:
-      return fail(Code::kRecovering, path + ": a recovery was begun and is not finished" + marks + kWays);
+      return fail(Code::kRecovering, base::sentences(path + ": a recovery was begun and is not finished", ways));
     case FileState::kSuperseded:
       if (evidence.live_word.has(format::LiveWord::kReplaced)) {
         return fail(Code::kSuperseded,
                     path +
-                        ": another file has replaced this one, of which this path is another name (a hard link, or a "
-                        "bind mount of the single file); open the path that was replaced");
+                        ": another file replaced this one, and this path is another name of the old file (a hard link, "
+                        "or a bind mount of the single file). Open the path of the new file.");
       }
-      return fail(Code::kSuperseded, path + ": is being replaced by another file; open it again in a moment");
+      return fail(Code::kSuperseded, path + ": another process is replacing it. Open it again in a moment.");
     default:
-      return fail(
-          Code::kUnclean,
-          path + ": was not closed before the machine went down, or is a copy of a file in use" + marks + kWays);
+      return fail(Code::kUnclean,
+                  base::sentences(path + ": not closed cleanly before a crash, or a copy of a file in use", ways));
   }
 }
 
 Error unreadable(const region::File& file) {
   return fail(Code::kFault, file.path() +
-                                ": a page could not be read (an I/O error, or the file was truncated), and what was "
-                                "added meanwhile is lost; close it, and recover it or build it again");
+                                ": a page could not be read (an I/O error, or the file was truncated), and keys that "
+                                "were added meanwhile are lost. Close it, and recover it (bf recover) or rebuild it.");
 }
 
 Error superseded(const region::File& file) {
-  return fail(Code::kSuperseded,
-              file.path() + ": was replaced by another file; open it again, and add again what is not in that one");
+  return fail(
+      Code::kSuperseded,
+      file.path() +
+          ": another file replaced it. Open the path again, and add again the keys that are not in the new file.");
 }
 
 Error forked(const region::File& file) {
-  return fail(Code::kForked, file.path() + ": was opened before a fork; open it again in the child");
+  return fail(Code::kForked, file.path() + ": opened before a fork. Open it again in the child.");
 }
 
 Error writeback_failed(const region::File& file, int os_errno) {

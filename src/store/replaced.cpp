@@ -13,7 +13,7 @@ format::SharedLiveWord live_word_in(const region::Mapping& live_page) noexcept {
 }  // namespace
 
 Error replaced_again_and_again(const std::string& path) {
-  return base::fail(Code::kBusy, path + ": is being replaced again and again; try later");
+  return base::fail(Code::kBusy, path + ": replaced again and again by other processes. Try again later.");
 }
 
 Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor, std::uint32_t lock_timeout_ms) {
@@ -33,7 +33,9 @@ Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor,
 Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
-  if (!facts->regular) return base::fail(Code::kNotRegular, file_.path() + ": not a regular file; it is not replaced");
+  if (!facts->regular)
+    return base::fail(Code::kNotRegular,
+                      file_.path() + ": not a regular file, so it is not replaced. Choose another name.");
   auto locked = region::ScopedLock::take(file_, format::kStateLock, lock_timeout_ms);
   if (!locked) return locked.error();
   state_lock_.emplace(std::move(*locked));

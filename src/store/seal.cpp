@@ -23,7 +23,8 @@ Error seal_from_source(std::span<const Source> sources, store::OpenFile& made) {
 }  // namespace
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
-  if ((options.mode & ~0777U) != 0) return base::fail(Code::kInvalid, "the mode has other bits than rwxrwxrwx");
+  if ((options.mode & ~0777U) != 0)
+    return base::fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
   const store::Making making{.mode = options.mode,
                              .replace = options.replace,
                              .alone = true,

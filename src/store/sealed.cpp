@@ -38,7 +38,7 @@ class Chunks {
     const std::span<std::byte> into = std::span(piece_).first(chunk.bytes);
     const auto got = file_.read_at(into, chunk.offset);
     if (!got) return got.error();
-    if (*got != into.size()) return fail(Code::kLost, file_.path() + ": was truncated while it was read");
+    if (*got != into.size()) return fail(Code::kLost, file_.path() + ": truncated while it was read. Try again.");
     return std::span<const std::byte>(into);
   }
 
@@ -128,8 +128,8 @@ std::string in_words(const std::vector<DamagedRange>& ranges) {
 }
 
 Error damaged(const OpenFile& opened, const Verification& found) {
-  return fail(Code::kDamaged, opened.file().path() + ": is damaged (" + in_words(found.damaged) +
-                                  "); use a copy, build it again, or open it tolerating the damage");
+  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found.damaged) +
+                                  "). Use a copy, rebuild it, or open it with the damage tolerated.");
 }
 
 Error check_whole(const OpenFile& opened) {
@@ -184,8 +184,7 @@ Verification verify_sealed(const OpenFile& opened) {
 }
 
 Error not_sealed(const std::string& path) {
-  return fail(Code::kNotSealed,
-              path + ": is not sealed, so that nothing tells what its bits were; seal a copy of it (bf seal)");
+  return fail(Code::kNotSealed, path + ": not sealed, so it has no checksums. Make a sealed copy (bf seal).");
 }
 
 Error check_seal(const OpenFile& opened, const Opening& options) {
@@ -196,8 +195,8 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   each_damaged_chunk(opened, [&](const format::Section& chunk) { append(damaged, chunk); });
   const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
-    return fail(Code::kUnsupported, opened.file().path() + ": is damaged, and no part of a " + layout.name +
-                                        " filter can be made to answer maybe; use a copy, or build it again");
+    return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + layout.name +
+                                        " filter can be made to answer maybe. Use a copy, or rebuild it.");
   }
   for (const DamagedRange& range : damaged) {
     if (Error error = opened.mapping().cover_with_ones(range.offset, range.bytes); !error.ok()) return error;

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, W
     if (!opened) return opened.error();
     if (opened->identity().seal) {
       return fail(Code::kSealed,
-                  path + ": is sealed: it is never written to again; open it for reading, or build another");
+                  path + ": sealed, so it is never written to again. Open it for reading, or build another one.");
     }
     auto joined = join(*opened, kind, options);
     if (!joined) return joined.error();
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Session>> Session::make(const std::string& path, const fo
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   const File& file = opened_.file();
-  if (role_ == Role::kReader) return fail(Code::kReadOnly, file.path() + ": is open for reading; open it for writing");
+  if (role_ == Role::kReader) return fail(Code::kReadOnly, file.path() + ": opened for reading. Open it for writing.");
   if (!opened_.born().here()) return forked(file);
   if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
   if (opened_.live_word().load().has(format::LiveWord::kGone)) return superseded(file);
@@ -90,17 +90,17 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   return store::sync_and_store(opened_, update);
 }
 
-Error Session::sync(std::uint64_t owner, std::uint64_t mark) {
+Error Session::sync(const LogPosition& position) {
   return sync_and_store([&](Slot& slot, std::uint64_t&) {
-    if (format::set_mark(slot, owner, mark)) return Error{};
+    if (format::set_mark(slot, position)) return Error{};
     return fail(Code::kOwners,
                 opened_.file().path() +
-                    ": all 64 lanes for owners of marks are taken; the keys are durable, the mark is not stored");
+                    ": all 64 lanes for owners of marks are taken. The keys are durable, but the mark was not stored.");
   });
 }
 
 // What was added again is durable before the slot says so.
-Result<bool> Session::recovered(std::uint64_t owner) {
+Result<bool> Session::finish_recovery(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     over = one_more_recovered(slot, owner, cleared);
@@ -110,13 +110,31 @@ Result<bool> Session::recovered(std::uint64_t owner) {
   return over;
 }
 
-std::uint64_t Session::mark(std::uint64_t owner) const noexcept try {
+// What was added is durable before the lane is free.
+Error Session::drop_owner(std::uint64_t owner) {
+  return sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
+    one_owner_less(slot, owner, cleared);
+    return Error{};
+  });
+}
+
+std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept try {
   const auto header = read_header(opened_.file());
   if (!header) return 0;
   const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
-  return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner);
+  return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner, epoch);
 } catch (const std::bad_alloc&) {
   return 0;
+}
+
+Result<std::vector<OwnerMark>> Session::list_marks() const {
+  const auto header = read_header(opened_.file());
+  if (!header) return header.error();
+  const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
+  if (slots.newest() == nullptr) {
+    return fail(Code::kSlots, opened_.file().path() + ": no state slot is valid: the header was damaged. Rebuild it.");
+  }
+  return format::marks_of(*slots.newest());
 }
 
 // --- Asking ----------------------------------------------------------------------------------------------------------
@@ -149,8 +167,9 @@ Error Session::supersede() {
   if (!opened_.born().here()) return forked(file);
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   if (role_ != Role::kMaker || !publication_.replaces()) {
-    return fail(Code::kInvalid,
-                file.path() + ": only a filter made unpublished, to replace another file, supersedes that one");
+    return fail(
+        Code::kInvalid,
+        file.path() + ": only a filter that was made unpublished, to replace another file, can supersede that file.");
   }
   return publication_.supersede(opened_);
 }
@@ -167,7 +186,7 @@ Error Session::publish() {
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
-                file.path() + ": has its name already; only a filter made unpublished can be published");
+                file.path() + ": has its name already. Only a filter that was made unpublished can be published.");
   if (Error error = sync_and_mark_clean(opened_); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = publication_.give_name(opened_);
@@ -183,7 +202,7 @@ Error Session::go_on_unpublished(const Error& cause) {
   const Error dirty = evidence ? opened_.begin_dirty(*evidence) : evidence.error();
   if (!dirty.ok()) return opened_.poison(dirty);
   auto alone = hold_writers_lock(opened_, Writers::kAlone);
-  if (!alone) return opened_.poison(fail(Code::kBusy, cause.message + "; and another writer has opened it"));
+  if (!alone) return opened_.poison(fail(Code::kBusy, base::sentences(cause.message, "Another writer has opened it.")));
   writers_lock_ = std::move(*alone);
   return cause;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "store/making.hpp"
 #include "store/open_file.hpp"
@@ -40,10 +41,12 @@ class Session {
   // not write that down, it is poisoned for this handle.
   void check_writeback() const noexcept;
 
-  Error sync(std::uint64_t owner, std::uint64_t mark);
-  [[nodiscard]] std::uint64_t mark(std::uint64_t owner) const noexcept;
+  Error sync(const LogPosition& position);
+  [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept;
+  [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
+  Error drop_owner(std::uint64_t owner);
   // Whether no other owner is waited for any more.
-  Result<bool> recovered(std::uint64_t owner);
+  Result<bool> finish_recovery(std::uint64_t owner);
   [[nodiscard]] Result<bool> is_current() const;
   Error supersede();
   // Afterwards this session only reads.

@@ -36,7 +36,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
     if (!syncer.ok()) return syncer.error();
     if (*syncer) return {};  // it lives; and if not, a stranger is in the way
     if (!patience.wait())
-      return busy(opened.file(), {kSyncLock}, "a program that is no writer of filters locks the file");
+      return busy(opened.file(), {kSyncLock}, "a program that is not a writer of filters locks the file");
   }
 }
 
@@ -103,7 +103,8 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
   const auto writer_alive = locked_by_other(opened.file(), kWriterLocks);
   if (!writer_alive.ok()) return writer_alive.error();
   if (*writer_alive && kind == Writers::kAlone)
-    return busy(opened.file(), kWriterLocks, "another writer has it open; close that one, or open it shared");
+    return busy(opened.file(), kWriterLocks, "another writer has it open",
+                "Close that writer, or open the file for shared writing.");
   auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
   evidence->writer_alive = *writer_alive;

@@ -193,11 +193,18 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
   CHECK(names.size() == 48);
 }
 
+TEST_CASE("a message gets its next sentence with one period between them") {
+  CHECK(base::sentences("x: syncing: No space left", "Free some.") == "x: syncing: No space left. Free some.");
+  CHECK(base::sentences("x: truncated. Rebuild it.", "It is poisoned.") == "x: truncated. Rebuild it. It is poisoned.");
+}
+
 TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {
   const Error error = base::fail_errno(ENOSPC, "/data/users.bf", "allocating 64 bytes on disk");
   CHECK(error.code == Code::kNoSpace);
   CHECK(error.os_errno == ENOSPC);
-  CHECK(error.message == "/data/users.bf: allocating 64 bytes on disk: No space left on device");
+  CHECK(error.message ==
+        "/data/users.bf: allocating 64 bytes on disk: No space left on device. "
+        "Free some space, or use another disk.");
   CHECK(base::fail_errno(EIO, "", "syncing").message == "syncing: Input/output error");
   const std::array<std::pair<int, Code>, 12> codes{{{ENOENT, Code::kNotFound},
                                                     {ENOTDIR, Code::kNotFound},
@@ -212,6 +219,14 @@ TEST_CASE("an errno becomes the code that is for it, with path, deed and system'
                                                     {EMFILE, Code::kSystem},
                                                     {EINVAL, Code::kSystem}}};
   for (const auto& [os_errno, code] : codes) CHECK(base::fail_errno(os_errno, "x", "y").code == code);
+}
+
+TEST_CASE("an errno that a caller can do something about says what") {
+  for (const int mendable : {ENOSPC, EDQUOT, EFBIG, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM}) {
+    const std::string message = base::fail_errno(mendable, "x", "y").message;
+    CHECK_MESSAGE((message.find(". ") != std::string::npos && message.ends_with('.')), message);
+  }
+  CHECK_FALSE(base::fail_errno(EIO, "x", "y").message.ends_with('.'));
 }
 
 TEST_CASE("a Result holds a value or an error, a Count keys or a code") {

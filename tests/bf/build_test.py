@@ -88,7 +88,7 @@ class AddAlone(BfCase):
         self.wait_until(lambda: header(self.path("f"))["keys_added"] > 0)
         os.kill(first.pid, signal.SIGSTOP)
         second = self.spawn("add", "f", "late")
-        self.assertIn(b"waiting for up to a minute\n", second.stderr.readline())
+        self.assertIn(b"Waiting for up to a minute\n", second.stderr.readline())
         time.sleep(0.2)
         self.assertIsNone(second.poll())
         self.assertEqual(header(self.path("f"))["state"], DIRTY, "the first one was done before it was stopped")

@@ -176,7 +176,7 @@ class BadFiles(BfCase):
 
     def test_a_foreign_file_is_named_with_its_first_bytes(self):
         self.write("users.bf", b"SQLite format 3\0" * 2000)
-        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'); create one with bf create"])
+        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'). Create one with bf create."])
 
     def test_first_bytes_are_escaped(self):
         self.write("f", b"\x1b[2J" * 9000)

@@ -199,9 +199,9 @@ class Refusals(BfCase):
         os.mkdir(self.path("d"))
         os.mkfifo(self.path("fifo"))
         for force in [[], ["--force"]]:
-            self.refused("create", "d", "--capacity", "9", *force, says="d: is a directory")
-            self.refused("create", "fifo", "--capacity", "9", *force, says="fifo: is not a regular file")
-            self.refused("create", "/dev/null", "--capacity", "9", *force, says="/dev/null: is not a regular file")
+            self.refused("create", "d", "--capacity", "9", *force, says="d: a directory")
+            self.refused("create", "fifo", "--capacity", "9", *force, says="fifo: not a regular file")
+            self.refused("create", "/dev/null", "--capacity", "9", *force, says="/dev/null: not a regular file")
         self.assertEqual(os.listdir(self.path("d")), [])
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo")).st_mode))
 

@@ -47,7 +47,7 @@ class Faults(BfCase):
             stdout, stderr = asking.communicate(b"one\n", timeout=60)
             expected = {"": b"absent\ttwo\n", "--absent": b"two\n", "--count": b""}["".join(choice)]
             self.assertEqual((asking.returncode, stdout), (2, expected))
-            self.assert_complaint(stderr, says=["f: ", "no answers behind 1 key"])
+            self.assert_complaint(stderr, says=["f: ", "no answers after 1 key"])
             self.overwrite(whole[LIVE_WORD_AT:])
             self.assertEqual(header(self.path("f")), before)
 
@@ -87,7 +87,7 @@ class Faults(BfCase):
             os.truncate(self.path("f"), size)
             stdout, stderr = asking.communicate(b"two\n", timeout=60)
             self.assertEqual((asking.returncode, stdout), (2, b""))
-            self.assert_complaint(stderr, says=["f: ", "no answers behind 1 key", "could not be read"])
+            self.assert_complaint(stderr, says=["f: ", "no answers after 1 key", "could not be read"])
             with open(self.path("f"), "r+b") as file:
                 file.write(whole)
 

@@ -20,7 +20,7 @@ class Network(BfCase):
                             (["recover", "f", "two"], 0), (["recover", "f", "--accept-loss"], 0), (["seal", "f", "s"], 0)):
             with self.subTest(words):
                 before = self.files()
-                self.refused(*words, env=self.env, says=": is on a network")
+                self.refused(*words, env=self.env, says=": on a network")
                 self.assertEqual(self.files(), before)
                 self.good(*words, "--any-filesystem", code=code, env=self.env)
 

@@ -131,5 +131,5 @@ TEST_CASE("only a first line that ends in CR LF counts as one") {
 TEST_CASE("a descriptor that can not be read is a failure that names the source") {
   std::vector<std::string_view> batch;
   bf::KeyReader closed(-1, "closed", '\n');
-  CHECK_THROWS_WITH_AS(closed.next(batch), doctest::Contains("closed: can not read the keys"), bf::Failure);
+  CHECK_THROWS_WITH_AS(closed.next(batch), doctest::Contains("closed: cannot read the keys"), bf::Failure);
 }

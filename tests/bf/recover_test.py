@@ -1,6 +1,8 @@
 """bf recover: keys that a crash may have taken, added again, and nothing answered "absent" before they all are."""
 import os
 import struct
+import subprocess
+import time
 import unittest
 
 import xxhash
@@ -27,7 +29,7 @@ class Recover(BfCase):
             struct.pack_into("<Q", data, at + 4088, xxhash.xxh3_64_intdigest(bytes(slot), file_id))
         self.write(name, data)
 
-    def unclean(self, *owners):
+    def unclean(self, *owners, epoch=0):
         """A filter with the keys a and b, left by a machine that went down, with marks of these owners."""
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", "a", "b")
@@ -36,7 +38,7 @@ class Recover(BfCase):
             struct.pack_into("<I", slot, 8, DIRTY)
             slot[16:32] = os.urandom(16)
             for lane, owner in enumerate(owners):
-                struct.pack_into("<QQ", slot, 128 + 24 * lane, owner, 100)
+                struct.pack_into("<QQQ", slot, 128 + 24 * lane, owner, 100, epoch)
 
         self.edit_slots("f", go_down)
         self.refused("contains", "f", "a", says="bf recover")
@@ -51,15 +53,59 @@ class Recover(BfCase):
         self.assertEqual(self.good("recover", "f", "c", "d"), b"f: 2 keys added again; recovered\n")
         self.assertEqual(self.good("contains", "f", "a", "c", "x"), b"maybe\ta\nmaybe\tc\nabsent\tx\n")
 
-    def test_keys_come_from_a_file_or_a_pipe_and_may_be_none(self):
-        for args, text in (["--from", "keys"], b""), (["-0"], b"c\0d\0"), ([], b""):
+    def test_keys_come_from_a_file_or_a_pipe_and_none_only_where_that_is_said(self):
+        for args, text in (["--from", "keys"], b""), (["-0"], b"c\0d\0"), ([], b"c\nd"), (["--no-keys"], b"c\nd\n"):
             with self.subTest(args=args, text=text):
                 self.write("keys", b"c\nd\n")
                 self.unclean()
                 self.good("recover", "f", "-q", *args, input=text)
-                self.assertEqual(self.good("contains", "f", "a"), b"maybe\ta\n")
+                added = b"absent" if "--no-keys" in args else b"maybe"
+                self.assertEqual(self.good("contains", "f", "a", "c", "d"), b"maybe\ta\n%s\tc\n%s\td\n" % (added, added))
                 self.good("create", "f", "--force", "-q", *SURE)
                 os.unlink(self.path("f"))
+
+    # A producer that fails in a pipe, or a list that is not there yet: an empty list ended the recovery, and every key
+    # after the marks was answered "absent" from then on.
+    def test_no_keys_at_all_are_an_error_and_nothing_changes(self):
+        self.write("empty", b"")
+        os.mkfifo(self.path("fifo"))
+        for owners, args in (((), []), ((7,), []), ((7,), ["--from", "empty"]), ((7, 8), ["--all-owners"]),
+                             ((7,), ["--owner", "7", "-0"]), ((7,), ["--from", "/dev/null"]), ((7,), ["--from", "fifo"])):
+            with self.subTest(owners=owners, args=args):
+                self.unclean(*owners)
+                before = self.read("f")
+                producer = None
+                if "fifo" in args:
+                    producer = subprocess.Popen(["sh", "-c", ": > fifo"], cwd=self.dir)
+                self.refused("recover", "f", *args, says=["f: ", "no keys", "--no-keys"])
+                self.assertEqual(self.read("f"), before)
+                self.assertEqual(producer.wait() if producer else 0, 0)
+                self.good("recover", "f", "-q", "--all-owners", "--no-keys")
+                self.assertEqual(self.good("contains", "f", "a", "x"), b"maybe\ta\nabsent\tx\n")
+                os.unlink(self.path("f"))
+
+    def test_keys_that_come_slowly_through_a_pipe_are_all_there(self):
+        self.unclean(7)
+        keys = b"".join(b"slow key %d\n" % i for i in range(1500))
+        process = self.spawn("recover", "f", "-q")
+        time.sleep(0.2)
+        process.stdin.write(keys[:9])
+        process.stdin.flush()
+        time.sleep(0.1)
+        output, errors = process.communicate(keys[9:])
+        self.assertEqual((process.returncode, output, errors), (0, b"", b""))
+        self.assertEqual(self.good("contains", "f", "--absent", input=keys + b"x\n"), b"x\n")
+
+    def test_a_mark_of_another_epoch_refuses_keys_that_came_after_it(self):
+        self.unclean(7, epoch=5)
+        before = self.read("f")
+        self.refused("recover", "f", "--epoch", "6", "c", says=["owner 7", "epoch 5", "epoch 6", "every key"])
+        self.refused("recover", "f", "--owner", "9", "--epoch", "5", "c", says=["owner 9", "no mark"])
+        self.refused("recover", "f", "--epoch", "x", "c", says="--epoch: ")
+        self.assertEqual(self.read("f"), before)
+        self.refused("contains", "f", "a", says=["owner 7 up to mark 100 of epoch 5"])
+        self.good("recover", "f", "-q", "--owner", "7", "--epoch", "5", "c")
+        self.assertEqual(self.good("contains", "f", "c", "x"), b"maybe\tc\nabsent\tx\n")
 
     def test_the_only_owner_is_meant_where_nobody_is_named(self):
         self.unclean(7)
@@ -80,7 +126,7 @@ class Recover(BfCase):
 
     def test_quiet_does_not_hide_that_others_are_waited_for(self):
         self.unclean(7, 8, 9)
-        words = b"f: 1 key added again; answers maybe until the keys of the owners %s are added too\n"
+        words = b"f: 1 key added again. It answers maybe until the keys of the owners %s are added, too.\n"
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "8", "c"), words % b"7, 9")
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "7", "c"), words % b"9")
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "9", "c"), b"")
@@ -105,7 +151,8 @@ class Recover(BfCase):
         self.unclean(7)
         self.write("keys", b"c\n")
         for words in (["--accept-loss", "c"], ["--accept-loss", "--from", "keys"], ["--owner", "7", "--all-owners", "c"],
-                      ["--accept-loss", "--owner", "7"], ["--accept-loss", "--all-owners"]):
+                      ["--accept-loss", "--owner", "7"], ["--accept-loss", "--all-owners"], ["--no-keys", "c"],
+                      ["--no-keys", "--from", "keys"], ["--no-keys", "--accept-loss"], ["--epoch", "1", "--accept-loss"]):
             self.refused("recover", "f", *words, says="recover: ")
         self.refused("recover", "f", "--owner", "x", "c", says="--owner: ")
         self.refused("recover", "nothing", "c", says="nothing: ")

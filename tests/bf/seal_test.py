@@ -42,15 +42,15 @@ class Seal(BfCase):
         self.refused("seal", "f", "s", says="--force")
         self.assertEqual(self.good("seal", "f", "f", "--force"), b"f: sealed\n")
         for command in (["add", "f", "x"], ["recover", "f", "x"], ["recover", "f", "--accept-loss"]):
-            self.refused(*command, says="is sealed")
+            self.refused(*command, says="sealed, so it is never")
         self.good("verify", "f")
         self.good("build", "f", "--force", "-q", "--capacity", "100", "--from", "-", input=b"x\n")
         self.good("add", "f", "y", "-q")
 
     def test_bad_arguments_and_files_are_named(self):
         self.make()
-        self.refused("verify", "f", says=("f: is not sealed", "bf seal"))
-        self.refused("contains", "f", "--verify", "x", says="is not sealed")
+        self.refused("verify", "f", says=("f: not sealed", "bf seal"))
+        self.refused("contains", "f", "--verify", "x", says="not sealed")
         self.refused("verify", "none", says="none: no such file")
         self.refused("seal", "none", "t", says="none: no such file")
         self.refused("seal", "f", "no/t", says="no/t")

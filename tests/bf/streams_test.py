@@ -295,7 +295,7 @@ class Interrupts(BfCase):
                 self.assertIsNone(adding.poll())
             adding.send_signal(number)
             self.assertEqual(adding.wait(timeout=60), -number)
-            self.assert_complaint(adding.stderr.read(), says=["1 key added", "interrupted"])
+            self.assert_complaint(adding.stderr.read(), says=["1 key added", "Interrupted"])
             self.assertEqual(header(self.path("f"))["state"], CLEAN)
             self.assertEqual(self.good("contains", "f", "first", "hal"), b"maybe\tfirst\nabsent\thal\n")
 
@@ -315,7 +315,7 @@ class Interrupts(BfCase):
             recovering.send_signal(number)
             stdout, stderr = recovering.communicate(timeout=60)
             self.assertEqual((recovering.returncode, stdout), (-number, b""))
-            self.assert_complaint(stderr, says=["unclean: interrupted", "begin again with all of the keys"])
+            self.assert_complaint(stderr, says=["unclean: interrupted", "Begin again with all of the keys"])
             self.refused("contains", "unclean", "first", "lost", says="recovery")
         self.good("recover", "unclean", "-q", "first", "lost")
         self.assertEqual(self.good("contains", "unclean", "lost", "x"), b"maybe\tlost\nabsent\tx\n")

@@ -182,10 +182,10 @@ class GoodFiles(InspectorCase):
         found = self.json(self.make())
         if sees_everybody():
             self.assertEqual((found["open_by"], found["open_by_complete"]), ([], True))
-            self.assertRegex(self.text(self.path()), r"(?m)^  nobody$")
+            self.assertRegex(self.text(self.path()), r"(?m)^  no process$")
         else:  # not even root may look into every process of this machine
             self.assertEqual((found["open_by"], found["open_by_complete"]), (None, False))
-            self.assertNotRegex(self.text(self.path()), r"(?m)^  nobody$")
+            self.assertNotRegex(self.text(self.path()), r"(?m)^  no process$")
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ class Bytes:
         self.put(start, "QII", sequence, state, 1)
         self.data[start + 16:start + 32] = boot
         self.put(start + 32, "QQ", device, inode)
-        for lane, (owner, mark) in enumerate(marks):
-            self.put(start + 128 + 24 * lane, "QQ", owner, mark)
+        for lane, (owner, mark, *epoch) in enumerate(marks):
+            self.put(start + 128 + 24 * lane, "QQQ", owner, mark, *(epoch or [0]))
         return self
 
     def slots(self, state, **more):

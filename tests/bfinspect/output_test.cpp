@@ -1,4 +1,4 @@
-// What bfinspect says of who has a file open: never "nobody" where somebody may be there whom it can not see.
+// What bfinspect says of who has a file open: never "no process" where one may exist that it cannot see.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -30,16 +30,16 @@ nlohmann::json json_says(const Facts& facts) { return nlohmann::json::parse(json
 
 }  // namespace
 
-TEST_CASE("nobody is said where every process was looked at") {
+TEST_CASE("no process is said where every process was looked at") {
   const Facts facts = clean_filter(Openers{});
-  CHECK(page_says(facts, "\n  nobody\n"));
+  CHECK(page_says(facts, "\n  no process\n"));
   CHECK(json_says(facts)["open_by"] == nlohmann::json::array());
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
-TEST_CASE("nobody is not said while processes were not looked at") {
+TEST_CASE("no process is not said while processes were not looked at") {
   const Facts facts = clean_filter(Openers{{}, 3, false});
-  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
+  CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "3 processes could not be looked at"));
   CHECK(json_says(facts)["open_by"].is_null());
   CHECK(json_says(facts)["open_by_complete"] == false);
@@ -47,10 +47,10 @@ TEST_CASE("nobody is not said while processes were not looked at") {
   CHECK(page_says(clean_filter(Openers{{}, 1, false}), "1 process could not be looked at"));
 }
 
-TEST_CASE("nobody is not said while processes may be hidden") {
+TEST_CASE("no process is not said while processes may be hidden") {
   const Facts facts = clean_filter(Openers{{}, 0, true});
-  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
-  CHECK(page_says(facts, "can not be seen"));
+  CHECK_FALSE(page_says(facts, "\n  no process\n"));
+  CHECK(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by"].is_null());
 }
 
@@ -58,21 +58,21 @@ TEST_CASE("a writer whose lock is held and who is not seen is said to be there")
   Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, false});
   facts.report.state = bfstore::FileState::kInUse;
   CHECK(page_says(facts, "7  reader  reading"));
-  CHECK(page_says(facts, "a writer holds its lock, but can not be seen"));
+  CHECK(page_says(facts, "a writer holds its lock, but cannot be seen"));
   CHECK(json_says(facts)["open_by"].size() == 1);
   CHECK(json_says(facts)["open_by_complete"] == false);
   facts.openers->seen.clear();
-  CHECK_FALSE(page_says(facts, "\n  nobody\n"));
+  CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(json_says(facts)["open_by"].is_null());
   facts.openers->seen.push_back({8, "writer", true});
-  CHECK_FALSE(page_says(facts, "can not be seen"));
+  CHECK_FALSE(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
 TEST_CASE("a process of which the mode is unknown may be the writer that holds the lock") {
   Facts facts = clean_filter(Openers{{{7, "unknown", std::nullopt}}, 0, false});
   facts.report.state = bfstore::FileState::kInUse;
-  CHECK_FALSE(page_says(facts, "can not be seen"));
+  CHECK_FALSE(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("where nothing is known of openers, null and unknown are said") {
   Facts facts = clean_filter(Openers{});
   facts.openers.reset();
   CHECK(page_says(facts, "Open by"));
-  CHECK_FALSE(page_says(facts, "nobody"));
+  CHECK_FALSE(page_says(facts, "no process"));
   CHECK(json_says(facts)["open_by"].is_null());
   CHECK(json_says(facts)["processes_not_looked_at"].is_null());
 }

@@ -104,7 +104,7 @@ class CommandLine(InspectorCase):
     def refused(self, *arguments):
         done = self.run_inspector(*arguments)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
-        self.assertRegex(done.stderr, rb"\Abfinspect: [^\x00-\x1f\x7f-\xff]+; try bfinspect --help\n\Z")
+        self.assertRegex(done.stderr, rb"\Abfinspect: [^\x00-\x1f\x7f-\xff]+\. See bfinspect --help\.\n\Z")
         return done.stderr.decode()
 
     def test_bad_usage_says_what_is_wrong_and_exits_3(self):

@@ -129,10 +129,25 @@ static void open_in_each_mode(void) {
   CHECK(bfs_contains(reader, "c", 1) == 1); /* seen at once */
   CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_EBUSY);
   CHECK(exclusive == NULL && error.code == BFS_EBUSY);
-  CHECK(bfs_sync(writer, 7, 100) == BFS_OK);
-  CHECK(bfs_sync(writer, 7, 99) == BFS_OK); /* marks never go back */
-  CHECK(bfs_mark(writer, 7) == 100);
-  CHECK(bfs_mark(writer, 8) == 0);
+  CHECK(bfs_sync(writer, 7, 0, 100, NULL) == BFS_OK);
+  CHECK(bfs_sync(writer, 7, 0, 99, NULL) == BFS_OK); /* marks never go back */
+  CHECK(bfs_get_mark(writer, 7, 0) == 100);
+  CHECK(bfs_get_mark(writer, 8, 0) == 0);
+  {
+    bfs_owner_mark marks[3];
+    CHECK(bfs_sync(writer, 8, 3, 5, NULL) == BFS_OK);
+    CHECK(bfs_get_mark(writer, 8, 2) == 0); /* of another epoch */
+    CHECK(bfs_list_marks(writer, NULL, 0, NULL) == 2);
+    marks[1].owner = 99;
+    CHECK(bfs_list_marks(writer, marks, 1, NULL) == 2);
+    CHECK(marks[0].owner == 7 && marks[0].mark == 100 && marks[0].epoch == 0 && marks[1].owner == 99);
+    CHECK(bfs_list_marks(writer, marks, 3, NULL) == 2);
+    CHECK(marks[1].owner == 8 && marks[1].mark == 5 && marks[1].epoch == 3);
+    CHECK(marks[1].recovered == 0 && marks[1].reserved == 0);
+    CHECK(bfs_drop_owner(writer, 8, NULL) == BFS_OK);
+    CHECK(bfs_get_mark(writer, 8, 3) == 0);
+    CHECK(bfs_list_marks(writer, marks, 3, NULL) == 1);
+  }
   CHECK(bfs_close(writer, NULL) == BFS_OK);
   CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_OK);
   CHECK(bfs_use_threads(exclusive, 2, NULL) == BFS_OK && bfs_use_threads(exclusive, 0, NULL) == BFS_EINVAL);
@@ -273,7 +288,7 @@ static void publish_and_replace(void) {
   CHECK(bfs_publish(filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "early", 5) == 0);
   CHECK(bfs_contains(reader, "absent", 6) == 1);
-  CHECK(bfs_recovered(filter, 0, NULL) == BFS_EREADONLY);
+  CHECK(bfs_finish_recovery(filter, 0, NULL) == BFS_EREADONLY);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_close(reader, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
@@ -298,8 +313,8 @@ static void buffers(void) {
   CHECK(bfs_format(buffer, bytes - 1, &options, &filter, NULL) == BFS_EINVAL);
   CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add(filter, "kept", 4) == 1);
-  CHECK(bfs_sync(filter, 0, 1) == BFS_EINVAL);
-  CHECK(bfs_mark(filter, 0) == 0);
+  CHECK(bfs_sync(filter, 0, 0, 1, NULL) == BFS_EINVAL);
+  CHECK(bfs_get_mark(filter, 0, 0) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &wrapped, NULL) == BFS_OK);
   CHECK(bfs_contains(wrapped, "kept", 4) == 1 && bfs_contains(wrapped, "other", 5) == 0);

@@ -216,14 +216,20 @@ void threads_share_a_handle(const std::string& folder) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    CHECK(bfs_sync(filter.get(), 1, kThreads * kEach) == BFS_OK);
-    CHECK(bfs_mark(filter.get(), 1) == kThreads * kEach);
+    CHECK(bfs_sync(filter.get(), 1, 0, kThreads * kEach, nullptr) == BFS_OK);
+    CHECK(bfs_get_mark(filter.get(), 1, 0) == kThreads * kEach);
+    CHECK(bfs_sync(filter.get(), 2, 7, 1, nullptr) == BFS_OK);
+    CHECK(bfs_list_marks(filter.get(), nullptr, 0, nullptr) == 2);
+    CHECK(bfs_drop_owner(filter.get(), 2, nullptr) == BFS_OK);
+    bfs_owner_mark mark{};
+    CHECK(bfs_list_marks(filter.get(), &mark, 1, nullptr) == 1);
+    CHECK(mark.owner == 1 && mark.mark == kThreads * kEach && mark.epoch == 0);
   }
   Handle again = open(path, BFS_OPEN_READ);
   for (std::uint64_t i = 0; i < kThreads * kEach; ++i) {
     if (bfs_contains(again.get(), &i, sizeof i) != 1) check(false, "a wrong no", __LINE__);
   }
-  CHECK(bfs_mark(again.get(), 1) == kThreads * kEach);
+  CHECK(bfs_get_mark(again.get(), 1, 0) == kThreads * kEach);
   const std::uint64_t added = facts(again).keys_added;
   CHECK(added > kThreads * kEach * 95 / 100 && added <= kThreads * kEach);
 }
@@ -245,7 +251,7 @@ void a_file_like_another(const std::string& folder) {
   CHECK(bfs_supersede(two.get(), nullptr) == BFS_EINVAL);  // it is not to replace anything
   CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
   CHECK(bfs_is_current(two.get(), nullptr) == 1);
-  CHECK(bfs_recovered(two.get(), 0, nullptr) == BFS_EREADONLY);
+  CHECK(bfs_finish_recovery(two.get(), 0, nullptr) == BFS_EREADONLY);
   CHECK(!!std::ifstream(second));
 }
 

@@ -24,8 +24,10 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_add_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_digest(None, b"k", 1, byref(ctypes.c_uint64())), EINVAL)
-        self.assertEqual(LIBRARY.bfs_sync(None, 0, 0), EINVAL)
-        self.assertEqual(LIBRARY.bfs_mark(None, 0), 0)
+        self.assertEqual(LIBRARY.bfs_sync(None, 0, 0, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_get_mark(None, 0, 0), 0)
+        self.assertEqual(LIBRARY.bfs_list_marks(None, None, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_drop_owner(None, 0, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_publish(None, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_stats(None, 0, byref(bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))), None), EINVAL)
         self.assertEqual(LIBRARY.bfs_close(None, None), 0)
@@ -116,10 +118,11 @@ class Arguments(Case):
                 (library.bfs_create, (b"/nonexistent/x.bf", options, byref(handle), None)),
                 (library.bfs_create, (self.path, options, byref(handle), None)),
                 (library.bfs_add, (handle, b"key", 3)), (library.bfs_digest, (handle, b"key", 3, byref(digest))),
-                (library.bfs_sync, (handle, 1, 1)), (library.bfs_mark, (handle, 1)),
-                (library.bfs_stats, (handle, bfs.STATS_FILL, byref(stats), None)), (library.bfs_health, (handle,)),
-                (library.bfs_close, (handle, None)), (library.bfs_create, (self.path, options, byref(handle), None)),
-                (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle, None)),
+                (library.bfs_sync, (handle, 1, 0, 1, None)), (library.bfs_get_mark, (handle, 1, 0)),
+                (library.bfs_list_marks, (handle, None, 0, None)), (library.bfs_drop_owner, (handle, 1, None)),
+                (library.bfs_stats, (handle, 1, byref(bfs.Statistics(struct_bytes=112)))),
+                (library.bfs_close, (handle,)), (library.bfs_create, (self.path, options, byref(handle), None)),
+                (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle,)),
                 (library.bfs_open_with, (self.path, bfs.open_options(offset=2**40), byref(handle), None))):
             with self.subTest(function=function.__name__):
                 ctypes.set_errno(4711)
@@ -139,7 +142,7 @@ class Arguments(Case):
         self.assertEqual((error.code, error.os_errno, error.reserved), (CODES["BFS_ENOENT"], 2, 0))
         self.assertTrue(error.message.startswith(self.folder))
         self.assertEqual(len(error.message), 495)
-        self.assertTrue(error.message.endswith(b"does not exist; create it first, or correct the path"), error.message)
+        self.assertTrue(error.message.endswith(b"does not exist. Create it first, or correct the path."), error.message)
         self.assertIn(b" ... ", error.message)
         short = self.folder + b"/absent \xff.bf"
         self.assertIn(self.folder + b"/absent \\xFF.bf", self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))
@@ -297,15 +300,15 @@ class Files(Case):
     def test_sixty_four_owners_of_marks_and_no_more(self):
         handle = self.create()
         for owner in range(64):
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, 100 + owner), 0)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 1), CODES["BFS_EOWNERS"])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0), 0, "mark 0 stores none")
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 1000), 0)
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, 0, 100 + owner, None), 0)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 1, None), CODES["BFS_EOWNERS"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 0, None), 0, "mark 0 stores none")
+        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 1000, None), 0)
         self.close(handle)
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in range(65)],
+        self.assertEqual([LIBRARY.bfs_get_mark(handle, owner, 0) for owner in range(65)],
                          [1000 if owner == 3 else 100 + owner for owner in range(64)] + [0])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 2000), CODES["BFS_EREADONLY"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 2000, None), CODES["BFS_EREADONLY"])
         self.close(handle)
 
     def test_a_guarded_filter_that_is_truncated_answers_maybe_and_refuses_what_is_added(self):
@@ -323,7 +326,7 @@ class Files(Case):
             self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
             fault = CODES["BFS_EREADONLY" if flags & bfs.READ else "BFS_EFAULT"]
             self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), fault)
-            self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), fault)
+            self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), fault)
             self.assertEqual(bfs.statistics(LIBRARY, handle).health, CODES["BFS_EFAULT"])
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0 if flags & bfs.READ else fault)
             with open(self.path, "wb") as file:
@@ -392,7 +395,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_add(handle, b"m", 1), lost)
         self.assertEqual(LIBRARY.add_fixed(handle, bytes(600 * 4), 4, 600), lost)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, lost)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), lost)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), lost)
         self.assertEqual(LIBRARY.bfs_close(handle, None), lost)
         handle.value = None
         with open(self.path, "rb") as file:
@@ -406,7 +409,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), poisoned)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, poisoned)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), poisoned)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), poisoned)
         self.assertEqual(LIBRARY.bfs_close(handle, None), poisoned)
         handle.value = None
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):

@@ -50,6 +50,18 @@ class Examples(unittest.TestCase):
                          "at most 1 % of the others are false positives\nstrings: 4 of 4 may be present\n")
         self.assertEqual(os.listdir(self.folder), ["some.bf"])
 
+    def test_engine(self):
+        def engine(*command, **more):
+            return self.run_program(PROGRAMS["engine"], self.folder, *command, **more)
+        self.assertEqual(engine("put", "ada", "1815") + engine("put", "grace", "1906") + engine("put", "ada", "countess"), "")
+        self.assertEqual(engine("get", "ada"), "countess\n")
+        self.assertEqual(engine("get", "niklaus", status=1), "")
+        for command in ("sync", "rebuild", "compact"):
+            self.assertEqual(engine(command), "")
+            self.assertEqual(engine("get", "ada") + engine("get", "grace"), "countess\n1906\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["rows.bf", "rows.log"])
+        self.assertIn("too long", engine("put", "k" * 25, "", status=2))
+
     def test_embedded(self):
         self.assertEqual(self.run_program(PROGRAMS["embedded"]), "banana: maybe present\ndurian: certainly absent\n")
         with open(os.path.join(self.folder, "table.sst"), "rb") as file:

@@ -307,7 +307,7 @@ class Hostile(Case):
             new = self.folder + b"/new"
             self.fails("BFS_ENOSPC", LIBRARY.bfs_create, new, bfs.options(capacity=10**6))
             handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
-            assert LIBRARY.bfs_add(handle, b"new", 3) == 1 and LIBRARY.bfs_sync(handle, 1, 1) == 0
+            assert LIBRARY.bfs_add(handle, b"new", 3) == 1 and LIBRARY.bfs_sync(handle, 1, 0, 1, None) == 0
             assert LIBRARY.bfs_close(handle, None) == 0
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 40000))
             with self.assertRaises(bfs.CodeError):
@@ -359,7 +359,7 @@ class Hostile(Case):
                     assert self.has_keys(handle)
                     assert LIBRARY.bfs_add(handle, b"new", 3) >= 0
                     assert LIBRARY.bfs_contains(handle, b"new", 3) == 1
-                    assert LIBRARY.bfs_sync(handle, 1, 1) < 0
+                    assert LIBRARY.bfs_sync(handle, 1, 0, 1, None) < 0
                     assert LIBRARY.bfs_is_current(handle, None) != 1
                     assert LIBRARY.bfs_close(handle, None) < 0
                     del fillers

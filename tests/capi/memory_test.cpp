@@ -119,7 +119,7 @@ struct Fixture {
   Fixture() : dir(memory_folder()), path(dir.file()) {
     bfstore::Filter filter = created(path);
     add_keys(filter, 1, 0, kSome);
-    CHECK(filter.sync(kOwner, kSome).ok());
+    CHECK(filter.sync({.owner = kOwner, .mark = kSome}).ok());
     CHECK(filter.close().ok());
   }
   bfs_filter* open(std::uint32_t flags) const {
@@ -131,7 +131,7 @@ struct Fixture {
   void check_whole() const {
     bfstore::Filter filter = opened(bfstore::Filter::open(path, bfstore::OpenMode::kExclusive));
     REQUIRE(maybes(filter, 1, 0, kSome) == kSome);
-    REQUIRE(filter.mark(kOwner) >= kSome);
+    REQUIRE(filter.get_mark(kOwner) >= kSome);
     REQUIRE(filter.close().ok());
   }
   TempDir dir;
@@ -197,10 +197,16 @@ TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENO
   });
   whichever_allocation_fails("is_current", [&](bfs_error* error) { return bfs_is_current(filter, error); });
   whichever_allocation_fails("mark", [&](bfs_error*) {
-    const std::uint64_t mark = bfs_mark(filter, kOwner);
+    const std::uint64_t mark = bfs_get_mark(filter, kOwner, 0);
     return mark == kSome || mark == 0 ? BFS_OK : BFS_EINTERNAL;  // 0: replay it all
   });
-  CHECK(bfs_mark(filter, kOwner) == kSome);
+  whichever_allocation_fails("list_marks", [&](bfs_error* error) {
+    bfs_owner_mark mark{};
+    const std::int64_t found = bfs_list_marks(filter, &mark, 1, error);
+    if (found >= 0) CHECK((found == 1 && mark.owner == kOwner && mark.mark == kSome));
+    return found == 1 ? BFS_OK : static_cast<std::int32_t>(found);
+  });
+  CHECK(bfs_get_mark(filter, kOwner, 0) == kSome);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
   file.check_whole();
 }
@@ -214,8 +220,9 @@ TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, o
       const Fixture file;
       bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
       REQUIRE(bfs_add(filter, "late", 4) == 1);
-      const Outcome outcome = with_failure(
-          number, false, [&] { return syncs ? bfs_sync(filter, kOwner, kSome) : bfs_close(filter, nullptr); });
+      const Outcome outcome = with_failure(number, false, [&] {
+        return syncs ? bfs_sync(filter, kOwner, 0, kSome, nullptr) : bfs_close(filter, nullptr);
+      });
       failed = outcome.short_of_memory;
       REQUIRE((outcome.code == BFS_OK || (failed && outcome.code == BFS_ENOMEM)));
       if (syncs) REQUIRE((bfs_close(filter, nullptr) == BFS_OK || failed));

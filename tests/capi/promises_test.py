@@ -1,4 +1,5 @@
-"""Every test that PROMISES.md names is there, and every code and flag too. (That each of them ran, tools/sum_tests.py sees.)
+"""PROMISES.md and tests/promises.md agree: each event has tests, and each of them exists. Each code and flag that PROMISES.md
+names exists, too. (tools/sum_tests.py checks that each test ran.)
 Arguments: PROMISES.md, bfstore.h, the folder of the tests."""
 import pathlib
 import re
@@ -10,13 +11,31 @@ sys.path.insert(0, str(TESTS / "support"))
 from written import all_cases  # found only now
 
 TEXT = pathlib.Path(sys.argv[1]).read_text()
+COLUMNS = "| Event | Readers see | Writers get | You do |"
+
+
+def events() -> list:
+    table = TEXT.partition(COLUMNS + "\n")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[1:]]
+
+
+def tests_of_events() -> dict:
+    sections = (TESTS / "promises.md").read_text().split("\n## ")[1:]
+    return {section.partition("\n")[0]: re.findall(r"^- `([^`]+)`$", section, re.MULTILINE) for section in sections}
 
 
 class Promises(unittest.TestCase):
+    def test_every_event_says_what_happens_and_what_to_do(self):
+        self.assertGreater(len(events()), 20)
+        self.assertEqual([row for row in events() if len(row) != 4 or not all(row)], [])
+
+    def test_every_event_has_its_tests(self):
+        self.assertEqual(list(tests_of_events()), [row[0] for row in events()])
+        self.assertEqual([event for event, tests in tests_of_events().items() if not tests], [])
+
     def test_every_named_test_is_there(self):
         known = {name.rpartition(".")[2] if file.endswith(".py") else name for file, name in all_cases(TESTS)}
-        rows = [row for row in TEXT.splitlines() if row.startswith("| ") and not row.startswith("| What happens")]
-        named = [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[3])]
+        named = [name for tests in tests_of_events().values() for name in tests]
         self.assertGreater(len(named), 20)
         self.assertEqual([name for name in named if name not in known], [])
 

@@ -172,11 +172,11 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
   file.check_open("strictly", BFS_OPEN_READ | BFS_OPEN_STRICT, BFS_EUNCLEAN);
   file.check_open("strictly for writing", BFS_OPEN_WRITE | BFS_OPEN_STRICT, BFS_EUNCLEAN);
   file.check_open("for writing what was left", BFS_OPEN_WRITE);
-  check("bfs_sync", BFS_OK, [&] { return bfs_sync(file.filter, 1, 1); });
+  check("bfs_sync", BFS_OK, [&] { return bfs_sync(file.filter, 1, 0, 1, nullptr); });
   file.check_close("what was left");
   killed_writer(file.path);
   file.check_open("to recover", BFS_OPEN_WRITE | BFS_OPEN_STRICT | BFS_OPEN_RECOVER);
-  check("bfs_recovered", 1, [&] { return bfs_recovered(file.filter, 1, &error); });
+  check("bfs_finish_recovery", 1, [&] { return bfs_finish_recovery(file.filter, 1, &error); });
   file.check_close("what was recovered");
   killed_writer(file.path);
   file.check_open("with a loss", BFS_OPEN_WRITE | BFS_OPEN_STRICT | BFS_OPEN_ACCEPT_LOSS);
@@ -231,7 +231,7 @@ TEST_CASE("a page that can not be read needs little stack") {
   file.check_open("guarded", BFS_OPEN_WRITE | BFS_OPEN_GUARD);
   REQUIRE(truncate(file.path.c_str(), 0) == 0);
   check("bfs_contains fault", 1, [&] { return bfs_contains(file.filter, "k", 1); });
-  check("bfs_sync fault", BFS_EFAULT, [&] { return bfs_sync(file.filter, 1, 1); });
+  check("bfs_sync fault", BFS_EFAULT, [&] { return bfs_sync(file.filter, 1, 0, 1, nullptr); });
   file.check_close("fault", BFS_EFAULT);
 }
 
@@ -322,8 +322,10 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
         many("bfs_select_keys",
              [&] { return select_column64(f, text.data(), offsets64.data(), kMany, indices.data()); });
         many("bfs_select_keys", [&] { return select_digests(f, digests.data(), kMany, indices.data()); });
-        check("bfs_sync with a mark", BFS_OK, [&] { return bfs_sync(f, 1, 10); });
-        check("bfs_mark", 10, [&] { return static_cast<std::int64_t>(bfs_mark(f, 1)); });
+        check("bfs_sync with a mark", BFS_OK, [&] { return bfs_sync(f, 1, 0, 10, nullptr); });
+        check("bfs_list_marks", 1, [&] { return bfs_list_marks(f, nullptr, 0, &error); });
+        check("bfs_drop_owner", BFS_OK, [&] { return bfs_drop_owner(f, 2, &error); });
+        check("bfs_get_mark", 10, [&] { return static_cast<std::int64_t>(bfs_get_mark(f, 1, 0)); });
         bfs_statistics statistics{};
         statistics.struct_bytes = sizeof statistics;
         check("bfs_stats", BFS_OK, [&] { return bfs_stats(f, BFS_STATS_FILL, &statistics, nullptr); });

@@ -210,7 +210,7 @@ TEST_CASE("each bad option is refused by its name, in files and in buffers, and 
   options = of_capacity(100);
   options.fpr = 1e-9;
   check_options_refused(options, Code::kSizing, {"1e-09", "classic"});
-  check_options_refused(Options{}, Code::kInvalid, {"size is not given"});
+  check_options_refused(Options{}, Code::kInvalid, {"no size was given"});
 }
 
 TEST_CASE("the bare form refuses notes, seeds and files; a file refuses an empty path") {

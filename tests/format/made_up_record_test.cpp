@@ -305,7 +305,7 @@ TEST_CASE("a record without a row is skipped, or refused if it is critical, in e
     CHECK(problems_with(identity, raws, minor).empty());
     raws.front().flags = 1;
     check_refused(problems_with(identity, raws, minor),
-                  "needs a parameter that this bfstore does not know (type 4); use a later one");
+                  "needs a parameter that this bfstore does not know (type 4). Use a later bfstore.");
   }
 }
 

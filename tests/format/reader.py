@@ -145,7 +145,7 @@ def state(f, minor, a, b, live):
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
-    f.marks = {owner: mark for owner, mark, _ in struct.iter_unpack("<QQQ", newest[128:1664]) if mark}
+    f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
     f.live_word = number(live[:8])
     mine = number(f.file_id[:4]) | 1

@@ -155,8 +155,9 @@ class ReaderAgrees(unittest.TestCase):
         handle = bfs.call(LIBRARY.bfs_create, self.path, options_of(shape))
         fresh = add_all(handle, shape, keys)
         self.assertGreater(fresh, 0)
-        for owner, mark in ((0, 5), (ALL_ONES, ALL_ONES), (3, 1), (0, 4)):
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
+        for owner, epoch, mark in ((0, 0, 5), (ALL_ONES, ALL_ONES, ALL_ONES), (3, 6, 9), (0, 0, 4), (4, 8, 0), (3, 7, 1), (5, 5, 5)):
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, epoch, mark, None), 0)
+        self.assertEqual(LIBRARY.bfs_drop_owner(handle, 5, None), 0)
         read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (2, False), "a file that is open for writing is dirty")
         self.ask_both(handle, read, shape, keys)
@@ -166,13 +167,15 @@ class ReaderAgrees(unittest.TestCase):
         self.assertEqual((read.state, read.clean), (1, True), "closed by its last writer")
         self.assertEqual((read.layout, read.m, read.k), (bfs.LAYOUTS[shape[0]], *shape[1:3]))
         self.assertEqual(read.note or b"", shape[5] or b"")
-        self.assertEqual(read.marks, {0: 5, 3: 1, ALL_ONES: ALL_ONES})
+        self.assertEqual(read.marks, {0: (5, 0), 3: (1, 7), 4: (0, 8), ALL_ONES: (ALL_ONES, ALL_ONES)})
         if shape[4] is not None:
             self.assertEqual(read.seed, shape[4])
         handle = bfs.open_with(LIBRARY, self.path, key=secret_of(shape))
         stats = self.same_facts(handle, read)
         self.assertEqual((stats.keys_added, fresh), (read.keys_added, read.keys_added))
-        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 3, ALL_ONES)], [5, 0, 1, ALL_ONES])
+        self.assertEqual(bfs.marks_of(LIBRARY, handle), read.marks)
+        asked = [(0, 0), (0, 1), (1, 0), (3, 0), (3, 6), (3, 7), (ALL_ONES, ALL_ONES)]
+        self.assertEqual([LIBRARY.bfs_get_mark(handle, *one) for one in asked], [5, 0, 0, 0, 0, 1, ALL_ONES])
         self.same_digests(handle, read)
         self.ask_both(handle, read, shape, keys)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)

@@ -39,7 +39,7 @@ class Sealed(unittest.TestCase):
         handle = bfs.call(LIBRARY.bfs_create, self.plain, options)
         for key in KEYS:
             LIBRARY.bfs_add(handle, key, len(key))
-        self.assertEqual(LIBRARY.bfs_sync(handle, 5, 3000), 0)
+        self.assertEqual(LIBRARY.bfs_sync(handle, 5, 0, 3000, None), 0)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         bfs.seal(LIBRARY, self.plain, self.path)
 

@@ -167,26 +167,76 @@ TEST_CASE("a write that stopped at any byte never looks clean") {
   }
 }
 
-TEST_CASE("a mark is kept for each of 64 owners, never goes back, and 0 stores nothing") {
+TEST_CASE("a mark is kept for each of 64 owners, never goes back in its epoch, and 0 stores nothing") {
+  for (const std::uint64_t epoch : {0U, 3U}) {
+    Slot slot;
+    const auto set = [&](std::uint64_t owner, std::uint64_t mark) {
+      return format::set_mark(slot, {.owner = owner, .epoch = epoch, .mark = mark});
+    };
+    CHECK(format::mark_of(slot, 0, epoch) == 0);
+    CHECK(format::set_mark(slot, {.owner = 7}));
+    CHECK(slot == Slot{});
+    for (std::uint64_t owner = 0; owner < format::kNumLanes; ++owner) CHECK(set(owner * 11, 100 + owner));
+    for (std::uint64_t owner = 0; owner < format::kNumLanes; ++owner) {
+      CHECK(format::mark_of(slot, owner * 11, epoch) == 100 + owner);
+      CHECK(set(owner * 11, 5));
+      CHECK(set(owner * 11, 0));
+      CHECK(format::mark_of(slot, owner * 11, epoch) == 100 + owner);
+      CHECK(set(owner * 11, 1000 + owner));
+      CHECK(format::mark_of(slot, owner * 11, epoch) == 1000 + owner);
+    }
+    const Slot full = slot;
+    CHECK_FALSE(set(999, 1));
+    CHECK(format::set_mark(slot, {.owner = 999}));
+    CHECK(format::mark_of(slot, 999, epoch) == 0);
+    CHECK(slot == full);
+  }
+}
+
+// A log whose positions begin anew must not find the mark of the one before, which may be higher than all of its own.
+TEST_CASE("a mark counts for its own epoch alone, and another epoch takes its place, be it lower or higher") {
   Slot slot;
-  CHECK(format::mark_of(slot, 0) == 0);
-  CHECK(format::set_mark(slot, 7, 0));
-  CHECK(slot == Slot{});
-  for (std::uint64_t owner = 0; owner < format::kNumLanes; ++owner) {
-    CHECK(format::set_mark(slot, owner * 11, 100 + owner));
+  CHECK(format::set_mark(slot, {.owner = 7, .epoch = 5, .mark = 1000}));
+  for (const std::uint64_t other : {0U, 4U, 6U}) CHECK(format::mark_of(slot, 7, other) == 0);
+  CHECK(format::set_mark(slot, {.owner = 7}));  // a sync without a mark
+  CHECK(format::mark_of(slot, 7, 5) == 1000);
+  std::uint64_t before = 5;
+  for (const std::uint64_t epoch : {6U, 2U, 0U, 9U}) {
+    CHECK(format::set_mark(slot, {.owner = 7, .epoch = epoch, .mark = 10}));
+    CHECK(format::mark_of(slot, 7, epoch) == 10);
+    CHECK(format::mark_of(slot, 7, before) == 0);
+    before = epoch;
   }
-  for (std::uint64_t owner = 0; owner < format::kNumLanes; ++owner) {
-    CHECK(format::mark_of(slot, owner * 11) == 100 + owner);
-    CHECK(format::set_mark(slot, owner * 11, 5));
-    CHECK(format::mark_of(slot, owner * 11) == 100 + owner);
-    CHECK(format::set_mark(slot, owner * 11, 1000 + owner));
-    CHECK(format::mark_of(slot, owner * 11) == 1000 + owner);
-  }
-  const Slot full = slot;
-  CHECK_FALSE(format::set_mark(slot, 999, 1));
-  CHECK(format::set_mark(slot, 999, 0));
-  CHECK(format::mark_of(slot, 999) == 0);
-  CHECK(slot == full);
+  CHECK(format::set_mark(slot, {.owner = 7, .epoch = 10}));
+  CHECK(format::marks_of(slot) == std::vector<OwnerMark>{{{.owner = 7, .epoch = 10}}});
+}
+
+TEST_CASE("mark 0 with an epoch makes an owner known, and every recovery waits for it") {
+  Slot slot;
+  CHECK(format::set_mark(slot, {.owner = 7, .epoch = 1}));
+  CHECK(format::mark_of(slot, 7, 1) == 0);
+  CHECK_FALSE(format::all_recovered(slot));
+  format::set_recovered(slot, 8);
+  CHECK_FALSE(format::all_recovered(slot));
+  format::set_recovered(slot, 7);
+  CHECK(format::all_recovered(slot));
+  CHECK(format::set_mark(slot, {.owner = 8, .epoch = 1, .mark = 5}));
+  CHECK(format::marks_of(slot).size() == 2);
+}
+
+TEST_CASE("who takes the lane of an owner that was dropped has recovered nothing") {
+  Slot slot;
+  for (const std::uint64_t owner : {7U, 8U, 9U}) CHECK(format::set_mark(slot, {.owner = owner, .epoch = 1, .mark = 5}));
+  format::set_recovered(slot, 8);
+  format::drop_owner(slot, 6);
+  CHECK(format::marks_of(slot).size() == 3);
+  format::drop_owner(slot, 8);
+  CHECK(slot.recovered == 0);
+  CHECK(format::mark_of(slot, 8, 1) == 0);
+  CHECK(format::marks_of(slot).size() == 2);
+  CHECK(format::set_mark(slot, {.owner = 10, .epoch = 2, .mark = 6}));
+  CHECK(slot.lanes[1] == LogPosition{.owner = 10, .epoch = 2, .mark = 6});
+  CHECK(format::marks_of(slot)[1].recovered == false);
 }
 
 TEST_CASE("the live word is the file's own, never 0, and has no state bit while healthy") {

@@ -124,16 +124,22 @@ def slot_page(f, sequence, its_state, its_place, lanes, slices=1):
     return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
 
 
-def raised(lanes, owner, mark):
-    """The lanes with the owner's mark raised."""
-    if not mark:
+def raised(lanes, owner, mark, epoch):
+    """The lanes with the owner's mark raised, or with the one of another epoch."""
+    if not mark and not epoch:
         return lanes
-    for wanted in (lambda its_owner, old: old and its_owner == owner, lambda _, old: not old):
+    for wanted in (lambda its_owner, used: used and its_owner == owner, lambda _, used: not used):
         for at in range(0, 1536, 24):
-            its_owner, old, epoch = struct.unpack_from("<QQQ", lanes, at)
-            if wanted(its_owner, old):
-                return lanes[:at] + struct.pack("<QQQ", owner, max(old, mark), epoch if old else 0) + lanes[at + 24:]
+            its_owner, old, old_epoch = struct.unpack_from("<QQQ", lanes, at)
+            if wanted(its_owner, old or old_epoch):
+                return lanes[:at] + struct.pack("<QQQ", owner, max(old, mark) if epoch == old_epoch else mark, epoch) + lanes[at + 24:]
     raise Refused("BFS_EOWNERS")
+
+
+def without(lanes, owner):
+    """The lanes without that owner."""
+    each = [lanes[at:at + 24] for at in range(0, 1536, 24)]
+    return b"".join(bytes(24) if number(lane[:8]) == owner else lane for lane in each)
 
 
 def ask(fd, command, kind, part):
@@ -193,25 +199,25 @@ class Writer:
         self.live_word()
         return changed
 
-    def write_slot(self, its_state, its_place=b"", owner=0, mark=0):
+    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes):
         pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
         valid = [number(page[4088:]) == xxh3(page[:4088], number(self.f.file_id[:8])) for page in pages]
         newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
         old, sequence = pages[newest], number(pages[newest][:8])
         check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
-        lanes = raised(old[128:1664], owner, mark)
+        lanes = change(old[128:1664])
         page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]))
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
 
-    def sync_and_write(self, its_state, owner=0, mark=0):
+    def sync_and_write(self, its_state, change=lambda lanes: lanes):
         """Steps 3 to 9 of "Syncing", holding the state lock and the sync lock."""
         before = self.live_word()
         self.change_live_word(SYNCING)
         try:
             check([(not before & (POISONED | SYNCING), "BFS_EPOISONED")])
             os.fdatasync(self.fd)
-            self.write_slot(its_state, b"", owner, mark)
+            self.write_slot(its_state, b"", change)
         except Exception as error:
             if str(error) != "BFS_EOWNERS":
                 self.change_live_word(POISONED)
@@ -221,10 +227,16 @@ class Writer:
             raise
         self.change_live_word(0, SYNCING)
 
-    def sync(self, owner=0, mark=0):
+    def sync(self, owner=0, mark=0, epoch=0):
+        self.sync_with(lambda lanes: raised(lanes, owner, mark, epoch))
+
+    def drop_owner(self, owner):
+        self.sync_with(lambda lanes: without(lanes, owner))
+
+    def sync_with(self, change):
         self.live_word()
         with locked(self.fd, SYNC), locked(self.fd, STATE):
-            self.sync_and_write(DIRTY, owner, mark)
+            self.sync_and_write(DIRTY, change)
 
     def close(self):
         try:

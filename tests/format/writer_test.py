@@ -88,6 +88,10 @@ def asked(handle, shape, keys):
     return [LIBRARY.bfs_contains(handle, key, len(key)) for key in keys]
 
 
+# Owner, mark and epoch of one sync after the other; the last owner is dropped.
+MARKS = ((0, 5, 0), (7, 9, 1), (0, 4, 0), (7, 3, 2), (6, 0, 4), (2**64 - 1, 2**64 - 1, 2**64 - 1), (8, 8, 8))
+
+
 def content(path):
     with open(path, "rb") as file:
         return file.read()
@@ -118,19 +122,21 @@ class Writer(unittest.TestCase):
         self.folder = os.fsencode(folder.name)
         self.path, self.other = self.folder + b"/writer.bf", self.folder + b"/library.bf"
 
-    def library_file(self, shape, keys, marks=((0, 5), (7, 3), (0, 4), (2**64 - 1, 2**64 - 1))):
+    def library_file(self, shape, keys, marks=MARKS):
         handle = bfs.call(LIBRARY.bfs_create, self.other, library_options(shape))
         library_adds(handle, shape, keys)
-        for owner, mark in marks:
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, mark), 0)
+        for owner, mark, epoch in marks:
+            self.assertEqual(LIBRARY.bfs_sync(handle, owner, epoch, mark, None), 0)
+        self.assertEqual(LIBRARY.bfs_drop_owner(handle, 8, None), 0)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return reader.open_file(self.other, key_of(shape))
 
-    def writer_file(self, shape, keys, n=1000, p=0.01, marks=((0, 5), (7, 3), (0, 4), (2**64 - 1, 2**64 - 1))):
+    def writer_file(self, shape, keys, n=1000, p=0.01, marks=MARKS):
         w = writer.create(self.path, writer_shape(shape, n, p))
         writer_adds(w, shape, keys)
-        for owner, mark in marks:
-            w.sync(owner, mark)
+        for owner, mark, epoch in marks:
+            w.sync(owner, mark, epoch)
+        w.drop_owner(8)
         w.close()
         return reader.open_file(self.path, key_of(shape))
 
@@ -190,25 +196,26 @@ class Writer(unittest.TestCase):
                 self.writer_file(shape, KEYS)
                 self.assertEqual(set(self.library_finds(self.path, shape, KEYS)), {1})
                 handle = bfs.open_with(LIBRARY, self.path, bfs.WRITE, key=key_of(shape))
-                self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (0, 1, 7, 2**64 - 1)], [5, 0, 3, 2**64 - 1])
+                self.assertEqual(bfs.marks_of(LIBRARY, handle), {0: (5, 0), 6: (0, 4), 7: (3, 2), 2**64 - 1: (2**64 - 1, 2**64 - 1)})
                 self.assertEqual(set(asked(handle, shape, KEYS)), {1})
                 self.assertEqual(set(library_adds(handle, shape, KEYS)), {0}, "the library would set other bits")
                 library_adds(handle, shape, MORE[:300])
-                self.assertEqual(LIBRARY.bfs_sync(handle, 1, 6), 0)
+                self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 6, None), 0)
                 self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 self.healthy(self.path)
 
                 w = writer.open_clean(self.path, key_of(shape))
                 self.assertEqual(writer_adds(w, shape, KEYS + MORE[:300]), 0, "the writer would set other bits")
                 added = writer_adds(w, shape, MORE[300:])
-                w.sync(7, 9)
+                w.sync(7, 9, 2)
                 w.sync(0, 2)
+                w.drop_owner(6)
                 self.healthy(self.path)
                 w.close()
                 self.healthy(self.path)
                 self.assertEqual(set(self.library_finds(self.path, shape, KEYS + MORE)), {1})
                 read, handle = reader.open_file(self.path, key_of(shape)), bfs.open_with(LIBRARY, self.path, key=key_of(shape))
-                self.assertEqual(read.marks, {0: 5, 1: 6, 7: 9, 2**64 - 1: 2**64 - 1})
+                self.assertEqual(read.marks, {0: (5, 0), 1: (6, 0), 7: (9, 2), 2**64 - 1: (2**64 - 1, 2**64 - 1)})
                 self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, read.keys_added)
                 absent = digests_of(read, shape, ABSENT)
                 self.assertTrue(asked(handle, shape, ABSENT) == [int(read.contains_digest(digest)) for digest in absent])
@@ -246,8 +253,8 @@ class Writer(unittest.TestCase):
         w.sync(163, 1000)
         w.close()
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
-        self.assertEqual([LIBRARY.bfs_mark(handle, owner) for owner in (1, 100, 163)], [0, 100, 1000])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 1), CODES["BFS_EOWNERS"])
+        self.assertEqual([LIBRARY.bfs_get_mark(handle, owner, 0) for owner in (1, 100, 163)], [0, 100, 1000])
+        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), CODES["BFS_EOWNERS"])
         self.assertEqual(LIBRARY.bfs_contains(handle, b"late", 4), 1)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
@@ -327,7 +334,7 @@ class Writer(unittest.TestCase):
         def deed():
             handle = bfs.open_with(LIBRARY, self.path, flags)
             self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in (b"key 299", b"after the mark")], [1, 1])
-            self.assertEqual(LIBRARY.bfs_mark(handle, 4), 44)
+            self.assertEqual(LIBRARY.bfs_get_mark(handle, 4, 0), 44)
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         return self.code_of(deed)
 
@@ -382,7 +389,7 @@ class Writer(unittest.TestCase):
         self.killed_file("w.change_live_word(writer.SYNCING)\n            try: w.sync(4, 45)\n            except writer.Refused: pass")
         self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EPOISONED"] * 2)
         read = reader.open_file(self.path)
-        self.assertEqual((read.marks, read.contains(b"never")), ({4: 44}, True))
+        self.assertEqual((read.marks, read.contains(b"never")), ({4: (44, 0)}, True))
         self.assertEqual(newest_slot(content(self.path))[16:32], bytes(16))
 
     def test_its_sealed_file_is_verified_and_the_library_s_but_for_what_is_random(self):

@@ -55,18 +55,18 @@ std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
 }
 
 void sync(bfs_filter* filter) {
-  const std::int32_t synced = bfs_sync(filter, kOwner, kMark);
+  const std::int32_t synced = bfs_sync(filter, kOwner, 0, kMark, nullptr);
   check_code(synced, "a sync");
-  check(synced != BFS_OK || bfs_mark(filter, kOwner) >= kMark, "a mark that was stored");
+  check(synced != BFS_OK || bfs_get_mark(filter, kOwner, 0) >= kMark, "a mark that was stored");
 }
 
 // Every owner of a mark has added again what came after it.
 void end_recovery(const char* path, bfs_filter* filter) {
   const auto report = bfstore::inspect(path, false);
   check(report.ok(), "a report on a file that is open");
-  bool over = report->marks.empty() && bfs_recovered(filter, kOwner, nullptr) == 1;
+  bool over = report->marks.empty() && bfs_finish_recovery(filter, kOwner, nullptr) == 1;
   for (const auto& mark : report->marks) {
-    const std::int32_t code = bfs_recovered(filter, mark.owner, nullptr);
+    const std::int32_t code = bfs_finish_recovery(filter, mark.owner, nullptr);
     check_code(code, "an owner recovered");
     over = code == 1;
   }
@@ -116,8 +116,8 @@ void use_up(const char* path, unsigned calls, KeySet& present) {
     const auto [code, filter, keyed] = fuzz::open_file(path, writing(calls) | how);
     if (filter == nullptr) continue;
     fuzz::add_some(filter, calls, 5, present);
-    check_code(bfs_sync(filter, kOwner, kMark), "a sync");
-    check_code(bfs_recovered(filter, kOwner, nullptr), "an owner recovered");
+    check_code(bfs_sync(filter, kOwner, 0, kMark, nullptr), "a sync");
+    check_code(bfs_finish_recovery(filter, kOwner, nullptr), "an owner recovered");
     fuzz::ask(filter, present);
     check_code(bfs_close(filter, nullptr), "closing");
   }

@@ -205,14 +205,21 @@ void Sequence::add_batch(Handle& handle) {
 void Sequence::sync(Handle& handle) {
   const std::uint64_t owner = input_.u8();
   const std::uint64_t mark = input_.u8();
-  const std::int32_t code = bfs_sync(handle.filter, owner, mark);
+  const std::uint64_t epoch = mark / 64;
+  const std::int32_t code = bfs_sync(handle.filter, owner, epoch, mark, nullptr);
   check_code(code, "a sync");
   check(code <= BFS_OK, "a sync returns nothing but a code", code);
-  std::uint64_t& known = handle.content->marks[owner];
-  if (code == BFS_OK) known = std::max(known, mark);
+  auto& [known_epoch, known] = handle.content->marks[owner];
+  if (code == BFS_OK && (epoch != 0 || mark != 0)) {
+    known = known_epoch == epoch ? std::max(known, mark) : mark;
+    known_epoch = epoch;
+  }
   if (code == BFS_EOWNERS) check(handle.content->marks.size() > 64, "there are lanes for 64 owners");
-  if (handle.path < kPaths && !handle.copied)
-    check(bfs_mark(handle.filter, owner) == known, "a mark is where it was put");
+  if (handle.path == kPaths || handle.copied) return;
+  for (std::uint64_t asked = 0; asked < 4; ++asked) {
+    const std::uint64_t expected = asked == known_epoch ? known : 0;
+    check(bfs_get_mark(handle.filter, owner, asked) == expected, "a mark is where it was put, in its epoch alone");
+  }
 }
 
 void Sequence::supersede(Handle& handle) {
@@ -309,7 +316,7 @@ void Sequence::step() {
     case 5:
       return sync(*handle);
     case 6: {
-      const std::int32_t over = bfs_recovered(handle->filter, input_.u8(), nullptr);
+      const std::int32_t over = bfs_finish_recovery(handle->filter, input_.u8(), nullptr);
       check_code(over, "an owner recovered");
       return check(over <= 1, "a recovery is over or not", over);
     }

@@ -17,9 +17,9 @@ constexpr std::uint64_t kNeverAdded = 0x0123456789abcdef;
 // What a file or a buffer has, whatever its name is.
 struct Content {
   std::set<std::uint64_t> digests;
-  std::map<std::uint64_t, std::uint64_t> marks;
-  bool superseded = false;  // another file has its place, or is about to
-  bool in_doubt = false;    // copied while it may have been in use
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> marks;  // epoch and mark of an owner
+  bool superseded = false;                                                 // another file has its place, or is about to
+  bool in_doubt = false;                                                   // copied while it may have been in use
   bool keyed = false;
   bool sealed = false;
   bool damaged = false;  // since it was sealed

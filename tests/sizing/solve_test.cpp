@@ -195,8 +195,8 @@ TEST_CASE("each bad argument is refused by the name of its option") {
   check_every_layout_refuses(shape(UINT64_MAX, 7), Code::kInvalid, {"num_bits", "2^48"});
   check_every_layout_refuses(shape(1000, 65), Code::kInvalid, {"num_probes 65", "1 to 64"});
   check_every_layout_refuses(shape(1000, UINT32_MAX), Code::kInvalid, {"num_probes 4294967295"});
-  check_every_layout_refuses(shape(1000, 0), Code::kInvalid, {"num_bits and num_probes go together"});
-  check_every_layout_refuses(shape(0, 7), Code::kInvalid, {"num_bits and num_probes go together"});
+  check_every_layout_refuses(shape(1000, 0), Code::kInvalid, {"num_bits and num_probes", "both or neither"});
+  check_every_layout_refuses(shape(0, 7), Code::kInvalid, {"num_bits and num_probes", "both or neither"});
   check_every_layout_refuses(with(kMostKeys + 1, 0.01), Code::kInvalid, {"capacity 9223372036854775808", "2^63 - 1"});
   check_every_layout_refuses(shape(512, 1, UINT64_MAX), Code::kInvalid, {"capacity 18446744073709551615"});
 }
@@ -205,7 +205,7 @@ TEST_CASE("a size that is not given, or by half, is refused") {
   Options budget;
   budget.max_bytes = 1000000;
   for (const Options& options : {Options{}, with(0, 0.01), with(0, 0, 10), budget}) {
-    check_every_layout_refuses(options, Code::kInvalid, {"size is not given", "capacity"}, 1000000);
+    check_every_layout_refuses(options, Code::kInvalid, {"no size was given", "capacity"}, 1000000);
   }
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("a size that is given in two ways is refused, whatever the two are") {
       ways[i](options);
       ways[j](options);
       check_every_layout_refuses(options, Code::kInvalid,
-                                 {"only one of", "false-positive rate", "bits per key", "max_bytes", "num_bits"},
+                                 {"in two ways", "false-positive rate", "bits per key", "max_bytes", "num_bits"},
                                  1 << 20);
     }
   }

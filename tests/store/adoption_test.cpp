@@ -184,7 +184,7 @@ TEST_CASE("a clean file that still carries the flag of the sync that made it cle
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
-  CHECK(writer.sync(1, 1).ok());
+  CHECK(writer.sync({.owner = 1, .mark = 1}).ok());
   CHECK(writer.close().ok());
   CHECK(state_of(dir.file()) == FileState::kClean);
 }

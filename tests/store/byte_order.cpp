@@ -25,7 +25,7 @@ void print(const Filter& filter, std::uint64_t first, std::uint64_t end) {
   std::printf("maybe %d strangers %d added %d bits %d mark %d health %d\n",
               static_cast<int>(maybes(filter, "key ", first, end)), static_cast<int>(maybes(filter, "no ", 0, 100)),
               static_cast<int>(stats.keys_added), static_cast<int>(stats.fill->set_bits),
-              static_cast<int>(filter.mark(1)), static_cast<int>(filter.health()));
+              static_cast<int>(filter.get_mark(1)), static_cast<int>(filter.health()));
   std::fflush(stdout);
 }
 
@@ -53,7 +53,7 @@ int main(int count, char** values) {
   for (std::uint64_t i = first; what != "ask" && i < end; ++i) {
     if (!filter->add("key " + std::to_string(i)).ok()) return 4;
   }
-  if (what != "ask" && !filter->sync(1, end).ok()) return 5;
+  if (what != "ask" && !filter->sync({.owner = 1, .mark = end}).ok()) return 5;
   print(*filter, first, end);
   std::uint64_t all = 0;
   if (std::cin >> all) print(*filter, 0, all);

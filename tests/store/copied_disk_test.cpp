@@ -129,7 +129,7 @@ int use(const std::string& path, const OpenOptions& options = {}) {
     for (std::uint64_t number = 0; number < kMany; ++number) {
       if (!filter->add(key_of(7, number)).ok()) return 12;
     }
-    if (!filter->sync(1, 1).ok()) return 13;
+    if (!filter->sync({.owner = 1, .mark = 1}).ok()) return 13;
     return filter->close().ok() ? 0 : 14;
   });
 }

@@ -151,7 +151,7 @@ TEST_CASE("a copy is for reading only, and is refused where the file would be") 
   Filter copy = opened(Filter::open(path, OpenMode::kRead, {.map = {.populate = true, .guard = true, .copy = true}}));
   check_answers(copy);
   CHECK(copy.add("a key").code() == Code::kReadOnly);
-  CHECK(copy.sync(1, 1).code == Code::kReadOnly);
+  CHECK(copy.sync({.owner = 1, .mark = 1}).code == Code::kReadOnly);
   CHECK(created(path + ".left").close().ok());
   leave_behind(path + ".left");
   edit_slots(path + ".left", [](format::Slot& slot) { slot.place.boot_id = {}; });

@@ -176,7 +176,7 @@ TEST_CASE("an unpublished filter has no name until it is published, and then is 
   TempDir dir;
   Filter filter = created(dir.file(), with(false, true));
   add_keys(filter, 1, 0, kSome);
-  CHECK(filter.sync(5, 50).ok());
+  CHECK(filter.sync({.owner = 5, .mark = 50}).ok());
   add_keys(filter, 2, 0, kSome);
   CHECK(dir.names().empty());
   CHECK(filter.publish().ok());
@@ -188,7 +188,7 @@ TEST_CASE("an unpublished filter has no name until it is published, and then is 
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
   CHECK(maybes(reader, 1, 0, kSome) + maybes(reader, 2, 0, kSome) == 2 * kSome);
-  CHECK(reader.mark(5) == 50);
+  CHECK(reader.get_mark(5) == 50);
   CHECK(opened(Filter::open(dir.file(), OpenMode::kExclusive)).close().ok());
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("a writer under a file size limit that its header does not fit in is r
     CHECK(state_of(dir.file()) == FileState::kClean);
     Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
     CHECK(in_child(opens_under_the_limit) == 0);  // its first sync would poison the file for the other one
-    CHECK(other.sync(1, 1).ok());
+    CHECK(other.sync({.owner = 1, .mark = 1}).ok());
   }
 }
 
@@ -341,7 +341,7 @@ TEST_CASE("a sync under a file size limit that came later is an error and no sig
           auto filter = Filter::create(dir.file(), small_options());
           const rlimit bytes{4096, 4096};
           if (!filter || !filter->add("a key").ok() || setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 10;
-          return filter->sync(1, 1).code == Code::kPoisoned ? 0 : 11;
+          return filter->sync({.owner = 1, .mark = 1}).code == Code::kPoisoned ? 0 : 11;
         }) == 0);
 }
 

@@ -252,7 +252,7 @@ int ask_until_told(const File& file, Board& board, bool guard, bool writes) {
   Askers(*filter, board, file).run(writes);
   std::error_code ignored;
   const bool shorter = std::filesystem::file_size(file.path, ignored) < file.bytes;
-  if (writes && shorter && filter->sync(1, 1).ok()) return kSyncedWhatWasCut;
+  if (writes && shorter && filter->sync({.owner = 1, .mark = 1}).ok()) return kSyncedWhatWasCut;
   return filter->close().ok() && writes && shorter ? kClosedWhatWasCut : kGood;
 }
 

@@ -60,7 +60,7 @@ int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
   got = filter.ok();
   if (!got && filter.error().os_errno != EMFILE) return __LINE__;
   const bool writes = got && filter->add("key").ok();
-  if (writes && !filter->sync(1, 1).ok()) return __LINE__;
+  if (writes && !filter->sync({.owner = 1, .mark = 1}).ok()) return __LINE__;
   leave_free(64);
   if (!got) return open_code(path, OpenMode::kExclusive) == Code::kOk ? 0 : __LINE__;
   if (open_code(path, OpenMode::kRead) != Code::kOk) return __LINE__;

@@ -119,7 +119,7 @@ TEST_CASE("a sync stores its state and leaves the file dirty") {
   TempDir dir;
   Filter filter = created(dir.file());
   const std::uint64_t before = look_at(dir.file()).newest().sequence;
-  CHECK(filter.sync(3, 5).ok());
+  CHECK(filter.sync({.owner = 3, .mark = 5}).ok());
   check_marked_dirty(dir.file());
   CHECK(look_at(dir.file()).newest().sequence == before + 1);
   CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);

@@ -72,7 +72,7 @@ void clean(Scene& scene) {
   Filter filter = created(scene.path);
   for (const unsigned owner : kOwners) {
     add_some(filter, owner, 0, kSome);
-    REQUIRE(filter.sync(owner, kMark).ok());
+    REQUIRE(filter.sync({.owner = owner, .mark = kMark}).ok());
   }
   REQUIRE(filter.close().ok());
   scene.acknowledged = kSome;
@@ -126,7 +126,7 @@ void left_superseded(Scene& scene) {
 void paused(Scene& scene) {
   unclean(scene);
   Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
-  const auto over = filter.recovered(1);
+  const auto over = filter.finish_recovery(1);
   REQUIRE(over.ok());
   CHECK_FALSE(*over);
   REQUIRE(filter.close().ok());
@@ -136,7 +136,7 @@ void recovering(Scene& scene) {
   unclean(scene);
   REQUIRE(in_child([&] {
             auto filter = Filter::open(scene.path, OpenMode::kWrite, kRecover);
-            _exit(filter.ok() && filter->recovered(1).ok() ? 0 : 1);
+            _exit(filter.ok() && filter->finish_recovery(1).ok() ? 0 : 1);
             return 0;
           }) == 0);
   CHECK(state_of(scene.path) == FileState::kRecovering);
@@ -160,7 +160,7 @@ void recoverer(Scene& scene) { REQUIRE(open_it(scene, OpenMode::kWrite, kRecover
 
 void last_recoverer(Scene& scene) {
   recoverer(scene);
-  REQUIRE(scene.handle->recovered(1).ok());
+  REQUIRE(scene.handle->finish_recovery(1).ok());
 }
 
 Options replacing(bool unpublished) {
@@ -198,9 +198,9 @@ Error write_alone(Scene& scene) { return open_it(scene, OpenMode::kExclusive); }
 Error recover(Scene& scene) { return open_it(scene, OpenMode::kWrite, kRecover); }
 Error recover_alone(Scene& scene) { return open_it(scene, OpenMode::kExclusive, kRecover); }
 Error accept_loss(Scene& scene) { return open_it(scene, OpenMode::kWrite, {.accept_loss = true}); }
-Error sync_it(Scene& scene) { return scene.handle->sync(1, 2 * kSome); }
+Error sync_it(Scene& scene) { return scene.handle->sync({.owner = 1, .mark = 2 * kSome}); }
 Error say_recovered(Scene& scene) {
-  const auto over = scene.handle->recovered(2);
+  const auto over = scene.handle->finish_recovery(2);
   return over.ok() ? Error{} : over.error();
 }
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
@@ -214,7 +214,7 @@ Error close_it(Scene& scene) {
 void reads(Scene& scene) { CHECK(answers_no(*scene.handle)); }
 void writes(Scene& scene) {
   CHECK(scene.handle->health() == Code::kOk);
-  CHECK(scene.handle->sync(1, kMark).ok());
+  CHECK(scene.handle->sync({.owner = 1, .mark = kMark}).ok());
   CHECK(look_at(scene.path).says_dirty());
 }
 void recovers(Scene& scene) {
@@ -354,11 +354,11 @@ void check_newcomer(const Scene& scene) {
 // Each owner adds again what came after its mark, which tells no more than what was synced.
 void recover_by_the_marks(const Scene& scene, Filter& filter) {
   for (const unsigned owner : kOwners) {
-    const std::uint64_t mark = filter.mark(owner);
+    const std::uint64_t mark = filter.get_mark(owner);
     CHECK(mark >= scene.mark);
     CHECK(mark <= scene.acknowledged);
     add_some(filter, owner, mark, scene.acknowledged - mark);
-    REQUIRE(filter.recovered(owner).ok());
+    REQUIRE(filter.finish_recovery(owner).ok());
   }
 }
 
@@ -389,7 +389,7 @@ void check_replaced(const Scene& scene, bool with_keys) {
   if (with_keys) CHECK(all_maybe(filter, kNewcomer, kSome));
   if (filter.health() == Code::kRecovering) {
     add_some(filter, kNewcomer, 0, kSome);
-    CHECK(filter.recovered(kNewcomer).ok());
+    CHECK(filter.finish_recovery(kNewcomer).ok());
   }
   CHECK(answers_no(filter));
   CHECK(filter.close().ok());

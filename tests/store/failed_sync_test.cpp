@@ -53,9 +53,9 @@ void check_poisoned(Filter& filter) {
 void check_refuses_writes(Filter& filter) {
   CHECK(filter.add("more").code() == Code::kPoisoned);
   CHECK(filter.add_digest(1).code() == Code::kPoisoned);
-  CHECK(filter.sync(1, 1000).code == Code::kPoisoned);
+  CHECK(filter.sync({.owner = 1, .mark = 1000}).code == Code::kPoisoned);
   CHECK(filter.sync().code == Code::kPoisoned);
-  CHECK(filter.mark(1) < 1000);
+  CHECK(filter.get_mark(1) < 1000);
 }
 
 // For each errno and each n, until the nth sync does not come.
@@ -95,9 +95,9 @@ TEST_CASE("whichever half of a sync fails, the file is poisoned for good in ever
         add_keys(filter, 1, 0, kSome);
         Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
         Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-        CHECK(filter.sync(1, 7).ok());
+        CHECK(filter.sync({.owner = 1, .mark = 7}).ok());
         const auto came = fail_sync(nth, os_errno);
-        const Error failed = filter.sync(1, 8);
+        const Error failed = filter.sync({.owner = 1, .mark = 8});
         if (!*came) return false;
         CHECK(failed.code == Code::kPoisoned);
         CHECK(failed.os_errno == os_errno);
@@ -107,8 +107,8 @@ TEST_CASE("whichever half of a sync fails, the file is poisoned for good in ever
         for (Filter* each : {&filter, &other, &reader}) check_poisoned(*each);
         check_refuses_writes(filter);
         check_refuses_writes(other);
-        CHECK(filter.mark(1) <= (nth == 1 ? 7U : 8U));  // the keys may be on the disk, and the mark not
-        CHECK(filter.close().ok());                     // another writer is there: nothing is synced
+        CHECK(filter.get_mark(1) <= (nth == 1 ? 7U : 8U));  // the keys may be on the disk, and the mark not
+        CHECK(filter.close().ok());                         // another writer is there: nothing is synced
         CHECK(other.close().code == Code::kPoisoned);
         check_ruined(dir.file());
         CHECK(state_of(dir.file()) == FileState::kPoisoned);
@@ -149,7 +149,7 @@ TEST_CASE("a handle whose failed sync could not be written down stays poisoned w
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
   faults::on_sync = [](int) { return EIO; };
-  CHECK(filter.sync(1, 8).code == Code::kPoisoned);
+  CHECK(filter.sync({.owner = 1, .mark = 8}).code == Code::kPoisoned);
   set_live_word(dir.file(),
                 look_at(dir.file()).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
   check_poisoned(filter);
@@ -163,8 +163,8 @@ TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor c
   add_keys(filter, 1, 0, kSome);
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
   check_poisoned(filter);
-  CHECK(filter.sync(1, 8).code == Code::kPoisoned);
-  CHECK(filter.mark(1) == 0);
+  CHECK(filter.sync({.owner = 1, .mark = 8}).code == Code::kPoisoned);
+  CHECK(filter.get_mark(1) == 0);
   CHECK(filter.close().code == Code::kPoisoned);
   CHECK_FALSE(look_at(dir.file()).slots.clean());
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kPoisoned);
@@ -289,10 +289,10 @@ TEST_CASE("a process that dies between a failed sync and its flag leaves a file 
       if (--count == 0) throw faults::Killed();
       return 0;
     };
-    CHECK_THROWS_AS(static_cast<void>(dead.sync(1, 1)), faults::Killed);
+    CHECK_THROWS_AS(static_cast<void>(dead.sync({.owner = 1, .mark = 1})), faults::Killed);
     no_faults();
     CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);  // beside the other writer
-    CHECK(other.sync(2, 1).code == Code::kPoisoned);
+    CHECK(other.sync({.owner = 2, .mark = 1}).code == Code::kPoisoned);
     check_poisoned(other);
     CHECK(other.close().ok());  // the dead one's handle is still open in this process
     check_ruined(dir.file());
@@ -360,7 +360,7 @@ TEST_CASE("a sync or the last close beside a process that died in a sync poisons
             faults::on_sync = [](int) -> int { _exit(77); };
             return dying.ok() && dying->sync().ok() ? 0 : 1;
           }) == 77);
-    CHECK((closing ? other.close() : other.sync(2, 1)).code == Code::kPoisoned);
+    CHECK((closing ? other.close() : other.sync({.owner = 2, .mark = 1})).code == Code::kPoisoned);
     check_ruined(dir.file());
   }
 }

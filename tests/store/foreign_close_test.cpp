@@ -39,7 +39,7 @@ TEST_CASE("a shared writer without its descriptor adds on, and the file does not
           if (inspect(dir.file(), false)->state != FileState::kInUse) return 4;
           if (!look_at(dir.file()).says_dirty()) return 5;
           if (!filter.add(key_of(1, 2)).ok()) return 6;
-          if (filter.sync(1, 1).code != Code::kLost) return 7;
+          if (filter.sync({.owner = 1, .mark = 1}).code != Code::kLost) return 7;
           if (filter.close().code != Code::kLost) return 8;
           return inspect(dir.file(), false)->state == FileState::kAdoptable ? 0 : 9;
         }) == 0);
@@ -90,7 +90,8 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone another filter
           if (!second || !second->add(key_of(2, 0)).ok()) return 1;
           if (first.close().ok()) return 2;
           if (open_code(other, OpenMode::kExclusive) != Code::kBusy) return 3;
-          if (!second->add(key_of(2, 1)).ok() || !second->sync(1, 1).ok() || !second->close().ok()) return 4;
+          if (!second->add(key_of(2, 1)).ok() || !second->sync({.owner = 1, .mark = 1}).ok() || !second->close().ok())
+            return 4;
           return inspect(other, false)->state == FileState::kClean ? 0 : 5;
         }) == 0);
   CHECK(maybes(opened(Filter::open(other, OpenMode::kRead)), 2, 0, 2) == 2);
@@ -103,7 +104,7 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone another handle
   CHECK(in_child_without_descriptors(dir.file(), OpenMode::kWrite, [&](Filter& first) {
           auto second = Filter::open(dir.file(), OpenMode::kWrite);
           if (!second || first.close().ok()) return 1;
-          if (!second->add(key_of(1, 1)).ok() || !second->sync(1, 2).ok()) return 2;
+          if (!second->add(key_of(1, 1)).ok() || !second->sync({.owner = 1, .mark = 2}).ok()) return 2;
           return second->close().ok() && inspect(dir.file(), false)->state == FileState::kClean ? 0 : 3;
         }) == 0);
 }

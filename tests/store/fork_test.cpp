@@ -33,14 +33,14 @@ TEST_CASE("a child adds nothing through a handle of its parent, and asks as befo
             for (const AddForm& form : add_forms()) {
               if (form.add(filter, 2, 300).code() != Code::kForked) return 1;
             }
-            if (filter.sync(1, 1).code != Code::kForked) return 2;
-            if (filter.recovered(1).error().code != Code::kForked) return 3;
+            if (filter.sync({.owner = 1, .mark = 1}).code != Code::kForked) return 2;
+            if (filter.finish_recovery(1).error().code != Code::kForked) return 3;
             if (maybes(filter, 1, 0, kSome) != kSome || !answers_no(filter)) return 4;
             return filter.close().ok() ? 0 : 5;
           }) == 0);
     CHECK(read_bytes(dir.file()) == before);
     add_keys(filter, 2, 0, kSome);
-    CHECK(filter.sync(1, 1).ok());
+    CHECK(filter.sync({.owner = 1, .mark = 1}).ok());
     CHECK(state_of(dir.file()) == FileState::kInUse);
     CHECK(filter.close().ok());
     CHECK(state_of(dir.file()) == FileState::kClean);
@@ -117,7 +117,7 @@ void check_nobody_has_it(const std::string& path) {
   CHECK(state_of(path) == FileState::kAdoptable);
   Filter next = opened(Filter::open(path, OpenMode::kExclusive));
   CHECK(next.contains(key_of(1, 1)));
-  CHECK(next.sync(1, 1).ok());
+  CHECK(next.sync({.owner = 1, .mark = 1}).ok());
   CHECK(next.close().ok());
 }
 

@@ -67,7 +67,7 @@ FullDisk::FullDisk(const std::string& type, std::size_t num_files) {
     paths.push_back(disk->path() + "/filter" + std::to_string(i) + ".bf");
     Filter filter = created(paths.back(), big());
     add_keys(filter, 1, 0, kBefore);
-    REQUIRE(filter.sync(1, kBefore).ok());
+    REQUIRE(filter.sync({.owner = 1, .mark = kBefore}).ok());
     REQUIRE(filter.close().ok());
   }
   disk->settle();

@@ -98,7 +98,7 @@ TEST_CASE("a file of which a writer could not read a page is poisoned for everyb
   CHECK(writer.health() == Code::kFault);
   write_bytes(path, kHeader, body);  // the page is there again: this handle does not believe it
   CHECK(other.call("health") == "BFS_EPOISONED");
-  CHECK(writer.sync(1, 1).code == Code::kFault);
+  CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kFault);
   const Error closed = writer.close();
   CHECK(closed.code == Code::kFault);
   CHECK(closed.message.find(path) != std::string::npos);

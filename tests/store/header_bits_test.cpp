@@ -86,7 +86,7 @@ TEST_CASE("every single bit of a clean file's header that is flipped is refused,
   const TempDir dir(memory_folder());
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
-  REQUIRE(filter.sync(1, kSome).ok());
+  REQUIRE(filter.sync({.owner = 1, .mark = kSome}).ok());
   REQUIRE(filter.close().ok());
   const std::string before = read_bytes(dir.file());
   const std::size_t harmless = flip_all(dir.file(), State::kClean);

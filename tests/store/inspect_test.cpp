@@ -31,7 +31,7 @@ TEST_CASE("a sync that is under way is told, and neither one that is over nor on
     seen.push_back(report_of(dir.file()).syncing);
     return 0;
   };
-  CHECK(writer.sync(1, 1).ok());
+  CHECK(writer.sync({.owner = 1, .mark = 1}).ok());
   CHECK(seen == std::vector<bool>{true});
   CHECK_FALSE(report_of(dir.file()).syncing);
   CHECK(writer.close().ok());

@@ -63,7 +63,7 @@ class Arena {
     Filter filter = opened(Filter::open(path(), OpenMode::kWrite, {.recover = true}));
     for (unsigned owner = 0; owner < kWorkers && filter.health() == Code::kRecovering; ++owner) {
       add_keys(filter, owner, 0, board_->workers[owner].acknowledged());
-      CHECK(filter.recovered(owner).ok());
+      CHECK(filter.finish_recovery(owner).ok());
     }
     check(filter);
     CHECK(answers_no(filter));

@@ -151,7 +151,7 @@ TEST_CASE("a file that was damaged while it was open is not synced, not called c
     const bool foreign = damage.name == "another filter is copied over it";
     const std::string before = read_bytes(dir.file());
     if (damage.code != Code::kLost) continue;  // a state: the file is not damaged
-    CHECK(writer.sync(1, 1).code == Code::kLost);
+    CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kLost);
     CHECK(writer.close().code == Code::kLost);
     CHECK(read_bytes(dir.file()) == before);
     if (!foreign) CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
@@ -234,7 +234,7 @@ TEST_CASE("a file that was cut anywhere behind its header and grown again answer
       CHECK(writer.add("a key").code() == Code::kLost);
       CHECK_FALSE(*writer.is_current());
       CHECK_FALSE(*reader.is_current());
-      CHECK(writer.sync(1, 1).code == Code::kLost);
+      CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kLost);
       CHECK(writer.close().code == Code::kLost);
     }
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})

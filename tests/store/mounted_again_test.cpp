@@ -33,9 +33,9 @@ void check_refused_and_recover(const std::string& path) {
     CHECK(open_code(path, mode) == Code::kUnclean);
   {
     Filter filter = opened(Filter::open(path, OpenMode::kWrite, {.recover = true}));
-    CHECK(filter.mark(1) == kBefore);
+    CHECK(filter.get_mark(1) == kBefore);
     add_keys(filter, 1, kBefore, kAll - kBefore);
-    CHECK(filter.recovered(1).value());
+    CHECK(filter.finish_recovery(1).value());
     CHECK(filter.close().ok());
   }
   CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kAll) == kAll);
@@ -54,7 +54,7 @@ void put_back_or_mount_again(const std::string& type, bool put_back) {
       auto filter = Filter::create(path, small_options());
       bool good = filter.ok();
       for (std::uint64_t i = 0; good && i < kAll; ++i) {
-        good = filter->add(key_of(1, i)).ok() && (i + 1 != kBefore || filter->sync(1, kBefore).ok());
+        good = filter->add(key_of(1, i)).ok() && (i + 1 != kBefore || filter->sync({.owner = 1, .mark = kBefore}).ok());
       }
       if (!good) _exit(1);
       raise(SIGSTOP);

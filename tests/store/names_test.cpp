@@ -98,7 +98,7 @@ TEST_CASE("a handle that was opened before chroot publishes, syncs and closes as
     auto writer = Filter::create(dir.file("here/writer.bf"), small_options());
     auto fresh = Filter::create(dir.file("here/new.bf"), replacing_later());
     if (!writer || !fresh || chroot(dir.file("elsewhere").c_str()) != 0) return 1;
-    if (!writer->add("a key").ok() || !writer->sync(1, 1).ok() || !*writer->is_current()) return 2;
+    if (!writer->add("a key").ok() || !writer->sync({.owner = 1, .mark = 1}).ok() || !*writer->is_current()) return 2;
     if (!fresh->publish().ok() || !*fresh->is_current()) return 3;
     return writer->close().ok() ? 0 : 4;
   });
@@ -119,7 +119,7 @@ TEST_CASE("a symbolic link to the folder that is switched changes nothing but th
     std::filesystem::create_directory_symlink("two", dir.file("current"));
     CHECK_FALSE(*writer.is_current());  // the path names another file: a program that asks opens that one
     add_keys(writer, 2, 0, kSome);
-    CHECK(writer.sync(1, 1).ok());
+    CHECK(writer.sync({.owner = 1, .mark = 1}).ok());
     CHECK(fresh.publish().ok());
     CHECK(writer.health() == Code::kSuperseded);
     CHECK(other.health() == Code::kOk);

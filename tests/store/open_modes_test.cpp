@@ -100,7 +100,7 @@ TEST_CASE("a reader refuses every form of add, and sync, and writes nothing") {
     CAPTURE(form.name);
     CHECK(form.add(reader, 3, 300).code() == Code::kReadOnly);
   }
-  CHECK(reader.sync(1, 1).code == Code::kReadOnly);
+  CHECK(reader.sync({.owner = 1, .mark = 1}).code == Code::kReadOnly);
   CHECK(reader.health() == Code::kOk);
   CHECK(reader.close().ok());
   CHECK(read_bytes(path) == before);

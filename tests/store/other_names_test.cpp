@@ -70,15 +70,15 @@ struct Old {
   explicit Old(const std::string& path)
       : reader(opened(Filter::open(path, OpenMode::kRead))), writer(opened(Filter::open(path, OpenMode::kWrite))) {
     add_keys(writer, 1, 0, kSome);
-    REQUIRE(writer.sync(1, kSome).ok());
+    REQUIRE(writer.sync({.owner = 1, .mark = kSome}).ok());
   }
   void check_out() {
     CHECK(maybes(reader, kNobody, 0, 100) == 100);
     CHECK(maybes(writer, kNobody, 0, 100) == 100);
     CHECK(reader.health() == Code::kSuperseded);
     CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
-    CHECK(writer.sync(1, kSome + 1).code == Code::kSuperseded);
-    CHECK(writer.mark(1) == kSome);
+    CHECK(writer.sync({.owner = 1, .mark = kSome + 1}).code == Code::kSuperseded);
+    CHECK(writer.get_mark(1) == kSome);
     CHECK_FALSE(reader.is_current().value());
     CHECK_FALSE(writer.is_current().value());
   }
@@ -200,7 +200,7 @@ TEST_CASE("a file with another name goes on when it was superseded and not repla
     CHECK(open_code(other.path(), OpenMode::kRead) == Code::kOk);
     CHECK(answers_no(old.reader));
     CHECK(old.writer.add(key_of(1, kSome)).ok());
-    CHECK(old.writer.sync(1, kSome + 1).ok());
+    CHECK(old.writer.sync({.owner = 1, .mark = kSome + 1}).ok());
   });
 }
 

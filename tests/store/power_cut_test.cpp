@@ -290,10 +290,10 @@ class Life {
 
   // Whether the recovery is over.
   bool add_again(Filter& filter) const {
-    for (std::uint64_t key = filter.mark(1); key < acknowledged_; ++key) {
+    for (std::uint64_t key = filter.get_mark(1); key < acknowledged_; ++key) {
       if (!filter.add(key_of(1, key)).ok()) return false;
     }
-    const auto over = filter.recovered(1);
+    const auto over = filter.finish_recovery(1);
     return over.ok() && *over;
   }
 
@@ -317,7 +317,7 @@ class Life {
     if (handles_.empty()) return;
     const std::size_t which = random_() % handles_.size();
     try {
-      static_cast<void>(handles_[which].filter->sync(1, acknowledged_));
+      static_cast<void>(handles_[which].filter->sync({.owner = 1, .mark = acknowledged_}));
     } catch (const faults::Killed&) {
       kill(which);
     }
@@ -500,7 +500,7 @@ TEST_CASE("a sync has the keys on the disk before the mark, and close before it 
   add_keys(filter, 1, 0, kSome);
   const std::string body = read_bytes(dir.file()).substr(format::kFileHeaderBytes);
   CHECK(disk.durable().substr(format::kFileHeaderBytes) != body);
-  CHECK(filter.sync(1, kSome).ok());
+  CHECK(filter.sync({.owner = 1, .mark = kSome}).ok());
   CHECK(disk.durable().substr(format::kFileHeaderBytes) == body);
   CHECK(format::mark_of(look(disk.durable()).newest(), 1) == kSome);
   add_keys(filter, 2, 0, kSome);
@@ -546,7 +546,7 @@ TEST_CASE("a thread that asks the kernel while another one syncs takes no failur
     std::thread([&] { static_cast<void>(filter.health()); }).join();
     return answer(descriptor);
   };
-  CHECK(filter.sync(1, kSome).code == Code::kPoisoned);
+  CHECK(filter.sync({.owner = 1, .mark = kSome}).code == Code::kPoisoned);
   CHECK(format::mark_of(look_at(dir.file()).newest(), 1) == 0);
 }
 

@@ -101,10 +101,10 @@ TEST_CASE("a file that is being synced is in use, whichever part of the sync is 
       states += std::string(file_state_name(inspect(dir.file(), false)->state)) + ", ";
       return 0;
     };
-    CHECK(filter.sync(1, 1).ok());
+    CHECK(filter.sync({.owner = 1, .mark = 1}).ok());
   }
   CHECK(states == "in use, in use, ");
-  CHECK(filter.mark(1) == 1);
+  CHECK(filter.get_mark(1) == 1);
 }
 
 TEST_CASE("an unclean file is refused while another process is just being refused it for writing") {
@@ -290,8 +290,8 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   REQUIRE(link(dir.file().c_str(), dir.file("old").c_str()) == 0);
   add_keys(writer, 1, 0, kSome);
   faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
-  CHECK(writer.sync(1, kSome).code == Code::kSuperseded);
-  CHECK(writer.mark(1) == 0);
+  CHECK(writer.sync({.owner = 1, .mark = kSome}).code == Code::kSuperseded);
+  CHECK(writer.get_mark(1) == 0);
   CHECK((look_at(dir.file("old")).live_word & format::LiveWord::kSyncing) == 0);
 }
 
@@ -305,8 +305,8 @@ TEST_CASE("a sync that waits for a replacement that does not come stores its mar
     options.unpublished = true;
     CHECK(created(dir.file(), options).supersede().ok());
   });
-  CHECK(writer.sync(1, kSome).ok());
-  CHECK(writer.mark(1) == kSome);
+  CHECK(writer.sync({.owner = 1, .mark = kSome}).ok());
+  CHECK(writer.get_mark(1) == kSome);
 }
 
 // A power cut would take the name away, and with it what somebody else has synced.
@@ -387,7 +387,7 @@ TEST_CASE("every sync is done under the locks that it needs, and no lock stays")
   CHECK(held(path) == "");
   CHECK(held_during(path, [&] { filter = opened(Filter::open(path, OpenMode::kWrite)); }) == "0");
   CHECK(held(path) == "1");
-  CHECK(held_during(path, [&] { CHECK(filter->sync(1, 1).ok()); }) == "12 012");
+  CHECK(held_during(path, [&] { CHECK(filter->sync({.owner = 1, .mark = 1}).ok()); }) == "12 012");
   CHECK(held(path) == "1");
   CHECK(held_during(path, [&] { CHECK(filter->close().ok()); }) == "012 012");
   CHECK(held(path) == "");

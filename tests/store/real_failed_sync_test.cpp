@@ -24,9 +24,9 @@ void check_nobody_is_let_in(const std::string& path) {
 
 void recover_by_the_mark(const std::string& path) {
   Filter filter = opened(Filter::open(path, OpenMode::kWrite, {.recover = true}));
-  CHECK(filter.mark(1) == kBefore);
+  CHECK(filter.get_mark(1) == kBefore);
   add_keys(filter, 1, kBefore, kAll - kBefore);
-  CHECK(filter.recovered(1).ok());
+  CHECK(filter.finish_recovery(1).ok());
   CHECK(filter.close().ok());
   reclaim(path);
   const Filter reader = opened(Filter::open(path, OpenMode::kRead));
@@ -55,7 +55,7 @@ void fail_a_sync(const std::string& type) {
   {
     Filter writer = opened(Filter::open(full.paths[0], OpenMode::kWrite));
     add_keys(writer, 1, kBefore, kAll - kBefore);
-    const Error failed = writer.sync(1, kAll);
+    const Error failed = writer.sync({.owner = 1, .mark = kAll});
     CAPTURE(failed.message);
     REQUIRE(failed.code == Code::kPoisoned);
     CHECK((failed.os_errno == EIO || failed.os_errno == ENOSPC));
@@ -63,7 +63,7 @@ void fail_a_sync(const std::string& type) {
     reclaim(full.paths[0]);
     CHECK(maybes(writer, 1, 0, kAll) == kAll);
     CHECK(writer.health() == Code::kPoisoned);
-    CHECK(writer.sync(1, kAll).code == Code::kPoisoned);
+    CHECK(writer.sync({.owner = 1, .mark = kAll}).code == Code::kPoisoned);
     CHECK(writer.add("more").code() == Code::kPoisoned);
     check_nobody_is_let_in(full.paths[0]);
     CHECK_FALSE(writer.close().ok());
@@ -113,7 +113,7 @@ TEST_CASE("a recovery writes what the system takes for written, so that dropping
   {
     Filter writer = opened(Filter::open(full.paths[0], OpenMode::kWrite));
     add_keys(writer, 1, kBefore, kAll - kBefore);
-    REQUIRE(writer.sync(1, kAll).code == Code::kPoisoned);
+    REQUIRE(writer.sync({.owner = 1, .mark = kAll}).code == Code::kPoisoned);
     CHECK_FALSE(writer.close().ok());
   }
   full.backing.grow_again();

@@ -127,14 +127,14 @@ class Writer {
   // Everything after the mark again, if the file is being recovered; then a mark, so that the next recovery waits for
   // this owner.
   std::string catch_up(Filter& filter) {
-    const std::uint64_t mark = filter.mark(number_);
+    const std::uint64_t mark = filter.get_mark(number_);
     if (mark < log_.synced.load())
       return "mark " + std::to_string(mark) + " after " + std::to_string(log_.synced.load());
     if (filter.health() != Code::kRecovering) return sync(filter);
     for (std::uint64_t i = mark == 0 ? 0 : mark - 1; i < log_.logged.load(); ++i) {
       if (const Count added = filter.add(key_of(number_, i)); !added.ok()) return code_name(added.code());
     }
-    const auto over = filter.recovered(number_);
+    const auto over = filter.finish_recovery(number_);
     if (!over.ok()) return "recovered: " + over.error().message;
     board_.caught_up.fetch_add(1);
     return sync(filter);
@@ -143,7 +143,7 @@ class Writer {
   std::string sync(Filter& filter) {
     const std::uint64_t mark = log_.acknowledged.load() + 1;
     log_.asked.store(mark);
-    if (Error error = filter.sync(number_, mark); !error.ok()) return "sync: " + error.message;
+    if (Error error = filter.sync({.owner = number_, .mark = mark}); !error.ok()) return "sync: " + error.message;
     if (board_.on()) log_.synced.store(mark);
     return {};
   }
@@ -395,11 +395,11 @@ class Cuts {
     Filter filter = opened(Filter::open(path(), OpenMode::kWrite, {.recover = true}));
     const bool needed = filter.health() == Code::kRecovering;
     for (unsigned i = 0; needed && i < kWriters; ++i) {
-      const std::uint64_t mark = filter.mark(i);
+      const std::uint64_t mark = filter.get_mark(i);
       const std::uint64_t from = mark == 0 ? 0 : mark - 1;
       const std::uint64_t logged = board_->logs[i].logged.load();
       if (logged > from) add_keys(filter, i, from, logged - from);
-      CHECK(filter.recovered(i).ok());
+      CHECK(filter.finish_recovery(i).ok());
     }
     if (needed) ++sums_["recovered at the end of a life"];
     CHECK(filter.health() == Code::kOk);

@@ -42,7 +42,7 @@ Filter recoverer(const std::string& path, OpenMode mode = OpenMode::kWrite) {
 bool all_maybe(const Filter& filter) { return maybes(filter, kNobody, 0, kSome) == kSome; }
 
 bool recovered(Filter& filter, std::uint64_t owner) {
-  const auto over = filter.recovered(owner);
+  const auto over = filter.finish_recovery(owner);
   if (!over.ok()) FAIL(over.error().message);
   return *over;
 }
@@ -72,7 +72,7 @@ TEST_CASE("everybody answers maybe until every owner of a mark has said that its
   CHECK(all_maybe(filter));
   check_recovering(file.path);
   add_keys(filter, 2, 0, kSome);
-  CHECK(filter.sync(2, 200).ok());
+  CHECK(filter.sync({.owner = 2, .mark = 200}).ok());
   CHECK(all_maybe(filter));
   CHECK_FALSE(recovered(filter, 1));
   CHECK_FALSE(recovered(filter, 77));  // nobody waits for this one
@@ -89,8 +89,8 @@ TEST_CASE("everybody answers maybe until every owner of a mark has said that its
   CHECK(state_of(file.path) == FileState::kClean);
   const Filter reader = opened(Filter::open(file.path, OpenMode::kRead));
   CHECK(answers_no(reader));
-  CHECK(reader.mark(1) == 100);
-  CHECK(reader.mark(2) == 200);
+  CHECK(reader.get_mark(1) == 100);
+  CHECK(reader.get_mark(2) == 200);
 }
 
 TEST_CASE("a file without marks is recovered by whoever says so") {
@@ -163,6 +163,63 @@ TEST_CASE("a recovery that was closed begins again if the file was poisoned, or 
   }
 }
 
+TEST_CASE("a recovery waits for an owner that is known by its epoch alone") {
+  Unclean file;
+  edit_slots(file.path, [](Slot& slot) { slot.lanes[1] = {.owner = 2, .epoch = 9}; });
+  Filter filter = recoverer(file.path);
+  CHECK_FALSE(recovered(filter, 1));
+  CHECK(all_maybe(filter));
+  CHECK(recovered(filter, 2));
+  CHECK(answers_no(filter));
+}
+
+TEST_CASE("a recovery does not wait for an owner that was dropped, before or after the others have finished it") {
+  for (const bool before : {true, false}) {
+    Unclean file;
+    Filter filter = recoverer(file.path);
+    if (before) {
+      CHECK(filter.drop_owner(2).ok());
+      CHECK(all_maybe(filter));
+      CHECK(recovered(filter, 1));
+    } else {
+      CHECK_FALSE(recovered(filter, 1));
+      CHECK(all_maybe(filter));
+      CHECK(filter.drop_owner(2).ok());
+    }
+    CHECK(answers_no(filter));
+    CHECK(look_at(file.path).newest().recovered == 0);
+    CHECK(filter.list_marks()->size() == 1);
+    CHECK(filter.close().ok());
+    CHECK(state_of(file.path) == FileState::kClean);
+  }
+}
+
+// To forget the owners is not to say that their keys are there.
+TEST_CASE("a recovery is not over because all owners were dropped") {
+  Unclean file;
+  Filter filter = recoverer(file.path);
+  CHECK(filter.drop_owner(1).ok());
+  CHECK(filter.drop_owner(2).ok());
+  CHECK(all_maybe(filter));
+  check_recovering(file.path);
+  CHECK(recovered(filter, 3));
+  CHECK(answers_no(filter));
+}
+
+TEST_CASE("who takes the place of an owner that was dropped in a recovery is waited for") {
+  Unclean file;
+  Filter filter = recoverer(file.path);
+  CHECK_FALSE(recovered(filter, 1));
+  CHECK(filter.sync({.owner = 3, .epoch = 1}).ok());
+  CHECK(filter.drop_owner(1).ok());
+  CHECK(filter.sync({.owner = 4, .epoch = 1}).ok());
+  CHECK_FALSE(recovered(filter, 2));
+  CHECK_FALSE(recovered(filter, 3));
+  CHECK(all_maybe(filter));
+  CHECK(recovered(filter, 4));
+  CHECK(answers_no(filter));
+}
+
 TEST_CASE("several processes recover one file together") {
   Unclean file;
   Remote first(file.path);
@@ -172,7 +229,7 @@ TEST_CASE("several processes recover one file together") {
   CHECK(first.call("recovered 1") == "0");
   CHECK(first.call("close") == "BFS_OK");
   const Report report = inspect(file.path, false).value();
-  for (const ReportedMark& mark : report.marks) CHECK(mark.recovered == (mark.owner == 1));
+  for (const OwnerMark& mark : report.marks) CHECK(mark.recovered == (mark.owner == 1));
   check_recovering(file.path);
   CHECK(second.call("ask 999 0 100") == "100");
   CHECK(second.call("recovered 2") == "1");
@@ -200,16 +257,16 @@ TEST_CASE("a poisoned file is recovered when its writers are gone, and every byt
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
-  CHECK(writer.sync(1, 7).ok());
+  CHECK(writer.sync({.owner = 1, .mark = 7}).ok());
   faults::on_sync = [](int) { return EIO; };
-  CHECK(writer.sync(1, 8).code == Code::kPoisoned);
+  CHECK(writer.sync({.owner = 1, .mark = 8}).code == Code::kPoisoned);
   faults::on_sync = nullptr;
   CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, kRecover)) == Code::kBusy);
   CHECK(writer.close().code == Code::kPoisoned);
   CHECK(state_of(dir.file()) == FileState::kPoisoned);
   Filter filter = recoverer(dir.file());
   CHECK(all_maybe(filter));
-  CHECK(filter.mark(1) == 7);
+  CHECK(filter.get_mark(1) == 7);
   CHECK(recovered(filter, 1));
   CHECK(answers_no(filter));
   CHECK(filter.close().ok());
@@ -246,7 +303,7 @@ TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no
         return 0;
       };
       auto filter = Filter::open(file.path, OpenMode::kWrite, kRecover);
-      if (!filter || !filter->recovered(1).ok() || !filter->recovered(2).ok()) return 1;
+      if (!filter || !filter->finish_recovery(1).ok() || !filter->finish_recovery(2).ok()) return 1;
       return 0;
     });
     CHECK((code == 77 || fatal > 5));
@@ -291,7 +348,7 @@ TEST_CASE("who accepts the loss uses the file at once") {
   Filter filter = opened(Filter::open(file.path, OpenMode::kWrite, kAcceptLoss));
   CHECK(answers_no(filter));
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
-  CHECK(filter.mark(1) == 100);
+  CHECK(filter.get_mark(1) == 100);
   CHECK(state_of(file.path) == FileState::kInUse);
   CHECK(filter.close().ok());
   CHECK(state_of(file.path) == FileState::kClean);
@@ -329,7 +386,7 @@ TEST_CASE("a recovery needs a handle that may write, and one wish at a time") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-  CHECK(reader.recovered(1).error().code == Code::kReadOnly);
+  CHECK(reader.finish_recovery(1).error().code == Code::kReadOnly);
 }
 
 TEST_CASE("what can not be recovered is refused as ever: an overwritten live word, a header without slots") {

@@ -52,7 +52,7 @@ TEST_CASE("handles of a file that was replaced answer maybe, its writers are ref
   check_superseded(reader);
   check_superseded(writer);
   for (const AddForm& form : add_forms()) CHECK(form.add(writer, 3, 100).code() == Code::kSuperseded);
-  CHECK(writer.sync(1, 1).code == Code::kSuperseded);
+  CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);
   CHECK(writer.close().ok());
   const Filter again = opened(Filter::open(dir.file(), OpenMode::kRead));
   CHECK(maybes(again, 2, 0, kSome) == kSome);
@@ -73,7 +73,7 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   check_superseded(reader);
   CHECK_FALSE(current(reader));
   CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
-  CHECK(writer.sync(1, 1).code == Code::kSuperseded);  // does not wait either
+  CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);  // does not wait either
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
   CHECK(state_of(dir.file()) == FileState::kSuperseded);
   CHECK(writer.close().ok());  // does not wait for the one who replaces it
@@ -186,7 +186,7 @@ TEST_CASE("a file that was moved to the name after the old one was superseded is
   add_keys(late, 2, 0, kSome);
   CHECK(fresh.publish().code == Code::kBusy);
   add_keys(late, 2, kSome, kSome);
-  CHECK(late.sync(2, 2 * kSome).ok());
+  CHECK(late.sync({.owner = 2, .mark = 2 * kSome}).ok());
   CHECK(fresh.supersede().ok());
   CHECK(late.add(key_of(2, 2 * kSome)).code() == Code::kSuperseded);
   check_superseded(writer);

@@ -39,7 +39,7 @@ Options three_chunks() {
 void make_plain(const std::string& path) {
   Filter filter = created(path, three_chunks());
   add_keys(filter, 1, 0, kSome);
-  CHECK(filter.sync(5, kSome).ok());
+  CHECK(filter.sync({.owner = 5, .mark = kSome}).ok());
   CHECK(filter.close().ok());
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a sealed file answers as what it was made of, keeps its marks, and ta
   const Filter sealed = opened(Filter::open(dir.file("sealed"), OpenMode::kRead));
   CHECK(maybes(sealed, 1, 0, kSome) == kSome);
   CHECK(answers_no(sealed));
-  CHECK(sealed.mark(5) == kSome);
+  CHECK(sealed.get_mark(5) == kSome);
   CHECK(sealed.stats().keys_added == opened(Filter::open(dir.file(), OpenMode::kRead)).stats().keys_added);
   CHECK(state_of(dir.file("sealed")) == FileState::kClean);
   CHECK(damage(dir.file("sealed")).empty());
@@ -220,7 +220,8 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
       // Not while the replacer holds the state lock: that would wait for this very thread.
       if (look_at(dir.file()).live_word & format::LiveWord::kSuperseded) return 0;
       auto writer = Filter::open(dir.file(), OpenMode::kWrite);
-      added = writer.ok() && writer->add("late").ok() && writer->sync(1, 1).ok() && writer->close().ok();
+      added =
+          writer.ok() && writer->add("late").ok() && writer->sync({.owner = 1, .mark = 1}).ok() && writer->close().ok();
       return 0;
     };
     faults::on_sync = [&](int) { return come_by(); };

@@ -69,7 +69,7 @@ TEST_CASE("a filter goes on on a disk that is full by now: its blocks are its ow
   Filter filter = created(dir.file(), of_bytes(std::uint64_t{512} << 10));
   fill_up(dir.file("rubbish"));
   add_keys(filter, 1, 0, 20'000);  // all over the body: without blocks of its own this is SIGBUS
-  CHECK(filter.sync(1, 20'000).ok());
+  CHECK(filter.sync({.owner = 1, .mark = 20'000}).ok());
   CHECK(filter.close().ok());
   Filter again = opened(Filter::open(dir.file(), OpenMode::kWrite));
   CHECK(maybes(again, 1, 0, 20'000) == 20'000);

@@ -148,7 +148,7 @@ bool Process::add_next(Filter& filter) {
 
 // What comes before its mark has returned from an add, or is never acknowledged.
 bool Process::sync(Filter& filter) {
-  if (!content(filter.sync(number_, board_.logs[number_].written.load()).code)) return false;
+  if (!content(filter.sync({.owner = number_, .mark = board_.logs[number_].written.load()}).code)) return false;
   count(Event::kSync);
   return true;
 }
@@ -172,7 +172,7 @@ void Process::recover() {
   bool over = false;
   for (unsigned owner = 0; owner < kProcesses; ++owner) {
     if (!replay(*filter, owner)) return;
-    const auto said = filter->recovered(owner);
+    const auto said = filter->finish_recovery(owner);
     if (!content(said.ok() ? Code::kOk : said.error().code)) return;
     over = over || *said;
   }
@@ -183,7 +183,7 @@ void Process::recover() {
 
 // What came after the owner's mark.
 bool Process::replay(Filter& filter, unsigned owner) {
-  return content(filter.add_keys(Keys::digests(digests_of(owner, filter.mark(owner)))).code());
+  return content(filter.add_keys(Keys::digests(digests_of(owner, filter.get_mark(owner)))).code());
 }
 
 // Of all keys in the owner's log, from that one on.

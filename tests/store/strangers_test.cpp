@@ -173,10 +173,10 @@ TEST_CASE("a sync and a close that a stranger is in the way of are errors in tim
     Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite, kImpatient));
     add_keys(writer, 1, 0, kSome);
     Stopped stranger([&] { lock_as_stranger(dir.file(), F_RDLCK, F_OFD_SETLK, byte, 1); });
-    const Error synced = writer.sync(1, kSome);
+    const Error synced = writer.sync({.owner = 1, .mark = kSome});
     CHECK(synced.code == Code::kBusy);
     CHECK_MESSAGE(synced.message.find(stranger.in_words()) != std::string::npos, synced.message);
-    CHECK(writer.mark(1) == 0);
+    CHECK(writer.get_mark(1) == 0);
     Error closed;
     CHECK(time_of([&] { closed = writer.close(); }) < kInTime);
     CHECK(closed.code == Code::kBusy);
@@ -237,7 +237,7 @@ TEST_CASE("where the boot is not known a writer has its file to itself, and clos
   add_keys(writer, 1, 0, kSome);
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kUnclean);
-  CHECK(writer.sync(1, kSome).ok());
+  CHECK(writer.sync({.owner = 1, .mark = kSome}).ok());
   CHECK(writer.close().ok());
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }

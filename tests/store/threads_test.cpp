@@ -172,7 +172,7 @@ TEST_CASE("syncs, counts of bits and inspections beside threads that add take no
     for (std::uint64_t mark = 1; number >= 3 && adding.load() != 0; ++mark) {
       if (number <= 4) {
         Filter& mine = number == 3 ? filter : second;
-        if (!mine.sync(number, mark).ok() || mine.mark(number) != mark) ++faults.errors;
+        if (!mine.sync({.owner = number, .mark = mark}).ok() || mine.get_mark(number) != mark) ++faults.errors;
       } else if (number == 5) {
         const Stats stats = reader.stats({.fill = true});
         if (stats.fill->set_bits > stats.shape.num_bits || reader.health() != Code::kOk) ++faults.errors;
@@ -193,11 +193,11 @@ TEST_CASE("threads that sync one handle at once keep the highest mark") {
     Faults faults;
     at_once(4, [&, most = rounds](unsigned number) {
       for (std::uint64_t i = 1; i <= most; ++i) {
-        if (!filter.sync(9, i * 4 + number).ok()) ++faults.errors;
+        if (!filter.sync({.owner = 9, .mark = i * 4 + number}).ok()) ++faults.errors;
       }
     });
     faults.check();
-    CHECK(filter.mark(9) == rounds * 4 + 3);
+    CHECK(filter.get_mark(9) == rounds * 4 + 3);
     CHECK(filter.close().ok());
   }
 }

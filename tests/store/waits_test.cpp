@@ -114,7 +114,7 @@ TEST_CASE("a process that is stopped while it replaces the file is waited for no
           check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient), replacer);
           check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), replacer);
           CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
-          CHECK(writer.sync(1, 1).code == Code::kSuperseded);
+          CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);
         }) < kInTime);
   replacer.kill();
   CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite)).contains(key_of(1, 0)));

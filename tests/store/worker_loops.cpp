@@ -76,11 +76,11 @@ std::uint64_t mark_at(std::uint64_t keys) noexcept { return keys + 1; }
 
 // Adds again what came after the mark, and says so. False: not now, somebody has to leave first.
 bool recover(Filter& filter, unsigned owner, std::uint64_t acknowledged) {
-  const std::uint64_t mark = filter.mark(owner);
+  const std::uint64_t mark = filter.get_mark(owner);
   for (std::uint64_t key = mark == 0 ? 0 : mark - 1; key < acknowledged; ++key) {
     if (!filter.add(key_of(owner, key)).ok()) return false;
   }
-  return filter.recovered(owner).ok();
+  return filter.finish_recovery(owner).ok();
 }
 
 // Until it is told to stop, or the file is in doubt because another worker was killed in a sync.
@@ -92,7 +92,7 @@ void add_and_sync(Filter& filter, unsigned owner, Board& board) {
       if (!filter.add(key_of(owner, acknowledged)).ok()) return;
       mine.word.store(packed(++acknowledged, 0), std::memory_order_release);
     }
-    if (!filter.sync(owner, mark_at(acknowledged)).ok()) return;
+    if (!filter.sync({.owner = owner, .mark = mark_at(acknowledged)}).ok()) return;
   }
 }
 
@@ -115,7 +115,7 @@ int run_live(const std::vector<std::string>& words) {
     const std::uint64_t acknowledged = mine.acknowledged();
     const bool recovering = filter->health() == Code::kRecovering;
     if (recovering && !recover(*filter, owner, acknowledged)) continue;
-    if (filter->sync(owner, mark_at(acknowledged)).ok()) add_and_sync(*filter, owner, *board);
+    if (filter->sync({.owner = owner, .mark = mark_at(acknowledged)}).ok()) add_and_sync(*filter, owner, *board);
   }
   return 0;
 }
@@ -157,8 +157,9 @@ int run_sync(const std::vector<std::string>& words) {
   if (!filter) return complain("open", filter.error());
   for (std::uint64_t mark = 1; mark <= rounds; ++mark) {
     if (!filter->add(key_of(owner, mark)).ok()) return complain("add");
-    if (const Error synced = filter->sync(owner, mark); !synced.ok()) return complain("sync", synced);
-    if (filter->mark(owner) != mark) return complain("another mark than the one just stored");
+    if (const Error synced = filter->sync({.owner = owner, .mark = mark}); !synced.ok())
+      return complain("sync", synced);
+    if (filter->get_mark(owner) != mark) return complain("another mark than the one just stored");
   }
   const Error closed = filter->close();
   return closed.ok() ? 0 : complain("close", closed);

@@ -5,6 +5,7 @@
 //   ask WRITER FROM COUNT       how many keys may be there
 //   recovered OWNER             1 if the recovery is over, 0 if not, or the code's name
 //   mark OWNER                  the mark
+//   drop OWNER                  BFS_OK or the code's name
 //   child                       what an inherited handle does in a forked child which just ends: "done"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +38,8 @@ class RemoteFilter {
     if (verb == "ask") return ask(line);
     if (verb == "sync") return sync(line);
     if (verb == "recovered") return recovered(number(line));
-    if (verb == "mark") return std::to_string(filter_->mark(number(line)));
+    if (verb == "mark") return std::to_string(filter_->get_mark(number(line)));
+    if (verb == "drop") return code_name(filter_->drop_owner(number(line)).code);
     if (verb == "health") return code_name(filter_->health());
     if (verb == "child") return end_in_child();
     if (verb == "close") return close();
@@ -86,11 +88,11 @@ class RemoteFilter {
 
   std::string sync(std::istream& line) {
     const std::uint64_t owner = number(line);
-    return code_name(filter_->sync(owner, number(line)).code);
+    return code_name(filter_->sync({.owner = owner, .mark = number(line)}).code);
   }
 
   std::string recovered(std::uint64_t owner) {
-    const auto over = filter_->recovered(owner);
+    const auto over = filter_->finish_recovery(owner);
     return over.ok() ? (*over ? "1" : "0") : code_name(over.error().code);
   }
 

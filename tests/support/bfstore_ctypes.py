@@ -61,6 +61,10 @@ class Range(Structure):
     _fields_ = [("offset", c_uint64), ("bytes", c_uint64)]
 
 
+class OwnerMark(Structure):
+    _fields_ = [("owner", c_uint64), ("mark", c_uint64), ("epoch", c_uint64), ("recovered", c_uint32), ("reserved", c_uint32)]
+
+
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
@@ -95,9 +99,11 @@ SIGNATURES = {
     "bfs_digest_keys": (c_int64, [c_void_p, POINTER(Keys), DIGESTS]),
     "bfs_use_threads": (c_int32, [c_void_p, c_uint32, ERROR]),
     "bfs_contains_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, ANSWERS]),
-    "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64]),
-    "bfs_mark": (c_uint64, [c_void_p, c_uint64]),
-    "bfs_recovered": (c_int32, [c_void_p, c_uint64, ERROR]),
+    "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, ERROR]),
+    "bfs_get_mark": (c_uint64, [c_void_p, c_uint64, c_uint64]),
+    "bfs_list_marks": (c_int64, [c_void_p, POINTER(OwnerMark), c_size_t, ERROR]),
+    "bfs_drop_owner": (c_int32, [c_void_p, c_uint64, ERROR]),
+    "bfs_finish_recovery": (c_int32, [c_void_p, c_uint64, ERROR]),
     "bfs_health": (c_int32, [c_void_p]),
     "bfs_is_current": (c_int32, [c_void_p, ERROR]),
     "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics), ERROR]),
@@ -217,6 +223,21 @@ def verify(library, path, capacity=100):
         assert error.code == found
         raise CodeError(error.code, error.os_errno, error.message)
     return [(one.offset, one.bytes) for one in ranges[:min(found, capacity)]]
+
+
+def list_marks(library, handle, capacity=64):
+    """Every bfs_owner_mark."""
+    marks, error = (OwnerMark * capacity)(), new_error()
+    found = library.bfs_list_marks(handle, marks, capacity, byref(error))
+    if found < 0:
+        assert error.code == found
+        raise CodeError(error.code, error.os_errno, error.message)
+    return marks[:min(found, capacity)]
+
+
+def marks_of(library, handle):
+    """{owner: (mark, epoch)}"""
+    return {one.owner: (one.mark, one.epoch) for one in list_marks(library, handle)}
 
 
 def statistics(library, handle, flags=0):

@@ -42,7 +42,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
          worth_waiting(arguments, begin)) {
     if (!told) {
-      complain(file + ": another writer has it for itself; waiting" +
+      complain(file + ": an exclusive writer has it open. Waiting" +
                (arguments.lock_timeout_ms ? "" : " for up to a minute"));
     }
     told = true;
@@ -59,7 +59,7 @@ int add(const Arguments& arguments) {
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from);
   if (source && source->is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
+    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes());
   Loader loader(filter, arguments.file);
@@ -73,7 +73,7 @@ int add(const Arguments& arguments) {
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added (" +
                             grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";
   if (interrupt::pending()) {
-    complain(words + "; interrupted, the rest was not read");
+    complain(words + ". Interrupted: the rest was not read.");
   } else if (!arguments.quiet) {
     report(words);
   }

@@ -89,7 +89,7 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string&
 CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       std::string& path) {
   return add_text(app, name, help, type, [&path](const std::string& option, const std::string& text) {
-    if (text.empty()) throw Failure(option + ": the name is empty");
+    if (text.empty()) throw Failure(option + ": the name is empty. Give a path.");
     path = text;
   });
 }
@@ -99,12 +99,12 @@ void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
 }
 
 void add_quiet(CLI::App& app, Arguments& arguments) {
-  app.add_flag("-q,--quiet", arguments.quiet, "no line about success");
+  app.add_flag("-q,--quiet", arguments.quiet, "print no line about success");
 }
 
 void add_any_filesystem(CLI::App& app, Arguments& arguments) {
   app.add_flag("--any-filesystem", arguments.any_filesystem,
-               "on a network or overlay filesystem too, where one process may not see what another one wrote");
+               "use a file on a network or overlay filesystem, where a process may miss others' writes");
 }
 
 std::uint32_t parse_timeout(const std::string& option, const std::string& text) {
@@ -151,7 +151,7 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
     options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
   };
   const std::vector<CLI::Option*> qualities = {
-      add_text(app, "--fpr", "false-positive rate at that many keys (0.01 if nothing else says the size)", "P",
+      add_text(app, "--fpr", "false-positive rate at that number of keys (0.01 if no other option gives the size)", "P",
                take_fpr),
       add_text(app, "--bits-per-key", "bits for each key, instead of --fpr", "B", take_bits_per_key),
       add_text(app, "--max-bytes", "the largest filter whose file is at most this big, instead of --fpr", "SIZE",
@@ -162,8 +162,7 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
 }
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
-  const char* const help =
-      "bits of the filter, with --probes: 64Mi are 67,108,864 bits; with a B it is a size in bytes: 8MiB";
+  const char* const help = "bits of the filter, with --probes: 64Mi (67,108,864 bits), or a size in bytes: 8MiB";
   const auto take_bits = [&](const std::string& name, const std::string& text) {
     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
   };
@@ -200,7 +199,7 @@ template <class Info>
                               const std::vector<Info>& known) {
   std::string names;
   for (const Info& info : known) names += (names.empty() ? "" : " and ") + std::string(info.name);
-  throw Failure(option + ": '" + text + "' is not " + kind + "; there are " + names);
+  throw Failure(option + ": '" + text + "' is not " + kind + ". Give one of " + names);
 }
 
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
@@ -212,7 +211,7 @@ bfstore::Hash parse_hash(const std::string& option, const std::string& text, boo
   const auto info = bfstore::hash_named(text);
   if (!info) refuse_name(option, text, "a hash", bfstore::hashes());
   if (for_keys && !info->takes_keys)
-    throw Failure(option + ": " + text + " takes digests, and build reads keys; use xxh3");
+    throw Failure(option + ": " + text + " takes digests, and build reads keys. Use xxh3.");
   return info->hash;
 }
 
@@ -231,7 +230,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
                take_layout),
       add_text(app, "--hash",
-               "xxh3 (default), siphash (strangers choose the keys: --key-file), or external (digests, by the API)",
+               "xxh3 (default), siphash (strangers choose the keys; --key-file), or external (digests, by the API)",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
@@ -259,7 +258,7 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_key_file(app, arguments);
   add_note_and_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace,
-               "replace the file if there is one; who is writing to that one is told, and those who ask get maybe");
+               "replace an existing file; its writers then get an error, and its readers get maybe");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
@@ -303,14 +302,14 @@ void add_build(CLI::App& app, Arguments& arguments) {
   build.footer(
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
-      "counts twice, so the filter may be larger than it had to be. What can not be read twice (a pipe) is\n"
+      "counts twice, so the filter may be larger than necessary. Input that cannot be read twice (a pipe) is\n"
       "copied to an unnamed file in $TMPDIR. A list without keys is an error: bf create makes empty filters.\n"
       "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 
 constexpr const char* kKeys =
-    "Keys are bytes: nothing is trimmed but the LF, and a blank line is the empty key. A key that begins\n"
-    "with a dash goes behind --. Without KEY and --from, keys are read from standard input.\n";
+    "Keys are bytes. Only the LF is removed, and a blank line is the empty key. Put -- before a key that\n"
+    "begins with a dash. Without KEY and --from, keys are read from standard input.\n";
 
 void add_keys(CLI::App& app, Arguments& arguments) {
   CLI::Option* const keys = app.add_option(
@@ -319,7 +318,7 @@ void add_keys(CLI::App& app, Arguments& arguments) {
         for (const std::string& word : results) {
           // CLI11 takes "-5" for a number; "-05" would be the option -0 and that.
           if (word.starts_with('-') && word.size() > 1)
-            throw Failure("KEY: '" + word + "' begins with a dash; put -- before it");
+            throw Failure("KEY: '" + word + "' begins with a dash. Put -- before it.");
           arguments.keys.push_back(unmasked(word));
         }
         return true;
@@ -338,7 +337,7 @@ void add_add(CLI::App& app, Arguments& arguments) {
   add_file(add, arguments, "the filter");
   add_keys(add, arguments);
   add_key_file(add, arguments);
-  add_lock_timeout(add, arguments, "5000; for a lone writer 60000");
+  add_lock_timeout(add, arguments, "5000; exclusive: 60000");
   add_any_filesystem(add, arguments);
   add_quiet(add, arguments);
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
@@ -354,9 +353,9 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_key_file(contains, arguments);
   add_any_filesystem(contains, arguments);
   contains.add_flag("--copy", arguments.copy,
-                    "read the filter into memory first: nothing that is done to the file later matters");
+                    "read the filter into memory first, so that later changes of the file do not matter");
   CLI::Option* const tolerate = contains.add_flag("--tolerate-damage", arguments.tolerate_damage,
-                                                  "a sealed filter: what lies where it is damaged is maybe");
+                                                  "a sealed filter: answer maybe for keys in damaged places");
   contains.add_flag("--verify", arguments.verify, "a sealed filter: compare it with its checksums first")
       ->excludes(tolerate);
   const auto choice = [&](const char* name, Answers answers, const char* help) {
@@ -365,7 +364,8 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   };
   CLI::Option* const maybe = choice("--maybe", Answers::kMaybe, "print only the keys that may be present");
   CLI::Option* const absent = choice("--absent", Answers::kAbsent, "print only the keys that are certainly absent");
-  CLI::Option* const count = choice("--count", Answers::kCount, "print only how many may be present and are absent");
+  CLI::Option* const count =
+      choice("--count", Answers::kCount, "print only how many keys may be present, and how many are absent");
   maybe->excludes(absent, count);
   absent->excludes(count);
   contains.footer(
@@ -376,48 +376,57 @@ void add_contains(CLI::App& app, Arguments& arguments) {
 }
 
 void add_recover(CLI::App& app, Arguments& arguments) {
-  CLI::App& recover = *app.add_subcommand("recover", "Add again what a crash may have taken from a filter");
+  CLI::App& recover = *app.add_subcommand("recover", "Add again the keys that a filter may have lost in a crash");
   recover.callback([&] { arguments.command = Command::kRecover; });
   add_help_and_version(
       recover,
-      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--key-file PATH] [-q]\n"
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--epoch N]\n"
+      "                        [--key-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N... | --all-owners] [--epoch N] [--key-file PATH] [-q]\n"
       "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
   add_file(recover, arguments, "the filter");
   add_keys(recover, arguments);
   add_key_file(recover, arguments);
   CLI::Option* const owner = add_text(
-      recover, "--owner", "whose keys these are: the owner of a mark", "N",
+      recover, "--owner", "the owner of these keys, as in its mark", "N",
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
-  owner->excludes(recover.add_flag("--all-owners", arguments.all_owners, "they are those of every owner of a mark"));
+  owner->excludes(
+      recover.add_flag("--all-owners", arguments.all_owners, "these are the keys of every owner of a mark"));
+  add_text(recover, "--epoch", "the log of these keys; refused if a mark is of another log", "N",
+           [&](const std::string& name, const std::string& text) { arguments.epoch = parse_uint64(name, text); });
+  CLI::Option* const none = recover.add_flag("--no-keys", arguments.no_keys, "no key was added after the marks");
+  none->excludes(recover.get_option("--from"), recover.get_option("KEY"));
   CLI::Option* const loss =
-      recover.add_flag("--accept-loss", arguments.accept_loss, "use it without the keys that may be missing");
-  for (const char* other : {"--from", "--owner", "--all-owners"}) loss->excludes(recover.get_option(other));
+      recover.add_flag("--accept-loss", arguments.accept_loss, "use the filter without the keys that may be missing");
+  for (const char* other : {"--from", "--owner", "--all-owners", "--epoch", "--no-keys"})
+    loss->excludes(recover.get_option(other));
   loss->excludes(recover.get_option("KEY"));
   add_lock_timeout(recover, arguments);
   add_any_filesystem(recover, arguments);
   add_quiet(recover, arguments);
   recover.footer(
       std::string(kKeys) +
-      "\nFor a filter that is unclean or poisoned (bfinspect tells). Keys up to the marks are safe; those that were\n"
-      "added later are needed again, and none may be left out: bf then calls it absent. Until every owner's keys are\n"
-      "there, the filter answers maybe to everything. --accept-loss answers absent for keys that may have been lost.\n"
+      "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
+      "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
+      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
+      "--accept-loss it answers absent for keys that may have been lost.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
 void add_seal(CLI::App& app, Arguments& arguments) {
-  CLI::App& seal = *app.add_subcommand("seal", "Copy a filter that is complete into a file that tells damage");
+  CLI::App& seal = *app.add_subcommand("seal", "Make a sealed copy of a filter, which detects damage");
   seal.callback([&] { arguments.command = Command::kSeal; });
   add_help_and_version(seal, "bf seal FILE SEALED [--mode MODE] [--force] [-q]");
-  add_file(seal, arguments, "the filter, which nobody is writing to");
+  add_file(seal, arguments, "the filter; no writer may have it open");
   add_path(seal, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_mode(seal, arguments.options);
-  seal.add_flag("--force", arguments.options.replace, "replace SEALED if it is there; it may be FILE itself");
+  seal.add_flag("--force", arguments.options.replace, "replace SEALED if it exists; it may be FILE itself");
   add_lock_timeout(seal, arguments);
   add_any_filesystem(seal, arguments);
   add_quiet(seal, arguments);
   seal.footer(
-      "A sealed filter is never written to again, and has a checksum of each 64 KiB: bf verify names what rotted or\n"
-      "was written over. Readers ask it as before.\n"
+      "A sealed filter is never written to again, and has a checksum for each 64 KiB. bf verify names the damaged\n"
+      "bytes. Readers use it as before.\n"
       "\nExample:\n  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
 }
 
@@ -428,9 +437,9 @@ void add_verify(CLI::App& app, Arguments& arguments) {
   add_file(verify, arguments, "the sealed filter");
   add_quiet(verify, arguments);
   verify.footer(
-      "Reads it from end to end. Prints the damaged bytes, a range a line. Exit code: 0 if it is as it was sealed,\n"
+      "Reads it from end to end. Prints the damaged bytes, one range on each line. Exit code: 0 if it is whole,\n"
       "1 if it is damaged, 2 on an error (it is not sealed, or its header is damaged).\n"
-      "bf contains --tolerate-damage goes on asking a damaged one: what lies where the damage is, is maybe.\n"
+      "bf contains --tolerate-damage uses a damaged filter, and answers maybe for keys in damaged places.\n"
       "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
 }
 
@@ -450,21 +459,22 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
   const auto used = app.get_subcommands();
   if (!used.empty()) {
     const std::string name = used.front()->get_name();
-    throw Failure(name + ": " + reason_of(app, words, error) + "; see bf " + name + " --help");
+    throw Failure(name + ": " + reason_of(app, words, error) + ". See bf " + name + " --help.");
   }
-  if (words.empty()) throw Failure("no command given; see bf --help");
-  throw Failure("'" + words.front() + "' is not a command; see bf --help");
+  if (words.empty()) throw Failure("no command given. See bf --help.");
+  throw Failure("'" + words.front() + "' is not a command. See bf --help.");
 }
 
 void check_hash(const Arguments& arguments) {
   const auto& hash = arguments.options.hash;
   if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.key_file.empty()) return;
-  throw Failure("--hash: siphash needs a secret key; head -c 16 /dev/urandom > FILE makes one, for --key-file FILE");
+  throw Failure(
+      "--hash: siphash needs a secret key. Make one with head -c 16 /dev/urandom > FILE, and give --key-file FILE.");
 }
 
 void check_size(const Arguments& arguments) {
   if (arguments.command != Command::kCreate || arguments.is_sized()) return;
-  throw Failure("create: no size given; give --capacity N, or --bits M and --probes K, or --like OTHER");
+  throw Failure("create: no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }
 
 }  // namespace
@@ -477,8 +487,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   app.footer(
       "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
       "  bf contains users.bf alice bob\n\n"
-      "Never put a copy of a filter back with cp over the file that it was made from: keys that were added after the\n"
-      "copy would be called absent. Remove the file first, or mv the copy over it.\n\n"
+      "Never put a copy of a filter back over its original with cp: bf would call keys absent that were added after\n"
+      "the copy. Remove the file first, or mv the copy over it.\n\n"
       "bf COMMAND --help says more about a command.");
   add_create(app, arguments);
   add_build(app, arguments);

@@ -24,12 +24,14 @@ struct Arguments {
   std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
   Answers answers = Answers::kAll;
-  std::vector<std::uint64_t> owners;  // recover: whose keys these are
-  bool all_owners = false;            // recover
-  bool accept_loss = false;           // recover: without keys
-  std::string target;                 // seal: the sealed file
-  bool verify = false;                // contains
-  bool tolerate_damage = false;       // contains
+  std::vector<std::uint64_t> owners;   // recover: whose keys these are
+  bool all_owners = false;             // recover
+  std::optional<std::uint64_t> epoch;  // recover: of the log that the keys are from
+  bool no_keys = false;                // recover: none was added after the marks
+  bool accept_loss = false;            // recover: without keys
+  std::string target;                  // seal: the sealed file
+  bool verify = false;                 // contains
+  bool tolerate_damage = false;        // contains
   bool any_filesystem = false;
   std::optional<std::uint32_t> lock_timeout_ms;  // what opens for writing, or replaces
   bool copy = false;                             // contains: read the filter into memory first

@@ -70,7 +70,7 @@ void Asker::print(std::string_view key, bool maybe) {
 void Asker::check_health(bfstore::Code code) {
   if (code == bfstore::Code::kOk) return;
   output_.flush();
-  throw Failure(arguments_.file + ": no answers behind " + key_words(keys_asked()) + ": " + bfstore::code_text(code));
+  throw Failure(arguments_.file + ": no answers after " + key_words(keys_asked()) + ": " + bfstore::code_text(code));
 }
 
 void Asker::finish() {

@@ -21,7 +21,7 @@ constexpr std::size_t kTurn = 65'536;
 
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
-  if (error.code == bfstore::Code::kKey) throw Failure(error.message + " (--key-file)");
+  if (error.code == bfstore::Code::kKey) throw Failure(error.message + " (Option: --key-file.)");
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
 }
 
@@ -37,7 +37,7 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
-    throw Failure(file + ": no such file; create one with bf create");
+    throw Failure(file + ": no such file. Create one with bf create.");
   }
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
@@ -46,12 +46,13 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
   if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
-  throw Failure(file +
-                ": takes digests, not keys (its hash is external); use add_digest and contains_digest of the API");
+  throw Failure(
+      file +
+      ": takes digests, not keys (its hash is external). Use bfs_add_digest and bfs_contains_digest of the library.");
 }
 
 void warn_of_cr(const std::string& source_name) {
-  complain(source_name + ": the first line ends in CR LF, and the CR counts as part of the key; if it should not, " +
+  complain(source_name + ": the first line ends in CR LF, and the CR counts as part of the key. If it should not, " +
            "remove it first: tr -d '\\r'");
 }
 
@@ -64,7 +65,7 @@ void Loader::add(std::span<const std::string_view> keys) {
 
 void Loader::take(bfstore::Count count, std::size_t keys) {
   if (!count.ok()) {
-    throw Failure(file_ + ": adding stopped behind " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
+    throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
   }
   keys_read_ += keys;
   keys_new_ += count.keys();
@@ -117,8 +118,8 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
   const bfstore::Shape& shape = filter_.shape();
   if (keys_held <= shape.capacity || warned_.exchange(true)) return;
   complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
-           "): false positives exceed the promised rate of " + short_number(shape.fpr) +
-           "; make a larger one with bf build");
+           "), so false positives exceed the promised rate of " + short_number(shape.fpr) +
+           ". Make a larger one with bf build.");
 }
 
 std::string shape_words(const bfstore::Stats& stats) {

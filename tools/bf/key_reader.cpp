@@ -27,7 +27,7 @@ std::size_t go_on(Read read, int fd, const std::string& name) {
       pollfd waiting{fd, POLLIN, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      throw Failure(name + ": can not read the keys: " + std::strerror(errno));
+      throw Failure(name + ": cannot read the keys: " + std::strerror(errno));
     }
   }
 }
@@ -121,7 +121,7 @@ void KeyReader::make_room() {
   if (end_ < capacity_) return;
   if (end_ > max_key_bytes_) {
     throw Failure(name_ + ": a key is longer than " + std::to_string(max_key_bytes_) +
-                  " bytes; are the keys separated by " + (separator_ == '\0' ? "LF (leave out -0)?" : "NUL (-0)?"));
+                  " bytes. Are the keys separated by " + (separator_ == '\0' ? "LF (leave out -0)?" : "NUL (-0)?"));
   }
   const std::size_t larger = std::min(capacity_ * 2, std::max(capacity_, max_key_bytes_) + 1);
   char* const grown = static_cast<char*>(std::realloc(buffer_.get(), larger + kBlockBytes));

@@ -6,6 +6,8 @@
 #include "terminal.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,8 +50,8 @@ int open_spool(const std::string& directory) {
 }
 
 [[noreturn]] void fail_to_spool(const std::string& directory) {
-  throw Failure(directory + ": can not keep a copy of the keys there: " + std::strerror(errno) +
-                "; set TMPDIR to a directory with room, or give --capacity, which needs no copy");
+  throw Failure(directory + ": cannot keep a copy of the keys there: " + std::strerror(errno) +
+                ". Set TMPDIR to a directory with room, or give --capacity, which needs no copy.");
 }
 
 void write_all(int fd, const char* text, std::size_t bytes, const std::string& directory) {
@@ -65,7 +67,7 @@ void write_all(int fd, const char* text, std::size_t bytes, const std::string& d
 KeySource::KeySource(const std::string& from) : name_(from == "-" ? "standard input" : from) {
   // A descriptor of its own above 2 in either case, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd_ < 0) throw Failure(name_ + ": can not open the keys: " + std::strerror(errno));
+  if (fd_ < 0) throw Failure(name_ + ": cannot open the keys: " + std::strerror(errno));
   const struct stat facts = stat_of(fd_);
   if (S_ISREG(facts.st_mode)) start_ = ::lseek(fd_, 0, SEEK_CUR);
   interrupt::watch(fd_);
@@ -123,6 +125,20 @@ off_t KeySource::next_key(off_t from, char separator) const {
   return rest.begin;
 }
 
+// A pipe tells how much waits in it; what tells nothing is copied, and the copy is asked.
+bool KeySource::at_end() {
+  if (!S_ISREG(stat_of(fd_).st_mode)) {
+    pollfd waiting{fd_, POLLIN, 0};
+    ::poll(&waiting, 1, -1);
+    int bytes_ready = 0;
+    if (::ioctl(fd_, FIONREAD, &bytes_ready) == 0 && bytes_ready > 0) return false;
+    spool();
+  }
+  char first = 0;
+  Range here{start_, start_ + 1};
+  return read_some(fd_, &first, 1, name_, here) == 0;
+}
+
 void KeySource::make_rewindable() {
   if (!S_ISREG(stat_of(fd_).st_mode)) spool();
 }
@@ -130,7 +146,7 @@ void KeySource::make_rewindable() {
 void KeySource::rewind() {
   // After a signal the descriptor is /dev/null, which can be rewound too.
   if (::lseek(fd_, start_, SEEK_SET) < 0)
-    throw Failure(name_ + ": can not read the keys again: " + std::strerror(errno));
+    throw Failure(name_ + ": cannot read the keys again: " + std::strerror(errno));
 }
 
 void KeySource::spool() {

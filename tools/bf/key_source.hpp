@@ -34,6 +34,9 @@ class KeySource {
   // To where the descriptor would stand if it had been read to the end; others may share it.
   void skip_to_end() const;
 
+  // Whether there is nothing to read. Of what is not a regular file this waits for the first byte.
+  [[nodiscard]] bool at_end();
+
   // Makes rewind() possible: what is not a regular file is copied to a temporary file without a name.
   void make_rewindable();
   // Back to where the source began.

@@ -13,7 +13,7 @@ namespace bf {
 namespace {
 
 [[noreturn]] void fail_exists(const std::string& file) {
-  throw Failure(file + ": exists already; bf add adds to a filter, --force replaces it, or choose another name");
+  throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
 }
 
 // Early, so that nobody waits for the counting of a billion keys first. The library looks again when it matters.
@@ -21,9 +21,9 @@ void refuse_taken(const Arguments& arguments) {
   const std::string& file = arguments.file;
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) return;
-  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": is a symbolic link; give the path of the file itself");
-  if (S_ISDIR(facts.st_mode)) throw Failure(file + ": is a directory; give a file name in it");
-  if (!S_ISREG(facts.st_mode)) throw Failure(file + ": is not a regular file; choose another name");
+  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
+  if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
+  if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
   if (!arguments.options.replace) fail_exists(file);
 }
 
@@ -40,8 +40,8 @@ bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options
 }
 
 [[noreturn]] void fail_empty(const KeySource& source) {
-  throw Failure(source.name() + ": holds no keys, and a filter of nothing calls everything absent; " +
-                "bf create makes an empty one to add to");
+  throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
+                "Make an empty filter with bf create.");
 }
 
 void publish(bfstore::Filter& filter, const std::string& file) {
@@ -68,7 +68,7 @@ int build(const Arguments& arguments) {
   KeySource source(arguments.from);
   refuse_taken(arguments);
   if (source.is_same_file(arguments.file))
-    throw Failure(arguments.file + ": is the list of keys itself; name another file");
+    throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   bfstore::Options options = arguments.options;
   options.unpublished = true;
   if (!arguments.is_sized()) {

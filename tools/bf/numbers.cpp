@@ -119,7 +119,7 @@ std::uint64_t parse_quantity(const std::string& option, std::string_view text, U
   const Quantity quantity = read_quantity(text, unit);
   if (quantity.flaw == Flaw::kNotANumber) refuse(option, text, unit_words(unit));
   if (quantity.bytes && unit == Unit::kKeys) {
-    refuse(option, text, "is a size in bytes, and this counts keys: leave out the B, or use --max-bytes");
+    refuse(option, text, "is a size in bytes, and this option counts keys. Leave out the B, or use --max-bytes.");
   }
   if (quantity.flaw == Flaw::kNotWhole) refuse(option, text, "is not a whole number");
   if (quantity.flaw == Flaw::kTooLarge || quantity.value > max) {

@@ -30,7 +30,7 @@ std::size_t write_some(std::string_view text) {
       pollfd waiting{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      throw Failure(std::string("standard output: can not write: ") + std::strerror(errno));
+      throw Failure(std::string("standard output: cannot write: ") + std::strerror(errno));
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <bfstore/inspect.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -24,10 +25,35 @@ std::string list(const std::vector<std::uint64_t>& numbers) {
 // Owners of marks who have not yet said that their keys are there.
 std::vector<std::uint64_t> awaited_owners(const std::string& file) {
   std::vector<std::uint64_t> owners;
-  for (const bfstore::ReportedMark& mark : unwrap(bfstore::inspect(file, false), file).marks) {
+  for (const bfstore::OwnerMark& mark : unwrap(bfstore::inspect(file, false), file).marks) {
     if (!mark.recovered) owners.push_back(mark.owner);
   }
   return owners;
+}
+
+// The keys are those of a log of that epoch, after its mark: of no use where the mark is of another log.
+void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& owners) {
+  if (!arguments.epoch) return;
+  const auto marks = unwrap(bfstore::inspect(arguments.file, false), arguments.file).marks;
+  for (const std::uint64_t owner : owners) {
+    const auto of_owner = [owner](const bfstore::OwnerMark& mark) { return mark.owner == owner; };
+    const auto mark = std::find_if(marks.begin(), marks.end(), of_owner);
+    if (mark != marks.end() && mark->epoch == *arguments.epoch) continue;
+    const std::string has = mark == marks.end() ? "no mark" : "a mark of epoch " + std::to_string(mark->epoch);
+    throw Failure(arguments.file + ": owner " + std::to_string(owner) + " has " + has +
+                  ", which says nothing of epoch " + std::to_string(*arguments.epoch) +
+                  ". Give every key that the owner has, without --epoch.");
+  }
+}
+
+// A list that another program should have written, and has not, would end the recovery, and the filter would answer
+// "absent" for every key that is missing.
+void check_there_are_keys(const Arguments& arguments, KeySource& source) {
+  const bool none = source.at_end();
+  if (interrupt::pending()) throw Failure(arguments.file + ": interrupted. Nothing was changed.");
+  if (none)
+    throw Failure(arguments.file + ": not recovered: " + source.name() +
+                  " has no keys. Give the keys that were added after the marks. If no key was added, say --no-keys.");
 }
 
 // Who has all keys of one owner may lack those of another, so it is only guessed where there is nothing to guess.
@@ -36,8 +62,9 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   if (!arguments.owners.empty()) return arguments.owners;
   if (awaited.empty()) return {kNobody};
   if (awaited.size() > 1 && !arguments.all_owners) {
-    throw Failure(arguments.file + ": has marks of the owners " + list(awaited) +
-                  "; say with --owner whose keys these are, or with --all-owners that they are everybody's");
+    throw Failure(
+        arguments.file + ": has marks of the owners " + list(awaited) +
+        ". Name the owners of these keys with --owner. If these are the keys of all owners, give --all-owners.");
   }
   return awaited;
 }
@@ -46,7 +73,8 @@ int accept_loss(const Arguments& arguments) {
   bfstore::Filter filter =
       unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
-  if (!arguments.quiet) report(arguments.file + ": is in use again; keys added after the marks may be missing");
+  if (!arguments.quiet)
+    report(arguments.file + ": is in use again. Keys that were added after the marks may be missing.");
   return 0;
 }
 
@@ -56,11 +84,13 @@ int recover(const Arguments& arguments) {
   interrupt::defer();
   if (arguments.accept_loss) return accept_loss(arguments);
   const std::vector<std::uint64_t> owners = owners_of_keys(arguments);
+  check_epoch(arguments, owners);
   std::optional<KeySource> source;
-  if (arguments.keys.empty()) source.emplace(arguments.from);
+  if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from);
   if (source && source->is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys; name another file with --from");
+    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
+  if (source) check_there_are_keys(arguments, *source);
   bfstore::Filter filter =
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
@@ -71,16 +101,16 @@ int recover(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   if (interrupt::pending()) {
-    throw Failure(arguments.file + ": interrupted; the recovery is not finished, begin again with all of the keys");
+    throw Failure(arguments.file + ": interrupted, so the recovery is not finished. Begin again with all of the keys.");
   }
   loader.finish();
   bool over = true;
-  for (const std::uint64_t owner : owners) over = unwrap(filter.recovered(owner), arguments.file);
+  for (const std::uint64_t owner : owners) over = unwrap(filter.finish_recovery(owner), arguments.file);
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added again";
   if (!over) {
-    report(words + "; answers maybe until the keys of the owners " + list(awaited_owners(arguments.file)) +
-           " are added too");
+    report(words + ". It answers maybe until the keys of the owners " + list(awaited_owners(arguments.file)) +
+           " are added, too.");
   } else if (!arguments.quiet) {
     report(words + (needed ? "; recovered" : "; it needed no recovery"));
   }

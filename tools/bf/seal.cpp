@@ -18,7 +18,7 @@ int seal(const Arguments& arguments) {
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists)
-    throw Failure(arguments.target + ": exists already; --force replaces it, or choose another name");
+    throw Failure(arguments.target + ": exists already. Replace it (--force), or choose another name.");
   check(error, arguments.file);
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;
@@ -36,7 +36,7 @@ int verify(const Arguments& arguments) {
            std::to_string(range.offset + range.bytes - 1));
   }
   complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
-           " are damaged; use a copy, or build it again");
+           " are damaged. Use a copy, or rebuild it (bf build --force).");
   return 1;
 }
 

@@ -38,7 +38,8 @@ class Content {
 void warn_if_others_may_read(int file, const std::string& path) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) fail_system(path);
-  if ((facts.st_mode & 077) != 0) complain("--key-file: " + path + ": others may use this secret, too; chmod 600 it");
+  if ((facts.st_mode & 077) != 0)
+    complain("--key-file: " + path + ": other users can read this secret. Use chmod 600.");
 }
 
 Content::Content(const std::string& path) {
@@ -84,8 +85,8 @@ void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& k
   }
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (read_hex(text, bytes)) return;
-  throw Failure("--key-file: " + path + ": is no key: neither 16 bytes nor 32 hexadecimal digits and at most one LF; " +
-                "head -c 16 /dev/urandom makes one");
+  throw Failure("--key-file: " + path + ": not a key: neither 16 bytes nor 32 hexadecimal digits and at most one LF. " +
+                "Make one with head -c 16 /dev/urandom.");
 }
 
 KeyWiper::~KeyWiper() {

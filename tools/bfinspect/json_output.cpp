@@ -98,9 +98,10 @@ void put_state(Json& out, const bfstore::Report& report) {
   for (const auto& slot : report.slots) out["slots"].push_back(slot_json(slot));
   out["marks"] = Json::array();
   const bool recovering = report.state == bfstore::FileState::kRecovering;
-  for (const bfstore::ReportedMark& mark : report.marks) {
+  for (const bfstore::OwnerMark& mark : report.marks) {
     Json object;
     object["owner"] = std::to_string(mark.owner);
+    object["epoch"] = std::to_string(mark.epoch);
     object["mark"] = std::to_string(mark.mark);
     object["recovered"] = recovering ? Json(mark.recovered) : Json();
     out["marks"].push_back(std::move(object));

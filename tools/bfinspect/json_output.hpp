@@ -3,8 +3,8 @@
 // Every key is always there; null stands for what is unknown (and for what is no finite number). Text comes twice: as
 // text, null where its bytes are not UTF-8, and as its exact bytes in hex (path and path_bytes, note and note_bytes,
 // each opener's command and command_bytes). What is there for a person only, the text of problems, has such bytes as
-// \xHH. Numbers that use all 64 bits, seed, owners and marks, are decimal strings. open_by lists those who are seen,
-// null where nobody is but somebody may be there; open_by_complete says whether there can be others.
+// \xHH. Numbers that use all 64 bits, seed, owners, epochs and marks, are decimal strings. open_by lists those who are
+// seen, null where nobody is but somebody may be there; open_by_complete says whether there can be others.
 #pragma once
 
 #include <string>

@@ -24,13 +24,13 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status:\n"
-    "  0  healthy: clean, in use, or left by a killed writer and ready to go on\n"
+    "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
     "  1  needs attention: unclean, recovering, poisoned, or overfull\n"
     "  2  not a good filter file: every broken rule is listed\n"
     "  3  bad usage, or the file could not be read\n"
     "\n"
-    "JSON: every key is always there; null stands for unknown. Text in any encoding\n"
-    "survives: path, note and command are null where they are not UTF-8, and\n"
+    "JSON: every key is always present; null means unknown. Text in any encoding\n"
+    "survives: path, note and command are null if they are not UTF-8, and\n"
     "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
     "\n"
     "Examples:\n"
@@ -66,21 +66,15 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
-const char* way_out(bfstore::Code code) {
-  switch (code) {
-    case bfstore::Code::kNotFound:
-      return "; check the path, or make a filter with bf create";
-    case bfstore::Code::kAccess:
-      return "; ask its owner for permission to read it";
-    default:
-      return "";
-  }
+std::string with_way_out(const bfstore::Error& error) {
+  if (error.code != bfstore::Code::kNotFound) return error.message;
+  return error.message + (error.message.ends_with('.') ? " " : ". ") + "bf create makes one.";
 }
 
 int inspect(const Arguments& arguments) {
   const bfstore::Result<bfstore::Report> report = bfstore::inspect(arguments.path, !arguments.quick);
   if (!report) {
-    complain(report.error().message + way_out(report.error().code));
+    complain(with_way_out(report.error()));
     return finish(arguments.json ? json_of(arguments.path, report.error()) : "", Verdict::kFailed);
   }
   const Facts facts = gather(*report, !arguments.quick);
@@ -89,13 +83,13 @@ int inspect(const Arguments& arguments) {
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Shows all that a bfstore filter file says of itself, and every rule that it\n"
-      "breaks. Writes nothing, locks nothing.",
+      "Shows all facts about a bfstore filter file, and every rule that it breaks.\n"
+      "Writes nothing, and keeps no lock.",
       "bfinspect");
   Arguments arguments;
   app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");
   app.add_flag("--json", arguments.json, "one JSON object instead of a page");
-  app.add_flag("--quick", arguments.quick, "leave the bits uncounted (huge files)");
+  app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
   app.footer(kFooter);
   try {
@@ -105,7 +99,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return finish(version.what() + std::string("\n"), Verdict::kHealthy);
   } catch (const CLI::ParseError& error) {
-    return complain(std::string(error.what()) + "; try bfinspect --help");
+    return complain(std::string(error.what()) + ". See bfinspect --help.");
   }
   return inspect(arguments);
 }

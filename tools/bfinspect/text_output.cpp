@@ -81,12 +81,19 @@ void put_file(Page& page, const Report& report) {
 }
 
 std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
-  if (!slot) return "not there";
+  if (!slot) return "missing";
   if (!slot->valid) return "invalid";
   constexpr const char* kNames[] = {"clean", "dirty", "recovering", "recovery, paused"};  // persisted as 1, 2, 3, 4
   const bool known = slot->state >= 1 && slot->state <= 4;
   const std::string name = known ? kNames[slot->state - 1] : "unknown (" + std::to_string(slot->state) + ')';
   return name + ", sequence " + grouped(slot->sequence);
+}
+
+// Epoch 0 is that of an owner whose logs have no epochs.
+std::string mark_text(const bfstore::OwnerMark& mark) {
+  return grouped(mark.mark) + " of owner " + grouped(mark.owner) +
+         (mark.epoch != 0 ? ", epoch " + grouped(mark.epoch) : "") +
+         (mark.recovered ? ", and its later keys were added again" : "");
 }
 
 void put_state(Page& page, const Facts& facts) {
@@ -99,9 +106,8 @@ void put_state(Page& page, const Facts& facts) {
   if (report.syncing && report.state == FileState::kInUse) page.row("sync", "under way");
   page.row("slot A", slot_text(report.slots[0]));
   page.row("slot B", slot_text(report.slots[1]));
-  for (const bfstore::ReportedMark& mark : report.marks) {
-    page.row("mark", grouped(mark.mark) + " of owner " + grouped(mark.owner) +
-                         (mark.recovered ? ", whose later keys were added again" : ""));
+  for (const bfstore::OwnerMark& mark : report.marks) {
+    page.row("mark", mark_text(mark));
   }
   if (report.marks.empty()) page.row("marks", "none");
   if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + " that changed a bit");
@@ -165,18 +171,17 @@ void put_openers(Page& page, const Facts& facts) {
   const Openers& openers = *facts.openers;
   for (const Opener& opener : openers.seen) page.paragraph(opener_text(opener, !page.style().utf8));
   if (facts.all_openers_seen()) {
-    if (openers.seen.empty()) page.paragraph("nobody");
+    if (openers.seen.empty()) page.paragraph("no process");
     return;
   }
-  if (openers.seen.empty()) page.paragraph("nobody who can be seen from here");
+  if (openers.seen.empty()) page.paragraph("no process that can be seen from here");
   if (openers.not_looked_at > 0) {
     page.paragraph(grouped(openers.not_looked_at) + (openers.not_looked_at == 1 ? " process" : " processes") +
                    " could not be looked at" + (geteuid() == 0 ? "" : "; root may see more"));
   }
-  if (openers.others_are_hidden)
-    page.paragraph("processes outside this container, or hidden in /proc, can not be seen");
+  if (openers.others_are_hidden) page.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
   if (facts.report.state == FileState::kInUse && openers.complete()) {
-    page.paragraph("a writer holds its lock, but can not be seen from here");
+    page.paragraph("a writer holds its lock, but cannot be seen from here");
   }
 }
 
@@ -198,7 +203,7 @@ void put_problems(Page& page, const Facts& facts) {
 
 void put_stranger(Page& page, const Facts& facts) {
   const bool ascii = !page.style().utf8;
-  page.section("What is there");
+  page.section("What it is");
   page.row("looks like", likeness(facts));
   if (facts.kind == FileKind::kSymlink) page.row("leads to", escaped(facts.link_target, ascii));
   if (facts.kind != FileKind::kRegular) return;

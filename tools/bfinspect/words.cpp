@@ -95,22 +95,22 @@ bool has_problem(const Facts& facts, Code code) {
 std::string unclean_advice(const bfstore::Report& report) {
   const std::string cause = report.syncing
                                 ? "One of its writers was killed in the middle of a sync"
-                                : "It was not closed: the machine went down, a writer was killed in the middle "
-                                  "of a sync, or this is a copy made while in use";
+                                : "It was not closed cleanly: the machine went down, a writer was killed in the middle "
+                                  "of a sync, or this is a copy of a file in use";
   if (report.marks.empty()) {
     return cause +
-           ". No sync stored a mark, so any key may be missing: add all keys again (bf recover), or build the filter "
-           "again (bf build).";
+           ". No sync stored a mark, so any key may be missing. Add all keys again (bf recover), or rebuild it (bf "
+           "build).";
   }
   return cause +
-         ". Keys up to the marks are there, later ones may be missing: add those again (bf recover), or build the "
-         "filter again from all keys (bf build).";
+         ". Keys up to the marks are in it. Later ones may be missing: add those again (bf recover), or rebuild it "
+         "from all keys (bf build).";
 }
 
 // "owners 1 and 7 have"
 std::string awaited(const bfstore::Report& report) {
   std::vector<std::string> owners;
-  for (const bfstore::ReportedMark& mark : report.marks) {
+  for (const bfstore::OwnerMark& mark : report.marks) {
     if (!mark.recovered) owners.push_back(std::to_string(mark.owner));
   }
   if (owners.empty()) return "the owner of the keys has";
@@ -121,14 +121,15 @@ std::string awaited(const bfstore::Report& report) {
 
 std::string recovering_advice(const bfstore::Report& report) {
   return "A recovery was begun and is not finished: every answer is \"maybe\" until " + awaited(report) +
-         " added again what came after the mark and said so (bf recover). Or build the filter again from all keys (bf "
+         " added again the keys after the mark (bf recover). Or rebuild it from all keys (bf "
          "build).";
 }
 
 std::string superseded_advice(const bfstore::Report& report) {
-  if (report.being_changed) return "Another file is being put in its place: every answer is \"maybe\". Open it again.";
-  return "Another file was to be put in its place by a process that was killed: every answer is \"maybe\" until "
-         "somebody opens it for writing. Nothing is lost.";
+  if (report.being_changed)
+    return "Another process is replacing it: every answer is \"maybe\". Open it again in a moment.";
+  return "A process was killed while it replaced this file: every answer is \"maybe\" until "
+         "a process opens it for writing. Nothing is lost.";
 }
 
 }  // namespace
@@ -164,12 +165,13 @@ std::string state_advice(const Facts& facts) {
   switch (facts.report.state) {
     case FileState::kClean:
       return facts.report.identity && facts.report.identity->seal
-                 ? "Sealed: it is never written to again, and bf verify tells whether it is damaged."
+                 ? "Sealed: it is never written to again. bf verify says whether it is damaged."
                  : "Synced and closed.";
     case FileState::kInUse:
-      return "A writer has it open; others may ask and add at the same time.";
+      return "A writer has it open. Other processes may ask and add at the same time.";
     case FileState::kAdoptable:
-      return "A writer was killed since the machine was started. Nothing is lost: the next one to open it goes on.";
+      return "A writer was killed after the machine was started. Nothing is lost: the next process that opens it "
+             "continues.";
     case FileState::kUnclean:
       return unclean_advice(facts.report);
     case FileState::kRecovering:
@@ -178,14 +180,14 @@ std::string state_advice(const Facts& facts) {
       return superseded_advice(facts.report);
     case FileState::kPoisoned:
       return "A sync failed, so memory and disk may differ: every answer is \"maybe\". Look for disk errors in the "
-             "system's log, then add again what came after the marks (bf recover), or build the filter again (bf "
+             "system's log. Then add again the keys after the marks (bf recover), or rebuild it (bf "
              "build).";
     case FileState::kEmbedded:
       return "An embedded filter has no state of its own.";
     case FileState::kUnknown:
       break;
   }
-  return "The state can not be read.";
+  return "The state cannot be read.";
 }
 
 std::string likeness(const Facts& facts) {
@@ -203,9 +205,9 @@ std::string way_out(const Facts& facts, bool ascii) {
     return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";
   }
   if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
-    return "Use the bfstore that made it, or a later one; or build it again from its keys (bf build).";
+    return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
   }
-  return "Do not trust it for a \"no\": use a good copy, or build it again from its keys (bf build).";
+  return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build).";
 }
 
 }  // namespace bfinspect

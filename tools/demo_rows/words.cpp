@@ -70,10 +70,10 @@ Workload mix(const std::vector<std::string>& words, const WordSet& truth, std::m
 
 std::vector<std::string> read_words(const std::string& path, const std::string& package) {
   std::ifstream file(path);
-  if (!file) fail(path + " can not be read; it is part of the Debian package " + package);
+  if (!file) fail(path + " cannot be read. Install the Debian package " + package);
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word);) words.push_back(word);
-  if (words.empty()) fail(path + " is empty; install the Debian package " + package + " again");
+  if (words.empty()) fail(path + " is empty. Install the Debian package " + package + " again");
   return words;
 }
 
@@ -102,7 +102,7 @@ std::array<std::string, kWorkers> deal(const Workload& workload, const std::stri
 
 std::vector<Lookup> read_lookups(const std::string& path) {
   std::ifstream file(path);
-  if (!file) fail(path + " can not be read");
+  if (!file) fail(path + " cannot be read");
   std::vector<Lookup> lookups;
   for (std::string line; std::getline(file, line);) lookups.push_back({line.substr(1), line[0] == '+'});
   return lookups;

@@ -1,0 +1,59 @@
+/* For LD_PRELOAD: ends or stops a program before the call with the number KILL_AT or STOP_AT, of those that change a
+ * file or are steps of the engine's protocol, in the program and in the library.  The call's name goes to standard
+ * error. */
+#undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
+#include <bfstore.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int is_now(const char* variable, int number) {
+  const char* const wanted = getenv(variable);
+  return wanted != NULL && atoi(wanted) == number;
+}
+
+static void step(const char* name) {
+  static int number = 0;
+  const int now = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
+  const int dies = is_now("KILL_AT", now);
+  if (!dies && !is_now("STOP_AT", now)) return;
+  syscall(SYS_write, 2, name, strlen(name));
+  syscall(SYS_write, 2, "\n", 1);
+  kill(getpid(), dies ? SIGKILL : SIGSTOP);
+}
+
+#define COUNTED(result, name, parameters, arguments) \
+  result name parameters;                            \
+  result name parameters {                           \
+    result(*next) parameters;                        \
+    void* const found = dlsym(RTLD_NEXT, #name);     \
+    memcpy(&next, &found, sizeof next);              \
+    step(#name);                                     \
+    return next arguments;                           \
+  }
+
+COUNTED(ssize_t, pwrite, (int file, const void* bytes, size_t count, off_t at), (file, bytes, count, at))
+COUNTED(ssize_t, pwrite64, (int file, const void* bytes, size_t count, off64_t at), (file, bytes, count, at))
+COUNTED(int, fsync, (int file), (file))
+COUNTED(int, fdatasync, (int file), (file))
+COUNTED(int, flock, (int file, int operation), (file, operation))
+COUNTED(int, rename, (const char* from, const char* to), (from, to))
+COUNTED(int, renameat, (int a, const char* from, int b, const char* to), (a, from, b, to))
+COUNTED(int, renameat2, (int a, const char* from, int b, const char* to, unsigned flags), (a, from, b, to, flags))
+COUNTED(int, linkat, (int a, const char* from, int b, const char* to, int flags), (a, from, b, to, flags))
+COUNTED(int32_t, bfs_open, (const char* path, uint32_t flags, bfs_filter** out, bfs_error* error),
+        (path, flags, out, error))
+COUNTED(int32_t, bfs_create, (const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error),
+        (path, options, out, error))
+COUNTED(int32_t, bfs_close, (bfs_filter * filter), (filter))
+COUNTED(int32_t, bfs_add, (bfs_filter * filter, const void* key, size_t key_bytes), (filter, key, key_bytes))
+COUNTED(uint64_t, bfs_get_mark, (const bfs_filter* filter, uint64_t owner, uint64_t epoch), (filter, owner, epoch))
+COUNTED(int32_t, bfs_sync, (bfs_filter * filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error),
+        (filter, owner, epoch, mark, error))
+COUNTED(int32_t, bfs_finish_recovery, (bfs_filter * filter, uint64_t owner, bfs_error* error), (filter, owner, error))
+COUNTED(int32_t, bfs_supersede, (bfs_filter * filter, bfs_error* error), (filter, error))
+COUNTED(int32_t, bfs_publish, (bfs_filter * filter, bfs_error* error), (filter, error))

@@ -1,0 +1,428 @@
+"""A filter in front of a SQLite database in WAL mode, kept in step by the programs that write to it: killed at any moment, with
+filters and databases from backups, with a log that begins anew. After each kill no row may be answered "no".
+
+Arguments: the shared library; then unittest's, or --kills=N for that many kills instead of the few of CI (--seed=N too).
+"""
+import collections
+import contextlib
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import bfstore_ctypes as bfs
+
+LIBRARY = bfs.load(sys.argv.pop(1))
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+OWNER, KEY_BYTES, NEVER = 1, 16, 2**63 - 1
+EUNCLEAN, EPOISONED, ERECOVERING = -20, -21, -23
+OPEN_RECOVER = 64
+
+
+def option(name, default):
+    """--name=N of the command line, which unittest does not know."""
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
+
+
+class WrongNo(Exception):
+    pass
+
+
+class Refused(Exception):
+    """The filter took no key, or could not be opened: the transaction is rolled back, and the filter opened again."""
+
+
+def good(code):
+    if code < 0:
+        raise Refused(code)
+    return code
+
+
+# --- The engine: what programs that use both have to do ---------------------------------------------------------------
+
+class Place:
+    """The two files. `rows` is the log too: its ids are the positions, given in the order of the commits."""
+
+    def __init__(self, folder):
+        self.database, self.filter = os.path.join(folder, "rows.db"), os.path.join(folder, "rows.bf")
+
+    @contextlib.contextmanager
+    def connected(self):
+        database = sqlite3.connect(self.database, timeout=5, isolation_level=None)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def make(self):
+        with self.connected() as database:
+            database.executescript(f"""
+                PRAGMA journal_mode=WAL;
+                CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB);
+                CREATE TABLE filter (epoch INTEGER, compared INTEGER);
+                INSERT INTO filter VALUES (1, {NEVER});""")
+
+
+@contextlib.contextmanager
+def transaction(database):
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+class Writer:
+    def __init__(self, place, database):
+        self.place, self.database, self.handle = place, database, None
+
+    def close(self):
+        if self.handle is not None:
+            LIBRARY.bfs_close(self.handle, None)
+        self.handle = None
+
+    def add(self, keys):
+        good(LIBRARY.add_fixed(self.handle, b"".join(keys), KEY_BYTES, len(keys)))
+
+    def keys_after(self, mark):
+        return [key for key, in self.database.execute("SELECT key FROM rows WHERE id > ? AND key IS NOT NULL", (mark,))]
+
+    def open(self):
+        self.close()
+        try:
+            self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.WRITE)
+            recovers = False
+        except bfs.CodeError as refused:
+            if refused.code not in (EUNCLEAN, EPOISONED, ERECOVERING):
+                return self.build() if refused.code == -6 or refused.code <= -40 else good(refused.code)
+            recovers = True
+            with contextlib.suppress(bfs.CodeError):
+                self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.WRITE | OPEN_RECOVER)
+            if self.handle is None:
+                raise Refused(refused.code) from None
+        self.compare()
+        if recovers:
+            good(LIBRARY.bfs_finish_recovery(self.handle, OWNER, None))
+        return None
+
+    def compare(self):
+        """Step 4. A row without a key tells this opening from all others. No row is committed meanwhile."""
+        with transaction(self.database):
+            (epoch,), (last,) = self.database.execute("SELECT epoch FROM filter UNION ALL SELECT ifnull(max(id), 0) FROM rows")
+            mark = LIBRARY.bfs_get_mark(self.handle, OWNER, epoch)
+            if mark > last:
+                epoch, mark = self.new_epoch(), 0
+            self.add(self.keys_after(mark))
+            position = self.database.execute("INSERT INTO rows (key) VALUES (NULL)").lastrowid
+            self.database.execute("UPDATE filter SET epoch = ?, compared = ?", (epoch, NEVER))
+        good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, position, None))
+        self.database.execute("UPDATE filter SET compared = ? WHERE epoch = ? AND compared = ?", (position, epoch, NEVER))
+
+    def new_epoch(self):
+        return time.time_ns()
+
+    def build(self):
+        """There is no filter, or a damaged one. Rows that are committed meanwhile are added when it is opened."""
+        path = self.place.filter.encode()
+        self.handle = bfs.call(LIBRARY.bfs_create, path, bfs.options(
+            capacity=20000, fpr=0.01, flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE))
+        self.add(self.keys_after(0))
+        good(LIBRARY.bfs_publish(self.handle, None))
+        self.open()
+
+    def put(self, keys):
+        """Insert, add, commit: the commit makes the rows both durable and visible."""
+        with transaction(self.database):
+            self.database.executemany("INSERT INTO rows (key) VALUES (?)", [(key,) for key in keys])
+            self.add(keys)
+
+    def sync(self):
+        """Step 3: every row that is committed has returned from an add."""
+        (epoch,), (last,) = self.database.execute("SELECT epoch FROM filter UNION ALL SELECT ifnull(max(id), 0) FROM rows")
+        good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, last, None))
+
+    def work(self, rng):
+        """Until it is killed."""
+        while True:
+            try:
+                self.open()
+                while LIBRARY.bfs_is_current(self.handle, None) == 1:
+                    self.put([rng.randbytes(KEY_BYTES) for _ in range(rng.randint(1, 4))])
+                    if rng.random() < 0.2:
+                        self.sync()
+            except (Refused, bfs.CodeError, sqlite3.OperationalError):
+                time.sleep(0.001)
+
+
+class Reader:
+    """Asks the filter that was compared with this database last, and no other."""
+
+    def __init__(self, place, database):
+        self.place, self.database, self.handle, self.trusted = place, database, None, None
+
+    def close(self):
+        if self.handle is not None:
+            LIBRARY.bfs_close(self.handle, None)
+        self.handle = self.trusted = None
+
+    def trust(self, epoch, compared):
+        if self.trusted == (epoch, compared):
+            return True
+        self.close()
+        with contextlib.suppress(bfs.CodeError):
+            self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.READ)
+            if self.is_the_one(epoch, compared):
+                self.trusted = epoch, compared
+        return self.trusted is not None
+
+    def is_the_one(self, epoch, compared):
+        return LIBRARY.bfs_get_mark(self.handle, OWNER, epoch) >= compared
+
+    def check(self, rng, newest=2**62):
+        """None where no filter is to be trusted; else how many of 50 absent keys were told apart. The rows first, then the
+        filter: what is visible has its key there."""
+        self.database.execute("BEGIN")
+        epoch, compared = self.database.execute("SELECT epoch, compared FROM filter").fetchone()
+        rows = self.database.execute("SELECT id, key FROM rows WHERE key IS NOT NULL ORDER BY id DESC LIMIT ?", (newest,)).fetchall()
+        self.database.execute("COMMIT")
+        if not self.trust(epoch, compared):
+            return None
+        for (number, _), answer in zip(rows, self.ask([key for _, key in rows])):
+            if answer == 0:
+                raise WrongNo(f"row {number} of {len(rows)} is answered no, in epoch {epoch}, compared at {compared}")
+        return self.ask([rng.randbytes(KEY_BYTES) for _ in range(50)]).count(0)
+
+    def ask(self, keys):
+        answers = (bfs.c_uint8 * len(keys))()
+        LIBRARY.contains_fixed(self.handle, b"".join(keys), KEY_BYTES, len(keys), answers)
+        return bytes(answers)
+
+
+# --- The campaign: what happens to them -------------------------------------------------------------------------------
+
+def forked(work):
+    """A process that does this, and ends with 1 if anything is raised."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        except WrongNo as wrong:
+            print(f"a reader: {wrong}", file=sys.stderr)
+            os._exit(7)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return pid
+
+
+def killed(pid):
+    os.kill(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    if os.WIFEXITED(status):
+        raise WrongNo("in another process") if os.WEXITSTATUS(status) == 7 else AssertionError(f"exit {os.WEXITSTATUS(status)}")
+
+
+class Campaign:
+    Writer, Reader = Writer, Reader
+    calm = 16  # rounds without an accident, for eight with one
+
+    def __init__(self, folder, rng):
+        self.folder, self.rng, self.place = folder, rng, Place(folder)
+        self.saved_filter, self.saved_database = os.path.join(folder, "saved.bf"), os.path.join(folder, "saved.db")
+        self.counts = collections.Counter()
+        self.reader = None
+        self.place.make()
+
+    def write_for_ever(self, seed):
+        with self.place.connected() as database:
+            self.Writer(self.place, database).work(random.Random(seed))
+
+    def read_for_ever(self, seed):
+        rng = random.Random(seed)
+        with self.place.connected() as database:
+            reader = self.Reader(self.place, database)
+            while True:
+                with contextlib.suppress(sqlite3.OperationalError):
+                    reader.check(rng, 20)
+
+    def without_reader(self):
+        if self.reader is not None:
+            killed(self.reader)
+        self.reader = None
+
+    def check(self):
+        with self.place.connected() as database:
+            reader = self.Reader(self.place, database)
+            told = reader.check(self.rng)
+            reader.close()
+            self.counts["rows"] = database.execute("SELECT count(key) FROM rows").fetchone()[0]
+        self.counts["trusted" if told is not None else "not trusted"] += 1
+        self.counts["absent keys told"] += told or 0
+
+    def save_filter(self):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy(self.place.filter, self.saved_filter)
+
+    def restore_filter(self):
+        if os.path.exists(self.saved_filter):
+            shutil.copy(self.saved_filter, self.place.filter + ".back")
+            os.replace(self.place.filter + ".back", self.place.filter)
+
+    def remove_filter(self):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.place.filter)
+
+    def close_clean(self):
+        """A writer that ends as it should; then a backup of what it left is a clean file."""
+        with self.place.connected() as database:
+            writer = self.Writer(self.place, database)
+            with contextlib.suppress(Refused):
+                writer.open()
+                writer.put([self.rng.randbytes(KEY_BYTES)])
+                writer.sync()
+            writer.close()
+        self.save_filter()
+
+    def save_database(self):
+        with self.place.connected() as database, contextlib.closing(sqlite3.connect(self.saved_database)) as saved:
+            database.backup(saved)
+
+    def restore_database(self):
+        """Whoever restores a log to an earlier moment gives it a new epoch."""
+        if not os.path.exists(self.saved_database):
+            return
+        self.without_reader()
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.place.database + suffix)
+        shutil.copy(self.saved_database, self.place.database)
+        with self.place.connected() as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            self.begin_anew(database)
+
+    def reset_log(self):
+        """The positions begin anew, with few rows."""
+        with self.place.connected() as database, transaction(database):
+            rows = database.execute("SELECT key FROM rows WHERE key IS NOT NULL ORDER BY id DESC LIMIT 5").fetchall()
+            database.execute("DELETE FROM rows")
+            database.execute("DELETE FROM sqlite_sequence")
+            database.executemany("INSERT INTO rows (key) VALUES (?)", rows)
+            self.begin_anew(database)
+
+    def begin_anew(self, database):
+        database.execute("UPDATE filter SET epoch = ?, compared = ?", (time.time_ns(), NEVER))
+
+    def round(self):
+        """Two writers are killed, and something may happen to the files."""
+        if self.reader is None:
+            seed = self.rng.random()
+            self.reader = forked(lambda: self.read_for_ever(seed))
+        writers = []
+        for _ in range(2):
+            seed = self.rng.random()
+            writers.append(forked(lambda: self.write_for_ever(seed)))
+        if self.rng.random() < 0.1:
+            time.sleep(0.004)
+            self.save_filter()  # in use
+        for writer in writers:
+            time.sleep(self.rng.uniform(0, 0.012))
+            killed(writer)
+            self.counts["kills"] += 1
+        self.check()
+        accident = self.rng.choice([self.save_filter, self.close_clean, self.restore_filter, self.restore_filter, self.remove_filter,
+                                    self.save_database, self.restore_database, self.reset_log] + [None] * self.calm)
+        if accident:
+            self.counts[accident.__name__] += 1
+            accident()
+            self.check()
+        if self.counts["rows"] > 10000:
+            self.reset_log()
+
+    def run(self, kills=2**62, seconds=2**30):
+        end = time.monotonic() + seconds
+        try:
+            while self.counts["kills"] < kills and time.monotonic() < end:
+                self.round()
+        finally:
+            with contextlib.suppress(WrongNo):
+                self.without_reader()
+
+
+class AddsAfterTheCommit(Campaign):
+    class Writer(Writer):
+        def put(self, keys):
+            with transaction(self.database):
+                self.database.executemany("INSERT INTO rows (key) VALUES (?)", [(key,) for key in keys])
+            time.sleep(0.0005)
+            self.add(keys)
+
+
+class ComparesNothing(Campaign):
+    calm = 2
+
+    class Writer(Writer):
+        def keys_after(self, mark):
+            return [b"x" * KEY_BYTES]
+
+
+class KeepsItsEpoch(Campaign):
+    calm = 2
+
+    def reset_log(self):
+        super().reset_log()
+        self.remove_filter()
+
+    def begin_anew(self, database):
+        database.execute("UPDATE filter SET compared = ?", (NEVER,))
+
+
+class TrustsAnyFilter(Campaign):
+    calm = 2
+
+    class Reader(Reader):
+        def is_the_one(self, epoch, compared):
+            return True
+
+
+class Sqlite(unittest.TestCase):
+    def campaign(self, kind=Campaign):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
+        self.addCleanup(folder.cleanup)
+        return kind(folder.name, random.Random(SEED))
+
+    def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):
+        campaign = self.campaign()
+        campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=3)
+        counts = campaign.counts
+        self.addClassCleanup(print, dict(counts))  # after the test's own line
+        self.assertGreater(counts["kills"], 20)
+        self.assertGreater(counts["trusted"], counts["kills"] / 20, "a filter that nobody asks says no wrong no")
+        self.assertGreater(counts["absent keys told"], 40 * counts["trusted"])
+
+    def test_each_mistake_of_an_engine_over_sqlite_makes_a_wrong_no(self):
+        for mistake in (AddsAfterTheCommit, ComparesNothing, KeepsItsEpoch, TrustsAnyFilter):
+            with self.subTest(mistake.__name__), self.assertRaises(WrongNo):
+                self.campaign(mistake).run(kills=20000, seconds=60)
+
+
+if __name__ == "__main__":
+    print(f"--seed={SEED}", flush=True)
+    unittest.main(verbosity=2)
