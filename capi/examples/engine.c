@@ -145,8 +145,11 @@ static void sync_folder(const struct engine* engine) {
   close(folder);
 }
 
+/* A filter that was compared with another log has to be compared with this one. */
 static void open_log(struct engine* engine) {
   if (engine->log >= 0) close(engine->log);
+  bfs_close(engine->filter, NULL);
+  engine->filter = NULL;
   engine->log = open(engine->log_path, engine->writes ? O_RDWR | O_CREAT : O_RDONLY, 0644);
   check(engine->log >= 0, engine->log_path);
 }

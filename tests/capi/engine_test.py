@@ -72,6 +72,10 @@ class Folder:
                 rows[key[:key_bytes].decode()] = value[:value_bytes].decode()
         return rows
 
+    def epoch(self):
+        with open(self.file("rows.log"), "rb") as file:
+            return HEADER.unpack(file.read(HEADER.size))[1]
+
     def check(self, acknowledged=(), reader=None):
         """Every row that is visible is found, and what was acknowledged is visible."""
         rows = self.rows()
@@ -265,6 +269,22 @@ class Engine(Case):
     def test_a_log_from_a_backup_beside_a_newer_filter(self):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.older_log, "load", lines=lines_of("x", "y"))
+
+    def test_a_log_from_a_backup_under_a_writer_that_goes_on_is_another_log(self):
+        scenes = self.scenes()
+        folder = scenes.copy(scenes.some)
+        with ended(folder.spawn("load")) as writer:
+            for key in ("lost-1", "lost-2"):
+                writer.stdin.write(lines_of(key))
+                writer.stdin.flush()
+                self.assertEqual(writer.stdout.readline(), key + "\n")
+            before = folder.epoch()
+            os.rename(scenes.copy(scenes.some).file("rows.log"), folder.file("rows.log"))
+            self.assertEqual(folder.epoch(), before)
+            said = writer.communicate(lines_of("x"))[0]
+        self.assertNotEqual(folder.epoch(), before, "its positions are given a second time")
+        folder.check_then_write_and_check([said.strip()])
+        self.assertEqual(list(folder.rows()), ["a", "b", "x", "later", "last"])
 
     def test_a_log_that_began_anew_beside_the_filter_of_the_one_before(self):
         scenes = self.scenes()
