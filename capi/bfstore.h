@@ -410,6 +410,37 @@ BFS_API int64_t bfs_select_column64(const bfs_filter* filter, const void* bytes,
                                     uint32_t* indices);
 BFS_API int64_t bfs_select_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint32_t* indices);
 
+/* --- Bare filters without a handle -------------------------------------------------------------------------------- */
+
+/* For an engine whose table has a small filter in each block.  A bare filter is a body and an 8-byte trailer
+ * (BFS_OPTION_BARE, BFS_WRAP_BARE); `buffer` is exactly the filter, at any address.  These functions allocate nothing
+ * and take no lock.  Threads: any number; no thread changes the buffer during a call.  A BFSTORE_FORCE_ISA that this
+ * CPU cannot run is no error here: the scalar kernel is used. */
+
+/* Returns 0 if the filter was certainly built without the key, else 1: also if the buffer is NULL, is not a bare filter
+ * that this library understands (its trailer, its length, its layout, its hash), or has a hash that takes no keys
+ * (BFS_HASH_EXTERNAL).  Never < 0.  Damage to the body does not show: a body has no checksum.
+ * A digest is XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the caller's own. */
+BFS_API int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes);
+BFS_API int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest);
+
+/* The bytes of a bare filter of `num_keys` keys: a body of num_keys * bits_per_key bits, rounded up to 64 bytes for
+ * BFS_LAYOUT_BLOCKED and to 8 for BFS_LAYOUT_CLASSIC, and the trailer.  0 if there is no such filter.  layout: 0 is the
+ * default. */
+BFS_API uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout);
+
+/* Builds a bare filter of these keys that is exactly `bytes` long (see bfs_bare_bytes), and overwrites the buffer; k is
+ * the best one for as many keys and bits.  The bytes are those of bfs_format with BFS_OPTION_BARE, capacity = count (1
+ * for none) and max_bytes = bytes, and of bfs_add.  layout and hash: 0 is the default.
+ * Keys: keys[i] is key_bytes[i] long, and the hash is BFS_HASH_XXH3.  Digests: see bfs_bare_contains.
+ * Returns BFS_OK, or, and then the buffer is as before: BFS_EINVAL (no filter of the layout is so long, or something is
+ * wrong with the keys), BFS_ELAYOUT, BFS_EHASH (unknown, or not for bare filters), BFS_EUNSUPPORTED (the layout takes
+ * no keys). */
+BFS_API int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const void* const* keys,
+                               const size_t* key_bytes, size_t count);
+BFS_API int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
+                                       const uint64_t* digests, size_t count);
+
 /* --- Durability --------------------------------------------------------------------------------------------------- */
 
 /* Makes everything that was added before the call durable, then stores `mark` for `owner`: a position in the owner's

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "format/field.hpp"
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 
@@ -24,7 +26,22 @@ inline constexpr std::array kTrailerFields{kTrailerMarkerField, kTrailerLayoutFi
 
 std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uint64_t body_bytes) noexcept;
 
-// The shape of the filter that is exactly these bytes, body and trailer; n and p are 0.
+// What a trailer and the length before it say.
+struct BareShape {
+  const layout::Row* row = nullptr;
+  const hash::Row* hash = nullptr;
+  std::uint32_t num_probes = 0;
+  std::uint64_t body_bytes = 0;
+};
+
+// Whether a bare filter of the layout can have such a body.
+bool fits_bare(const layout::Row& row, std::uint64_t body_bytes) noexcept;
+
+// Of the filter that is exactly these bytes, body and trailer: kOk, or the code of the first rule that is broken. Needs
+// no words and no memory: a lookup without a handle begins with it.
+Code read_bare(Bytes bytes, BareShape& shape) noexcept;
+
+// The same as a shape, of which n and p are 0, or an error with words.
 Result<Shape> decode_bare(Bytes bytes);
 
 }  // namespace bfstore::format
