@@ -401,6 +401,19 @@ std::int64_t answer(const bfs_filter* filter, const bfs_keys* keys, Answer* answ
   return answer(filter, keys_of(known), answers, known.count);
 }
 
+// --- Bare filters without a handle ---
+
+bfstore::Layout layout_or_default(std::uint32_t number) noexcept {
+  return given<bfstore::Layout>(number).value_or(bfstore::Layout::kBlocked);
+}
+
+std::int32_t build_bare(void* buffer, std::uint64_t bytes, std::uint32_t layout, std::uint32_t hash,
+                        const MaybeKeys& keys) noexcept {
+  if (!keys) return BFS_EINVAL;
+  return number_of(bfstore::bare::build({static_cast<std::byte*>(buffer), bytes}, *keys, layout_or_default(layout),
+                                        given<bfstore::Hash>(hash).value_or(bfstore::Hash::kXxh3)));
+}
+
 }  // namespace
 
 const char* bfs_version(void) { return bfstore::version(); }
@@ -601,6 +614,30 @@ int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, 
 int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_use_threads: filter is null");
   return guarded(error, [&] { return report(error, filter->filter.use_threads(threads)); });
+}
+
+int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes) {
+  if (null_keys(key, key_bytes)) return 1;
+  return bfstore::bare::contains({static_cast<const std::byte*>(buffer), bytes}, key_of(key, key_bytes)) ? 1 : 0;
+}
+
+int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest) {
+  return bfstore::bare::contains_digest({static_cast<const std::byte*>(buffer), bytes}, digest) ? 1 : 0;
+}
+
+uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout) {
+  return bfstore::bare::bytes_for(num_keys, bits_per_key, layout_or_default(layout));
+}
+
+int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const bfs_keys* keys) {
+  bfs_keys known;
+  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  return build_bare(buffer, bytes, layout, 0, keys_of(known));
+}
+
+int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash, const uint64_t* digests,
+                               size_t count) {
+  return build_bare(buffer, bytes, layout, hash, digest_keys(digests, count));
 }
 
 int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error) {

@@ -589,6 +589,36 @@ BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* d
  * Codes: EINVAL, EFORKED. */
 BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
+/* --- Bare filters without a handle -------------------------------------------------------------------------------- */
+
+/* For an engine whose tables have a small filter in each block.  A bare filter is a body and an 8-byte trailer
+ * (BFS_OPEN_BARE).  `buffer` is exactly the filter, at any address.  These functions allocate nothing and take no lock.
+ * Any number of threads may call them; no thread may change the buffer during a call.  A BFSTORE_FORCE_ISA that this
+ * CPU cannot run is not an error here: the scalar kernel answers. */
+
+/* Returns 0 if the filter was certainly built without the key, otherwise 1.  1 is also the answer if the buffer is
+ * NULL, is not a bare filter that this library understands (its trailer, its length, its layout, its hash), or has a
+ * hash that takes no keys (BFS_HASH_EXTERNAL).  Never below 0.  Damage to the body does not show: a body has no
+ * checksum. A digest is XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the
+ * caller's own. */
+BFS_API int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes);
+BFS_API int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest);
+
+/* The bytes of a bare filter of `num_keys` keys: the body, which is num_keys * bits_per_key bits rounded up to 64 bytes
+ * for BFS_LAYOUT_BLOCKED and to 8 for BFS_LAYOUT_CLASSIC, and the trailer.  0 if no such filter exists.  layout: 0 is
+ * the default. */
+BFS_API uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout);
+
+/* Builds a bare filter of these keys that is exactly `bytes` long (see bfs_bare_bytes), and overwrites the buffer.  k
+ * is the best one for that many keys and bits.  The bytes are those of bfs_format with BFS_OPEN_BARE, capacity = count
+ * (1 for none) and max_bytes = bytes, followed by bfs_add.  layout and hash: 0 is the default. Keys: the hash is
+ * BFS_HASH_XXH3, and none of them may be a null.  Digests: see bfs_bare_contains. Returns BFS_OK, or a code, and then
+ * the buffer is as before.  Codes: EINVAL (no filter of the layout is so long, or something is wrong with the keys),
+ * ELAYOUT, EHASH (unknown, or not for bare filters), EUNSUPPORTED (the layout takes no keys). */
+BFS_API BFS_CHECK int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const bfs_keys* keys);
+BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
+                                                 const uint64_t* digests, size_t count);
+
 /* --- The engine's protocol ----------------------------------------------------------------------------------------
  *
  * An engine that does not read its rows where the filter says no needs the key of every row in the filter, whatever

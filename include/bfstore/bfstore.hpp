@@ -1,6 +1,7 @@
 // bfstore's C++ API: Bloom filters in files that any number of processes share through a memory map.
 #pragma once
 
+#include <bfstore/bare.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
 #include <bfstore/hashes.hpp>

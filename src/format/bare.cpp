@@ -1,22 +1,48 @@
 #include "format/bare.hpp"
 
-#include <cstring>
+#include <string>
 
 #include "base/fail.hpp"
-#include "hash/hash.hpp"
-#include "layout/layout.hpp"
 
 namespace bfstore::format {
 namespace {
 
-std::uint32_t check_of(Bytes trailer, Hash hash, std::uint64_t body_bytes) noexcept {
-  std::array<std::byte, 12> covered{};
-  std::memcpy(covered.data(), trailer.data(), kTrailerCheckField.offset);
-  base::store(covered.data() + kTrailerCheckField.offset, body_bytes);
-  return static_cast<std::uint32_t>(hash::xxh3(covered.data(), covered.size(), hash::canary(hash, 0)));
+std::string number_in(Bytes bytes, const Field& field) {
+  return std::to_string(get<std::uint8_t>(bytes.last(kTrailerBytes), field));
+}
+
+// The words for a code of read_bare().
+std::string what_is_wrong(Code code, Bytes bytes) {
+  switch (code) {
+    case Code::kTooShort:
+      return "a bare filter is at least 16 bytes long";
+    case Code::kMagic:
+      return "the last 8 bytes are not the trailer of a bare filter";
+    case Code::kLayout:
+      return "unknown layout " + number_in(bytes, kTrailerLayoutField);
+    case Code::kHash:
+      return "hash " + number_in(bytes, kTrailerHashField) + " is unknown, or not for bare filters";
+    case Code::kProbes:
+      return "k is " + number_in(bytes, kTrailerNumProbesField) + ", not from 1 to 64";
+    case Code::kBits:
+      return "a body of " + std::to_string(bytes.size() - kTrailerBytes) + " bytes is not a whole number of blocks";
+    default:
+      return "the trailer's check does not match: the filter was damaged or cut, or this library's hash function "
+             "differs";
+  }
 }
 
 }  // namespace
+
+BareKinds find_bare_kinds() noexcept {
+  BareKinds kinds;
+  for (std::uint16_t number = 0; number < kTrailerNumbers; ++number) {
+    kinds.layouts[number] = layout::find(number);
+    const hash::Row* const row = hash::find(number);
+    if (row != nullptr && row->info.fits_bare) kinds.hashes[number] = {row, hash::canary(row->info.hash, 0)};
+  }
+  return kinds;
+}
 
 std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uint64_t body_bytes) noexcept {
   std::array<std::byte, kTrailerBytes> trailer{};
@@ -24,42 +50,19 @@ std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uin
   put(trailer, kTrailerLayoutField, static_cast<std::uint8_t>(shape.layout));
   put(trailer, kTrailerHashField, static_cast<std::uint8_t>(shape.hash));
   put(trailer, kTrailerNumProbesField, static_cast<std::uint8_t>(shape.num_probes));
-  put(trailer, kTrailerCheckField, check_of(trailer, shape.hash, body_bytes));
+  put(trailer, kTrailerCheckField,
+      trailer_check(trailer, bare_kinds().hashes[static_cast<std::uint8_t>(shape.hash)].canary, body_bytes));
   return trailer;
 }
 
 Result<Shape> decode_bare(Bytes bytes) {
-  if (bytes.size() < 8 + kTrailerBytes)
-    return base::fail(Code::kTooShort, "shorter than 16 bytes, so not a bare filter");
-  const std::uint64_t body_bytes = bytes.size() - kTrailerBytes;
-  const Bytes trailer = bytes.subspan(body_bytes);
-  if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) {
-    return base::fail(Code::kMagic, "the last 8 bytes are not the trailer of a bare filter");
-  }
-  const auto layout_number = get<std::uint8_t>(trailer, kTrailerLayoutField);
-  const auto hash_number = get<std::uint8_t>(trailer, kTrailerHashField);
+  BareShape found;
+  if (const Code code = read_bare(bytes, found); code != Code::kOk) return base::fail(code, what_is_wrong(code, bytes));
   Shape shape;
-  shape.num_probes = get<std::uint8_t>(trailer, kTrailerNumProbesField);
-  const layout::Row* const row = layout::find(layout_number);
-  if (row == nullptr) return base::fail(Code::kLayout, "unknown layout " + std::to_string(layout_number));
-  const hash::Row* const hash = hash::find(hash_number);
-  if (hash == nullptr || !hash->info.fits_bare)
-    return base::fail(Code::kHash, "hash " + std::to_string(hash_number) + " is unknown, or not for bare filters");
-  shape.layout = row->info.layout;
-  shape.hash = hash->info.hash;
-  if (shape.num_probes < 1 || shape.num_probes > kMaxProbes) {
-    return base::fail(Code::kProbes, "k is " + std::to_string(shape.num_probes) + ", not from 1 to 64");
-  }
-  shape.num_bits = body_bytes * 8;
-  if (shape.num_bits > kMaxBits || layout::body_bytes(*row, shape.num_bits) != body_bytes) {
-    return base::fail(Code::kBits,
-                      "a body of " + std::to_string(body_bytes) + " bytes is not a whole number of blocks");
-  }
-  if (get<std::uint32_t>(trailer, kTrailerCheckField) != check_of(trailer, shape.hash, body_bytes)) {
-    return base::fail(
-        Code::kChecksum,
-        "the trailer's check does not match: the filter was damaged or cut, or this library's hash function differs");
-  }
+  shape.layout = found.row->info.layout;
+  shape.hash = found.hash->info.hash;
+  shape.num_probes = found.num_probes;
+  shape.num_bits = found.body_bytes * 8;
   return shape;
 }
 

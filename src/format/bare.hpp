@@ -5,9 +5,12 @@
 #include <bfstore/options.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "format/field.hpp"
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 
@@ -24,7 +27,81 @@ inline constexpr std::array kTrailerFields{kTrailerMarkerField, kTrailerLayoutFi
 
 std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uint64_t body_bytes) noexcept;
 
-// The shape of the filter that is exactly these bytes, body and trailer; n and p are 0.
+// What a trailer and the length before it say.
+struct BareShape {
+  const layout::Row* row = nullptr;
+  const hash::Row* hash = nullptr;
+  std::uint32_t num_probes = 0;
+  std::uint64_t body_bytes = 0;
+};
+
+inline constexpr std::size_t kTrailerNumbers = 256;  // of layouts and of hashes, for which a trailer has room
+
+struct BareHash {
+  const hash::Row* row = nullptr;
+  std::uint64_t canary = 0;  // for seed 0
+};
+
+// Those that a bare filter can have, by their numbers; nullptr: not known, or not for bare filters.
+struct BareKinds {
+  std::array<const layout::Row*, kTrailerNumbers> layouts{};
+  std::array<BareHash, kTrailerNumbers> hashes{};
+};
+
+// What is known here. Computed once: a canary takes longer than a hundred lookups.
+BareKinds find_bare_kinds() noexcept;
+inline const BareKinds& bare_kinds() noexcept {
+  static const BareKinds kKinds = find_bare_kinds();
+  return kKinds;
+}
+
+// The four bytes before the check, and the length. In one store of 16 bytes: XXH3 reads them as two words that overlap,
+// and a load of bytes from two stores waits until both are in the cache, which would be half of a lookup's time.
+inline std::uint32_t trailer_check(Bytes trailer, std::uint64_t canary, std::uint64_t body_bytes) noexcept {
+  using Words [[gnu::vector_size(16)]] = std::uint64_t;
+  const std::uint64_t first = base::load<std::uint32_t>(trailer.data());
+  const Words covered{base::little_endian(first | body_bytes << 32), base::little_endian(body_bytes >> 32)};
+  static_assert(kTrailerCheckField.offset == sizeof(std::uint32_t));
+  return static_cast<std::uint32_t>(hash::xxh3(&covered, kTrailerCheckField.offset + sizeof body_bytes, canary));
+}
+
+// A division takes as long as half of a lookup.
+inline bool is_multiple(std::uint64_t value, std::uint64_t unit) noexcept {
+  const bool power_of_two = (unit & (unit - 1)) == 0;
+  return power_of_two ? (value & (unit - 1)) == 0 : value % unit == 0;
+}
+
+// A word of body, and the trailer.
+inline constexpr std::uint64_t kLeastBareBytes = 8 + kTrailerBytes;
+
+// Whether a bare filter of the layout can have such a body.
+inline bool fits_bare(const layout::Row& row, std::uint64_t body_bytes) noexcept {
+  return body_bytes != 0 && body_bytes <= kMaxBits / 8 && is_multiple(body_bytes * 8, row.body_unit);
+}
+
+// Of the filter that is exactly these bytes, body and trailer: kOk, or the code of the first rule that is broken. Needs
+// no words and no memory, and is inlined: a lookup without a handle begins with it.
+inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
+  if (bytes.size() < kLeastBareBytes) return Code::kTooShort;
+  shape.body_bytes = bytes.size() - kTrailerBytes;
+  if (shape.body_bytes > kMaxBits / 8) return Code::kBits;  // before the end is looked at, which cannot be there
+  const Bytes trailer = bytes.subspan(shape.body_bytes);
+  if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) return Code::kMagic;
+  const BareKinds& kinds = bare_kinds();
+  shape.row = kinds.layouts[get<std::uint8_t>(trailer, kTrailerLayoutField)];
+  if (shape.row == nullptr) return Code::kLayout;
+  const BareHash& hash = kinds.hashes[get<std::uint8_t>(trailer, kTrailerHashField)];
+  shape.hash = hash.row;
+  if (shape.hash == nullptr) return Code::kHash;
+  shape.num_probes = get<std::uint8_t>(trailer, kTrailerNumProbesField);
+  if (shape.num_probes < 1 || shape.num_probes > kMaxProbes) return Code::kProbes;
+  if (!fits_bare(*shape.row, shape.body_bytes)) return Code::kBits;
+  const bool checked =
+      get<std::uint32_t>(trailer, kTrailerCheckField) == trailer_check(trailer, hash.canary, shape.body_bytes);
+  return checked ? Code::kOk : Code::kChecksum;
+}
+
+// The same as a shape, of which n and p are 0, or an error with words.
 Result<Shape> decode_bare(Bytes bytes);
 
 }  // namespace bfstore::format

@@ -1,6 +1,8 @@
 // The blocked layout: one 64-byte line a key (FORMAT.md, "Layouts"). Its row, and its scalar kernel.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "layout/occupancy.hpp"
 #include "layout/table.hpp"
@@ -28,14 +30,38 @@ double rate(double keys, double bits, double probes) noexcept {
   const double load = keys / (bits / kBins);
   const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
   const double first = std::max(1.0, std::floor(load - reach));
+  const double log_load = std::log(load);
+  const Bins line(kBins);
   double sum = 0;
   for (double in_line = first; in_line <= load + reach; ++in_line) {
     int sign = 0;  // lgamma_r: the plain one writes a global variable
-    const double chance = std::exp(in_line * std::log(load) - load - lgamma_r(in_line + 1, &sign));
-    sum += chance * occupancy_rate(kBins, in_line * probes, probes);
+    const double chance = std::exp(in_line * log_load - load - lgamma_r(in_line + 1, &sign));
+    sum += chance * occupancy_rate(line, in_line * probes, probes);
   }
   const double same = std::max(0x1p-32, bits / kBins * 0x1p-64);
   return std::min(1.0, sum + load * same);
+}
+
+// The rate is a function of the keys in a line, and so the best k is a step function of that load: element k - 1 is
+// where k + 1 probes begin to be better than k, as the load falls. tests/sizing computes it anew.
+constexpr std::array kLoadOfNextProbe{
+    245.920279971, 142.848943322, 100.318842162, 76.7213761287, 61.5586787855, 50.9034830451, 42.9489463116,
+    36.7472295836, 31.7534024344, 27.6321112594, 24.1657647987, 21.207021843,  18.6524922738, 16.4273691867,
+    14.4760399955, 12.7561339506, 11.2346291008, 9.88523845081, 8.68661562911, 7.62109988398, 6.67382443039,
+    5.83207462133, 5.08482091691, 4.42237597203, 3.83614092395, 3.31841638566, 2.86226068703, 2.46138274712,
+    2.1100603542,  1.8030770495,  1.5356725667,  1.30350306656, 1.10260837827, 0.929384198595};
+
+// Not exact near a step, nor where rounding decides: below the last step the rates of many k are equal but for it, and
+// above 2^41 bits so many digests have equal h that it is so earlier.
+Guess best_probes(double keys, double bits) noexcept {
+  constexpr double kNear = 1e-4;
+  const double load = keys / (bits / kBins);
+  const auto* const step =
+      std::lower_bound(kLoadOfNextProbe.begin(), kLoadOfNextProbe.end(), load, std::greater<double>());
+  const auto num_probes = static_cast<std::uint32_t>(step - kLoadOfNextProbe.begin()) + 1;
+  const bool near_next = step == kLoadOfNextProbe.end() || load < *step * (1 + kNear);
+  const bool near_last = step != kLoadOfNextProbe.begin() && load > step[-1] * (1 - kNear);
+  return {num_probes, !near_next && !near_last && bits <= 0x1p41};
 }
 
 // The mean over a line's Poisson load x of 1 - (1 - 1/B)^(kx).
@@ -73,8 +99,8 @@ constexpr Row kBlockedRow {
            "blocked",
            {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
   .in_lines = true, .inlined = true, .unit_bits = kLineBits, .body_unit = kLineBits, .fewest_bits = kLineBits,
-  .least_rate = 1e-8, .geometry = geometry, .rate = rate, .expected_fill = expected_fill, .take = take, .fill = fill,
-  .scalar = &kScalar,
+  .least_rate = 1e-8, .geometry = geometry, .rate = rate, .best_probes = best_probes, .expected_fill = expected_fill,
+  .take = take, .fill = fill, .scalar = &kScalar,
 #if defined(__x86_64__)
   .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)

@@ -21,7 +21,13 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
 
 double rate(double keys, double bits, double probes) noexcept {
   if (bits <= 2) return 1;  // too few bins for the variance's formula
-  return occupancy_rate(bits, keys * probes, probes);
+  return occupancy_rate(Bins(bits), keys * probes, probes);
+}
+
+// Bloom's k = m/n ln 2, which is not exact where m is small.
+Guess best_probes(double keys, double bits) noexcept {
+  const double wanted = std::round(bits / keys * std::log(2.0));
+  return {static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(kMaxProbes))), false};
 }
 
 double expected_fill(double keys, double bits, double probes) noexcept {
@@ -59,6 +65,7 @@ constexpr Row kClassicRow{
     .least_rate = 0,
     .geometry = geometry,
     .rate = rate,
+    .best_probes = best_probes,
     .expected_fill = expected_fill,
     .take = take,
     .fill = fill,

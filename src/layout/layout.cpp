@@ -1,7 +1,9 @@
 // Which row, which kernel, and what needs neither.
 #include "layout/layout.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string_view>
 
 #include "base/arith.hpp"
@@ -42,6 +44,13 @@ const Functions* kernel_of(const Row& row, const IsaRow& isa) noexcept {
   return row.kernels[static_cast<std::size_t>(isa.isa)];
 }
 
+const Functions& best_here(const Row& row) noexcept {
+  for (const IsaRow& isa : kIsas) {
+    if (kernel_of(row, isa) != nullptr && isa.runs_here()) return *kernel_of(row, isa);
+  }
+  return *row.scalar;
+}
+
 Error unusable(std::string_view forced, const char* why) {
   return base::fail(Code::kInvalid,
                     "BFSTORE_FORCE_ISA=" + std::string(forced) + ": " + why +
@@ -67,16 +76,21 @@ std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept {
   return base::round_up(num_bits, row.unit_bits);
 }
 
-Result<Functions> choose(const Row& row, const char* forced) {
-  if (forced == nullptr) return runnable(row).front();
-  if (std::string_view(forced) == "scalar") return *row.scalar;
+const Functions* usable(const Row& row, const char* forced) noexcept {
+  if (forced == nullptr) return &best_here(row);
   for (const IsaRow& isa : kIsas) {
     if (std::string_view(forced) != isa.name) continue;
-    if (!isa.runs_here()) return unusable(forced, "this CPU does not have these instructions");
-    const Functions* const kernel = kernel_of(row, isa);
-    return kernel != nullptr ? *kernel : *row.scalar;
+    if (!isa.runs_here()) return nullptr;
+    return kernel_of(row, isa) != nullptr ? kernel_of(row, isa) : row.scalar;
   }
-  return unusable(forced, "no such set of instructions exists");
+  return std::string_view(forced) == "scalar" ? row.scalar : nullptr;
+}
+
+Result<Functions> choose(const Row& row, const char* forced) {
+  if (const Functions* const functions = usable(row, forced); functions != nullptr) return *functions;
+  const bool known = std::any_of(std::begin(kIsas), std::end(kIsas),
+                                 [forced](const IsaRow& isa) { return isa.name == std::string_view(forced); });
+  return unusable(forced, known ? "this CPU does not have these instructions" : "no such set of instructions exists");
 }
 
 std::vector<Functions> runnable(const Row& row) {

@@ -56,11 +56,20 @@ struct Adds {
   std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
 };
 
+// Of a body at any address, which no other thread changes meanwhile: the bare form in a caller's buffer.
+struct Unaligned {
+  // 1 is maybe, 0 is no.
+  std::int32_t (*contains)(const std::byte* body, const Geometry& geometry, std::uint64_t digest) noexcept = nullptr;
+  void (*add)(std::byte* body, const Geometry& geometry, const std::uint64_t* digests,
+              std::size_t count) noexcept = nullptr;
+};
+
 struct Functions {
   const char* isa;
   Lookups contains;
-  Adds add;        // beside any number of others who add; nullptr where the layout can not
-  Adds add_alone;  // by the only one who does; nullptr where the layout can not
+  Adds add;               // beside any number of others who add; nullptr where the layout can not
+  Adds add_alone;         // by the only one who does; nullptr where the layout can not
+  Unaligned unaligned{};  // nullptr where the layout has no bare form
 };
 
 // What the bits say so far, piece by piece.
@@ -75,6 +84,12 @@ struct Tally {
 enum class Isa : unsigned { kAvx512, kAvx2, kNeon };
 inline constexpr std::size_t kNumIsas = 3;
 using Kernels = std::array<const Functions*, kNumIsas>;  // nullptr: none
+
+// A number of probes, from 1 to 64, and whether it is exactly the best one.
+struct Guess {
+  std::uint32_t num_probes;
+  bool exact;
+};
 
 struct Row {
   LayoutInfo info;  // number, name, capabilities
@@ -92,6 +107,8 @@ struct Row {
   Geometry (*geometry)(std::uint64_t num_bits, std::uint32_t num_probes) noexcept;
   // The false-positive rate of m bits and k probes with n keys in them; n and m are at least 1.
   double (*rate)(double keys, double bits, double probes) noexcept;
+  // The k with the lowest rate, or one near it. nullptr: nothing is known.
+  Guess (*best_probes)(double keys, double bits) noexcept = nullptr;
   // The mean part of the bits that is set then.
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
   // Counts the next piece of the body, in order; a whole number of lines except for the last.
@@ -113,6 +130,9 @@ std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept;
 
 // m rounded up to what the layout can have.
 std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept;
+
+// As choose() does, but nullptr where that is an error.
+const Functions* usable(const Row& row, const char* forced) noexcept;
 
 // The best functions that this CPU has for the layout; or, if `forced` is not null, those of the instruction set of
 // this name, which is an error if there is no such set or the CPU lacks it. A layout that has no kernel for the set

@@ -1,6 +1,9 @@
 #include "sizing/sizing.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -18,17 +21,39 @@ double rate_of(const Row& row, double keys, double bits, double probes) noexcept
   return keys / bits > 64 ? 1 : row.rate(keys, bits, probes);
 }
 
-// The least bits per key, as a real number, with which k probes reach p at n keys; 0 if none up to `most` do.
-double least_bits_per_key(const Row& row, double keys, double fpr, double probes, double most) noexcept {
-  const double at_least = static_cast<double>(row.fewest_bits) / keys;
-  double high = std::max(most, at_least);
-  if (rate_of(row, keys, keys * high, probes) > fpr) return 0;
-  double low = std::min(0.1, at_least);
-  for (int step = 0; step < 40; ++step) {
-    const double middle = (low + high) / 2;
-    (rate_of(row, keys, keys * middle, probes) > fpr ? low : high) = middle;
+// The lowest k with the lowest rate, of those that can be reached from `probes` without a higher rate on the way.
+std::uint32_t walk_to_best(const Row& row, double keys, double bits, std::uint32_t probes) noexcept {
+  double best_rate = rate_of(row, keys, bits, probes);
+  const std::uint32_t begin = probes;
+  for (std::uint32_t next = begin + 1; next <= kMaxProbes; ++next) {
+    const double rate = rate_of(row, keys, bits, next);
+    if (rate >= best_rate) break;
+    best_rate = rate;
+    probes = next;
   }
-  return high;
+  for (std::uint32_t next = begin - 1; probes == next + 1 && next >= 1; --next) {
+    const double rate = rate_of(row, keys, bits, next);
+    if (rate > best_rate) break;
+    best_rate = rate;
+    probes = next;
+  }
+  return probes;
+}
+
+// Each rate takes as long as a hundred lookups, and more where loads are high: so the row says where to look.
+std::uint32_t best_probes_of(const Row& row, double keys, double bits) noexcept {
+  if (row.best_probes != nullptr && keys / bits <= 64) {
+    const layout::Guess guess = row.best_probes(keys, bits);
+    return guess.exact ? guess.num_probes : walk_to_best(row, keys, bits, guess.num_probes);
+  }
+  std::uint32_t best = 1;
+  double best_rate = rate_of(row, keys, bits, best);
+  for (std::uint32_t probes = 2; probes <= kMaxProbes; ++probes) {
+    const double rate = rate_of(row, keys, bits, probes);
+    if (rate < best_rate) best = probes;
+    best_rate = std::min(rate, best_rate);
+  }
+  return best;
 }
 
 std::string number(double value) {
@@ -39,43 +64,162 @@ std::string number(double value) {
 
 Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, what); }
 
-// Few bits for few keys, or the smallest m that keeps the promise; each k is tried, since m(k) has one valley only
-// roughly when blocks are coarse.
+// Where k probes have a rate above p, and where they have not; with the rates as logarithms of rate / p.
+struct Bracket {
+  double low_bits;
+  double low;  // above 0
+  double high_bits;
+  double high;  // 0 or less
+};
+
+// The way in which k probes come to keep p at n keys, from too few bits to enough.
+class Descent {
+ public:
+  Descent(const Row& row, double keys, double fpr, std::uint32_t probes) noexcept
+      : row_(row), keys_(keys), fpr_(fpr), probes_(probes) {}
+
+  [[nodiscard]] double excess(double bits) const noexcept {
+    return std::log(rate_of(row_, keys_, bits, probes_) / fpr_);
+  }
+
+  // The least bits that are enough, as a real number, to 1e-12 of them and to the whole bit; `most` are enough. `near`
+  // is where to look first.
+  [[nodiscard]] double least_bits(double near, double most) const noexcept {
+    Bracket bracket = bracket_at(std::min(near, most), most);
+    int last_moved = 0;
+    for (int step = 0; step < 200 && !is_close(bracket); ++step) {
+      const double bits = step % 4 == 3 ? (bracket.low_bits + bracket.high_bits) / 2 : met(bracket);
+      const double here = excess(bits);
+      const int moved = here > 0 ? -1 : 1;
+      (moved < 0 ? bracket.low_bits : bracket.high_bits) = bits;
+      (moved < 0 ? bracket.low : bracket.high) = here;
+      // An end that stays has less weight from then on (the Illinois rule), or it would stay for ever.
+      if (moved == last_moved) (moved < 0 ? bracket.high : bracket.low) /= 2;
+      last_moved = moved;
+    }
+    return bracket.high_bits;
+  }
+
+ private:
+  static bool is_close(const Bracket& bracket) noexcept {
+    const bool one_left = std::floor(bracket.low_bits) + 1 >= std::ceil(bracket.high_bits) ||
+                          bracket.high_bits > static_cast<double>(kMaxBits);
+    return one_left && bracket.high_bits - bracket.low_bits <= 1e-12 * bracket.high_bits;
+  }
+
+  [[nodiscard]] Bracket bracket_at(double bits, double most) const noexcept {
+    constexpr double kStride = 1.2;
+    double here = excess(bits);
+    while (here <= 0) {  // ends: where there are 64 keys a bit the rate is 1
+      const double less = excess(bits / kStride);
+      if (less > 0) return {bits / kStride, less, bits, here};
+      bits /= kStride;
+      here = less;
+    }
+    for (;;) {
+      const double next = std::min(bits * kStride, most);
+      const double there = excess(next);
+      if (there <= 0 || next == most) return {bits, here, next, there};
+      bits = next;
+      here = there;
+    }
+  }
+
+  // Where the straight line through both ends says that the rate is p.
+  static double met(const Bracket& bracket) noexcept {
+    const double part = bracket.low / (bracket.low - bracket.high);
+    const double bits = bracket.low_bits + part * (bracket.high_bits - bracket.low_bits);
+    const bool inside = bits > bracket.low_bits && bits < bracket.high_bits;
+    return inside ? bits : (bracket.low_bits + bracket.high_bits) / 2;
+  }
+
+  const Row& row_;
+  double keys_;
+  double fpr_;
+  std::uint32_t probes_;
+};
+
+struct Bits {
+  double bits = 0;  // 0: none are enough
+  std::uint32_t num_probes = 0;
+};
+
+// The fewest bits with which any k keeps p at n keys. There no other k has a lower rate: so each k that has one needs
+// fewer bits, and the last one the fewest.
+Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
+  const double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
+  const double classic = std::log2(1 / fpr);  // Bloom's k; and the bits, times 1 / ln 2
+  auto probes = static_cast<std::uint32_t>(std::clamp(std::round(classic), 1.0, static_cast<double>(kMaxProbes)));
+  if (Descent(row, keys, fpr, probes).excess(most) > 0) probes = best_probes_of(row, keys, most);
+  if (Descent(row, keys, fpr, probes).excess(most) > 0) return {};
+  double bits = Descent(row, keys, fpr, probes).least_bits(keys * classic / std::log(2.0), most);
+  for (std::uint32_t tries = 0; tries < kMaxProbes; ++tries) {
+    const std::uint32_t better = best_probes_of(row, keys, bits);
+    if (better == probes || Descent(row, keys, fpr, better).excess(bits) > 0) break;
+    probes = better;
+    bits = Descent(row, keys, fpr, probes).least_bits(bits, bits);
+  }
+  return {bits, probes};
+}
+
+// What was found lately: a program asks how long a buffer has to be and then makes the filter, or makes thousands of
+// few sizes. A thread that finds it in use does without, and so does the child of a fork in that moment.
+class Remembered {
+ public:
+  Bits fewest_bits(const Row& row, std::uint64_t keys, double fpr) noexcept {
+    Entry& entry = entries_[(keys * 0x9e3779b97f4a7c15 ^ std::bit_cast<std::uint64_t>(fpr)) * 0x9e3779b97f4a7c15 >> 58];
+    if (busy_.test_and_set(std::memory_order_acquire)) return sizing::fewest_bits(row, static_cast<double>(keys), fpr);
+    const Entry found = entry;
+    busy_.clear(std::memory_order_release);
+    if (found.row == &row && found.keys == keys && found.fpr == fpr) return found.bits;
+    const Entry made{&row, keys, fpr, sizing::fewest_bits(row, static_cast<double>(keys), fpr)};
+    if (busy_.test_and_set(std::memory_order_acquire)) return made.bits;
+    entry = made;
+    busy_.clear(std::memory_order_release);
+    return made.bits;
+  }
+
+ private:
+  struct Entry {
+    const Row* row = nullptr;
+    std::uint64_t keys = 0;
+    double fpr = 0;
+    Bits bits;
+  };
+  std::atomic_flag busy_;
+  std::array<Entry, 64> entries_{};
+};
+
+constinit Remembered remembered;
+
+// The smallest m that keeps the promise with any k, and that k.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) {
   if (fpr < row.least_rate) {
     return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
                                          " layout reaches (" + number(row.least_rate) + "). Use the classic layout.");
   }
-  const double keys = static_cast<double>(capacity);
-  Size best;
-  double best_bits = 0;
-  for (std::uint32_t probes = 1; probes <= kMaxProbes; ++probes) {
-    const double most = best_bits > 0 ? best_bits : 1024;
-    const double bits = least_bits_per_key(row, keys, fpr, probes, most);
-    if (bits > 0 && (best_bits == 0 || bits < best_bits * (1 - 1e-9))) {
-      best_bits = bits;
-      best.num_probes = probes;
-    } else if (best_bits > 0 && probes > best.num_probes + 3) {
-      break;
-    }
-  }
-  const double wanted = std::ceil(keys * best_bits);
-  if (best_bits == 0 || wanted > static_cast<double>(kMaxBits)) {
+  const Bits fewest = remembered.fewest_bits(row, capacity, fpr);
+  const double wanted = std::ceil(fewest.bits);
+  if (fewest.num_probes == 0 || wanted > static_cast<double>(kMaxBits)) {
     return base::fail(Code::kSizing, "no filter of at most 2^48 bits keeps a false-positive rate of " + number(fpr) +
                                          " at " + std::to_string(capacity) +
                                          " keys. Ask for fewer keys or a higher rate.");
   }
-  best.num_bits = whole_bits(row, static_cast<std::uint64_t>(wanted));
-  best.capacity = capacity;
-  best.fpr = fpr;
-  return best;
+  Size size;
+  size.num_bits = whole_bits(row, static_cast<std::uint64_t>(wanted));
+  size.num_probes = fewest.num_probes;
+  size.capacity = capacity;
+  size.fpr = fpr;
+  return size;
 }
 
-Result<Size> size_of_bits(const Row& row, std::uint64_t capacity, std::uint64_t num_bits, std::uint32_t num_probes) {
+Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t capacity, std::uint64_t num_bits,
+                          std::uint32_t num_probes) {
   Size size;
   size.num_bits = whole_bits(row, num_bits);
   size.num_probes = num_probes != 0 ? num_probes : best_probes(row, capacity, size.num_bits);
   size.capacity = capacity;
+  if (options.bare) return size;  // which keeps no rate
   size.fpr = false_positive_rate(row, capacity, size.num_bits, size.num_probes);
   if (size.fpr <= 0) size.fpr = 0x1p-1022;  // fewer false positives than a double can say
   return size;
@@ -87,7 +231,7 @@ Result<Size> solve_for_bits_per_key(const Row& row, const Options& options) {
     return out_of_range("bits per key " + number(options.bits_per_key) + " times capacity " +
                         std::to_string(options.capacity) + " is not from 1 to 2^48 bits. Give other numbers.");
   }
-  return size_of_bits(row, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
+  return size_of_bits(row, options, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
 }
 
 Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
@@ -96,7 +240,7 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   if (bytes == 0) {
     return out_of_range(std::to_string(options.max_bytes) + " bytes are too few for a header and a filter. Give more.");
   }
-  return size_of_bits(row, options.capacity, bytes * 8, 0);
+  return size_of_bits(row, options, options.capacity, bytes * 8, 0);
 }
 
 // The capacity is where half of the bits are set, if none is given: there k is the best for m and n.
@@ -104,7 +248,7 @@ Result<Size> solve_for_shape(const Row& row, const Options& options) {
   const double half_full = static_cast<double>(options.num_bits) * std::log(2.0) / options.num_probes;
   const auto capacity =
       options.capacity != 0 ? options.capacity : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(half_full));
-  return size_of_bits(row, capacity, options.num_bits, options.num_probes);
+  return size_of_bits(row, options, capacity, options.num_bits, options.num_probes);
 }
 
 Error check_ranges(const Options& options) {
@@ -148,16 +292,8 @@ double false_positive_rate(const Row& row, std::uint64_t num_keys, std::uint64_t
 }
 
 std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) noexcept {
-  std::uint32_t best = 1;
-  double best_rate = 2;
-  for (std::uint32_t probes = 1; probes <= kMaxProbes; ++probes) {
-    const double rate = false_positive_rate(row, num_keys, num_bits, probes);
-    if (rate < best_rate) {
-      best_rate = rate;
-      best = probes;
-    }
-  }
-  return best;
+  if (num_keys == 0 || num_bits == 0) return 1;  // no rate
+  return best_probes_of(row, static_cast<double>(num_keys), static_cast<double>(num_bits));
 }
 
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {

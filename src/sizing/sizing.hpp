@@ -23,7 +23,7 @@ struct Size {
   std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;
   std::uint64_t capacity = 0;
-  double fpr = 0;  // as asked for; where it was not, what the others lead to
+  double fpr = 0;  // as asked for; where it was not, what the others lead to, and 0 in the bare form
 };
 
 // The pairs of Options, of which exactly one must be given; `max_body_bytes` stands for max_bytes less what is not

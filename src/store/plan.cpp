@@ -146,6 +146,7 @@ Result<Identity> plan(const Options& options, Form form) {
   }
   identity.body_offset =
       form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  if (options.bare) return identity;  // it has no id
   return as_new(std::move(identity));
 }
 

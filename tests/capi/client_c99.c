@@ -334,6 +334,44 @@ static void buffers(void) {
   free(block);
 }
 
+static void bare_filters(void) {
+  const char* texts[3] = {"one", "two", ""};
+  const void* keys[3];
+  const size_t key_bytes[3] = {3, 3, 0};
+  const uint64_t digests[2] = {well_mixed(1), well_mixed(2)};
+  unsigned char block[200];
+  unsigned char* const buffer = block + 3; /* any address will do */
+  const uint64_t bytes = bfs_bare_bytes(3, 10, 0);
+  bfs_keys all;
+  size_t i;
+
+  for (i = 0; i < 3; ++i) keys[i] = texts[i];
+  all = bfs_keys_pointers(keys, key_bytes, 3);
+  CHECK(bytes == 64 + 8 && bfs_bare_bytes(3, 10, BFS_LAYOUT_CLASSIC) == 8 + 8);
+  CHECK(bfs_bare_bytes(3, 10, 99) == 0 && bfs_bare_bytes(3, -1, 0) == 0);
+  CHECK(bfs_bare_build(buffer, bytes, 0, &all) == BFS_OK);
+  for (i = 0; i < 3; ++i) CHECK(bfs_bare_contains(buffer, bytes, keys[i], key_bytes[i]) == 1);
+  CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 0);
+  CHECK(bfs_bare_contains(buffer, bytes, NULL, 0) == 1 && bfs_bare_contains(buffer, bytes, NULL, 1) == 1);
+  CHECK(bfs_bare_contains(buffer, bytes - 1, "three", 5) == 1 && bfs_bare_contains(NULL, bytes, "three", 5) == 1);
+  CHECK(bfs_bare_contains(buffer, UINT64_MAX, "three", 5) == 1);
+  CHECK(build_bare(buffer, bytes - 1, 0, keys, key_bytes, 3) == BFS_EINVAL);
+  CHECK(build_bare(buffer, bytes, 99, keys, key_bytes, 3) == BFS_ELAYOUT);
+  CHECK(build_bare(NULL, bytes, 0, keys, key_bytes, 3) == BFS_EINVAL);
+  CHECK(build_bare(buffer, bytes, 0, NULL, key_bytes, 3) == BFS_EINVAL);
+  CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 0); /* as it was */
+
+  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_EXTERNAL, digests, 2) == BFS_OK);
+  CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 1);
+  CHECK(bfs_bare_contains_digest(buffer, bytes, digests[1]) == 1);
+  CHECK(bfs_bare_contains_digest(buffer, bytes, well_mixed(3)) == 0);
+  CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 1); /* nobody knows its digest */
+  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EHASH);
+  CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 2) == BFS_EINVAL);
+  CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 0) == BFS_OK);
+  CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 0);
+}
+
 static void sealed_files(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_error error;
@@ -443,6 +481,7 @@ int main(int argc, char** argv) {
   sealed_files();
   publish_and_replace();
   buffers();
+  bare_filters();
   statistics();
   printf("C99 client: %d checks passed\n", checks_passed);
   return 0;

@@ -285,6 +285,32 @@ void in_the_clients_own_memory(const std::string& folder) {
   CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter, nullptr) == BFS_OK);
 }
 
+// A handle makes the same bytes, and gives the same answers.
+void bare_without_a_handle() {
+  const std::uint64_t digests[] = {0x123456789abcdef0, 0x0fedcba987654321};
+  const void* const keys[] = {"bare", "more"};
+  const std::size_t key_bytes[] = {4, 4};
+  const bfs_keys all = bfs_keys_pointers(keys, key_bytes, 2);
+  alignas(64) unsigned char made[72];
+  unsigned char built[72];
+  CHECK(bfs_bare_bytes(2, 10, BFS_LAYOUT_BLOCKED) == sizeof built);
+  bfs_options options = options_for(2, 0);
+  options.max_bytes = sizeof made;
+  options.flags = BFS_OPEN_BARE;
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_format(made, sizeof made, &options, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add_keys(filter, &all) == 2 && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_bare_build(built, sizeof built, 0, &all) == BFS_OK);
+  CHECK(std::memcmp(made, built, sizeof made) == 0);
+  CHECK(bfs_bare_contains(built, sizeof built, "more", 4) == 1 && bfs_bare_contains(built, sizeof built, "no", 2) == 0);
+  CHECK(bfs_format(made, sizeof made, &options, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add_digests(filter, digests, 2) == 2 && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_bare_build_digests(built, sizeof built, 0, 0, digests, 2) == BFS_OK);
+  CHECK(std::memcmp(made, built, sizeof made) == 0);
+  CHECK(bfs_bare_contains_digest(built, sizeof built, digests[1]) == 1);
+  CHECK(bfs_bare_contains_digest(built, sizeof built, 7) == 0);
+}
+
 void sealed_files(const std::string& folder) {
   const std::string path = folder + "/plain.bf";
   const std::string sealed = folder + "/sealed.bf";
@@ -372,6 +398,7 @@ int main(int argc, char** argv) {
   threads_share_a_handle(folder);
   a_file_like_another(folder);
   in_the_clients_own_memory(folder);
+  bare_without_a_handle();
   with_a_secret_key(folder);
   sealed_files(folder);
   keys_in_one_descriptor(folder);

@@ -345,6 +345,20 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
 }
 
 // Runs last: doctest keeps the order of a file.
+TEST_CASE("a bare filter without a handle needs little stack") {
+  const std::string key(300, 'k');
+  const void* const keys[] = {key.data()};
+  const std::size_t key_bytes[] = {key.size()};
+  const std::uint64_t digest = 7;
+  std::vector<unsigned char> buffer(73);
+  unsigned char* const start = buffer.data() + 1;
+  check("bfs_bare_bytes", 72, [&] { return static_cast<std::int64_t>(bfs_bare_bytes(1, 10, 0)); });
+  check("bfs_bare_build_digests", BFS_OK, [&] { return bfs_bare_build_digests(start, 72, 0, 0, &digest, 1); });
+  check("bfs_bare_contains_digest", 1, [&] { return bfs_bare_contains_digest(start, 72, digest); });
+  check("bfs_bare_build", BFS_OK, [&] { return build_bare(start, 72, 0, keys, key_bytes, 1); });
+  check("bfs_bare_contains", 1, [&] { return bfs_bare_contains(start, 72, key.data(), key.size()); });
+}
+
 TEST_CASE("every function of the header was called, or returns what is there") {
   check("bfs_version", 1, [] { return bfs_version() != nullptr ? 1 : 0; });
   check("bfs_version_number", 1, [] { return bfs_version_number() > 0 ? 1 : 0; });

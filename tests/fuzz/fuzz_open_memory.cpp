@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "../support/abi_calls.h"
 #include "support.hpp"
@@ -45,12 +47,34 @@ bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint32_t flags) {
   return fuzz::made(code, filter, error).filter;
 }
 
+// Lookups without a handle, at an odd address: those of a handle, or maybe where there is none.
+void ask_bare(Input bytes, const bfs_filter* filter) {
+  const std::unique_ptr<std::uint8_t[]> memory(new std::uint8_t[bytes.size() + 1]);
+  std::uint8_t* const start = memory.get() + 1;
+  std::copy(bytes.begin(), bytes.end(), start);
+  for (std::size_t i = 0; i < fuzz::kKeys; ++i) {
+    const std::uint64_t digest = fuzz::digest(i);
+    const std::string key = fuzz::key(i);
+    const std::int32_t of_digest = bfs_bare_contains_digest(start, bytes.size(), digest);
+    const std::int32_t of_key = bfs_bare_contains(start, bytes.size(), key.data(), key.size());
+    if (filter == nullptr) {
+      check(of_digest == 1 && of_key == 1, "what is not a bare filter is maybe");
+      continue;
+    }
+    check(of_digest == bfs_contains_digest(filter, digest), "with and without a handle a digest's answer is the same");
+    const std::int32_t expected = bfs_contains(filter, key.data(), key.size());
+    check(of_key == (expected == BFS_EDIGESTONLY ? 1 : expected),
+          "with and without a handle a key's answer is the same");
+  }
+}
+
 void use_memory(Input bytes, unsigned how) {
   const Memory memory = copy_of(bytes);
   const std::uint32_t bare = (how & kBare) != 0 ? BFS_OPEN_BARE : 0;
   const bool writing = (how & kWrite) != 0;
   fuzz::KeySet present;
   bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_OPEN_WRITE : BFS_OPEN_READ));
+  if (bare != 0) ask_bare(bytes, filter);
   if (filter != nullptr) {
     if (writing) fuzz::add_some(filter, how, 6, present);
     check(writing ? present.size() == 6 : bfs_add_digest(filter, 1) == BFS_EREADONLY,

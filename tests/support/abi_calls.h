@@ -15,6 +15,12 @@ static inline int32_t wrap_with(void* buffer, uint64_t bytes, uint32_t flags, co
   return bfs_wrap_with(buffer, bytes, &options, out, error);
 }
 
+static inline int32_t build_bare(void* buffer, uint64_t bytes, uint32_t layout, const void* const* keys,
+                                 const size_t* key_bytes, size_t count) {
+  const bfs_keys made = bfs_keys_pointers(keys, key_bytes, count);
+  return bfs_bare_build(buffer, bytes, layout, &made);
+}
+
 /* What a column's offsets say of its end, without a cast: C++ wants another one than C. */
 static inline uint64_t end_of64(const int64_t* offsets, size_t count) {
   const int64_t end = offsets == NULL || offsets[count] < 0 ? 0 : offsets[count];

@@ -43,11 +43,10 @@ struct Avx2 {
   // Whether there are so few probes that one pass finds them all.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
-  template <bool kFew, class Doubt>
-  static BFSTORE_AVX2 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
-                                Doubt doubt) noexcept {
-    const std::uint64_t* start = words + at.word;
-    const Line line{load(start), load(start + 4)};
+  template <bool kFew, class Body, class Doubt>
+  static BFSTORE_AVX2 bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {
+    const auto* halves = static_cast<const __m256i*>(at_word(body, at.word));
+    const Line line{load(halves), load(halves + 1)};
     if (doubt()) [[unlikely]]
       return true;
     auto h = static_cast<std::uint32_t>(at.state);

@@ -46,22 +46,21 @@ struct Avx512 {
   // Whether there are so few probes that the test is done with 8 lanes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
-  template <bool kFew, class Doubt>
-  static BFSTORE_AVX512 bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
-                                  Doubt doubt) noexcept {
-    const void* start = words + at.word;
+  template <bool kFew, class Body, class Doubt>
+  static BFSTORE_AVX512 bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {
+    const void* start = at_word(body, at.word);
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
     if constexpr (kFew) {
       const auto* halves = static_cast<const __m256i*>(start);
-      const __m256i low = _mm256_load_si256(halves);
-      const __m256i high = _mm256_load_si256(halves + 1);
+      const __m256i low = _mm256_loadu_si256(halves);
+      const __m256i high = _mm256_loadu_si256(halves + 1);
       if (doubt()) [[unlikely]]
         return true;
       const void* ones = kAvx512Ones + 8 - probes;
       return hit_8(low, high, h, _mm256_loadu_si256(static_cast<const __m256i*>(ones)));
     }
-    const __m512i line = _mm512_load_si512(start);
+    const __m512i line = _mm512_loadu_si512(start);
     if (doubt()) [[unlikely]]
       return true;
     for (; probes > 16; probes -= 16, h *= kAvx512Powers.next) {

@@ -39,10 +39,9 @@ struct Neon {
   // Whether there are so few probes that one pass finds them all.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
 
-  template <bool kFew, class Doubt>
-  static BFSTORE_NEON bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
-                                Doubt doubt) noexcept {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words + at.word);
+  template <bool kFew, class Body, class Doubt>
+  static BFSTORE_NEON bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {
+    const auto* bytes = static_cast<const std::uint8_t*>(at_word(body, at.word));
     const uint8x16x4_t line{{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
     if (doubt()) [[unlikely]]
       return true;

@@ -93,6 +93,14 @@ BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& 
   __builtin_prefetch(words + Rules::locate(geometry, digest).word);
 }
 
+// Where word number `word` of a body begins: words that are aligned, or bytes at any address.
+BFSTORE_ALWAYS_INLINE const void* at_word(const std::uint64_t* words, std::uint64_t word) noexcept {
+  return words + word;
+}
+BFSTORE_ALWAYS_INLINE const void* at_word(const std::byte* body, std::uint64_t word) noexcept {
+  return body + word * sizeof(std::uint64_t);
+}
+
 // A kernel tests whether all probes of a digest find their bit, or the answer is in doubt: `doubt()` is asked after the
 // bits were read. It is one of these structs, of which every member is always inlined. Where few probes can be tested
 // with less, are_few() tells when, and then test<true>() does it.
@@ -105,11 +113,11 @@ struct Scalar {
   using Rules = Layouts;
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry&) noexcept { return false; }
 
-  template <bool kFew, class Doubt>
-  static BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
+  template <bool kFew, class Body, class Doubt>
+  static BFSTORE_ALWAYS_INLINE bool test(const Body* body, const Geometry& geometry, const Located& at,
                                          Doubt doubt) noexcept {
     const unsigned all = Rules::each_probe(
-        geometry, at, [words](std::uint64_t bit) __attribute__((always_inline)) { return test_bit(words, bit); });
+        geometry, at, [body](std::uint64_t bit) __attribute__((always_inline)) { return test_bit(body, bit); });
     return (all | static_cast<unsigned>(doubt())) != 0;
   }
 };

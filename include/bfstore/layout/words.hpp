@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 // Kernels are compiled for one instruction set: what they use must never become a function that the linker keeps for
@@ -30,6 +31,15 @@ BFSTORE_ALWAYS_INLINE std::uint64_t load_word(const std::uint64_t* words, std::u
 
 BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bit) noexcept {
   return (load_word(words, bit) & bit_mask(bit)) != 0;
+}
+
+// The same bits of a body at any address, byte by byte.
+BFSTORE_ALWAYS_INLINE bool test_bit(const std::byte* body, std::uint64_t bit) noexcept {
+  return (static_cast<unsigned>(body[bit / 8]) >> (bit & 7) & 1) != 0;
+}
+
+BFSTORE_ALWAYS_INLINE void set_bit(std::byte* body, std::uint64_t bit) noexcept {
+  body[bit / 8] |= static_cast<std::byte>(1U << (bit & 7));
 }
 
 // Two words, one before the bits and one after them, that must have their values, as far as the mask goes, for a no to
