@@ -138,7 +138,7 @@ class Handle : public Bare {
   [[nodiscard]] bool contains(std::size_t filter, std::string_view key) const {
     alignas(64) std::byte copy[256];
     std::memcpy(copy, at(filter).data(), filter_bytes_);
-    const auto wrapped = bfstore::Filter::wrap(std::span<const std::byte>(copy, filter_bytes_), true);
+    const auto wrapped = bfstore::Filter::wrap_to_read(std::span<const std::byte>(copy, filter_bytes_), true);
     return !wrapped || wrapped->contains(key);
   }
 

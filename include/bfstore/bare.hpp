@@ -43,9 +43,9 @@ namespace bfstore::bare {
 
 // Builds a bare filter of these keys that is exactly as long as `filter`, and overwrites all of it. k is the best one
 // for as many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, and add().
-// kInvalid: no filter of the layout is so long (see bytes_for), or something is wrong with the keys. kLayout, kHash: a
-// bare filter cannot have it. kDigestOnly: the hash takes digests alone. kUnsupported: the layout takes no keys. On a
-// code the buffer is as before.
+// kInvalid: no filter of the layout is so long (see bytes_for), a key is null, or something is wrong with the keys.
+// kLayout, kHash: a bare filter cannot have it. kDigestOnly: the hash takes digests alone. kUnsupported: the layout
+// takes no keys. On a code the buffer is as before.
 [[nodiscard]] Code build(std::span<std::byte> filter, const Keys& keys, Layout layout = Layout::kBlocked,
                          Hash hash = Hash::kXxh3) noexcept;
 

@@ -17,7 +17,7 @@ using region::ScopedLock;
 // The same file, by a writer that no other process sees.
 Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   if (opened.no_write())
-    return fail(Code::kAccess, opened.file().path() + ": was opened by a reader that is to write nothing");
+    return fail(Code::kAccess, opened.file().path() + ": was opened by a reader that is to write nothing.");
   Opening own = options;
   own.map = {};  // how this process reads the file is no matter of that handle's
   auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
@@ -68,7 +68,7 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   if (opened.no_write()) {
     return fail(Code::kUnclean, opened.file().path() +
                                     ": its writer was killed, and a reader that is to write nothing cannot sync what "
-                                    "that one left; open it once without that restriction");
+                                    "that writer left. Open it once without that restriction.");
   }
   const auto writer = as_writer(opened, options);
   if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile

@@ -49,7 +49,7 @@ COUNTED(int32_t, bfs_open, (const char* path, uint32_t flags, bfs_filter** out, 
         (path, flags, out, error))
 COUNTED(int32_t, bfs_create, (const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error),
         (path, options, out, error))
-COUNTED(int32_t, bfs_close, (bfs_filter * filter), (filter))
+COUNTED(int32_t, bfs_close, (bfs_filter * filter, bfs_error* error), (filter, error))
 COUNTED(int32_t, bfs_add, (bfs_filter * filter, const void* key, size_t key_bytes), (filter, key, key_bytes))
 COUNTED(uint64_t, bfs_get_mark, (const bfs_filter* filter, uint64_t owner, uint64_t epoch), (filter, owner, epoch))
 COUNTED(int32_t, bfs_sync, (bfs_filter * filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error),

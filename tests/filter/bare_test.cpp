@@ -99,7 +99,7 @@ TEST_CASE(
       Made made = made_of(bare_options(layout, Hash::kXxh3, n, memory.size()));
       REQUIRE(made.filter.add_keys(Keys::views(std::span(views).first(n))).ok());
       REQUIRE(equal(memory, made.buffer.bytes()));
-      const Filter wrapped = must(Filter::wrap(std::span<const std::byte>(made.buffer.bytes()), true));
+      const Filter wrapped = must(Filter::wrap_to_read(std::span<const std::byte>(made.buffer.bytes()), true));
       for (const std::string_view key : views) {
         const bool answer = wrapped.contains(key);
         REQUIRE(bare::contains(memory, key) == answer);
@@ -282,7 +282,7 @@ TEST_CASE("a bare filter is the same whatever the form of its keys") {
     const Memory memory = built(Keys::views(views), layout, Hash::kXxh3);
     CHECK(equal(memory, built(Keys::pointers(pointers, lengths), layout, Hash::kXxh3)));
     CHECK(equal(memory, built(Keys::pairs(pairs), layout, Hash::kXxh3)));
-    CHECK(equal(memory, built(Keys::column(column.data(), offsets), layout, Hash::kXxh3)));
+    CHECK(equal(memory, built(Keys::column(column.data(), column.size(), offsets), layout, Hash::kXxh3)));
     CHECK(equal(memory, built(Keys::digests(digests), layout, Hash::kXxh3)));
   }
 }
