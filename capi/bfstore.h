@@ -165,8 +165,9 @@ typedef struct bfs_filter bfs_filter;
 /* o, reading.  Writes nothing at all, for audits and sandboxes.  Without it a reader writes in these cases: it adopts
  * the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons), it
  * clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
- * With it the handle does the same in its own memory alone; a file that would have to be synced or copied up is
- * BFS_EUNCLEAN or BFS_EFILESYSTEM. */
+ * With it a file that would have to be synced or copied up is BFS_EUNCLEAN or BFS_EFILESYSTEM, one whose sign would
+ * have to be cleared is BFS_ESUPERSEDED, and the handle does not ask the kernel for failed writes, which it tells once.
+ */
 
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */

@@ -11,9 +11,8 @@ export PATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # Each list holds the one before it.
-build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
-  libsqlite3-dev)
-demo_packages=("${build_packages[@]}" wamerican-insane wngerman)
+build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev)
+demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs)

@@ -80,8 +80,8 @@ struct OpenOptions {
   bool no_follow = false;
   // For reading. Nothing at all is written, for audits and sandboxes. Without it a reader adopts a killed writer's file
   // (it syncs that), writes down that the kernel failed to write a page, clears the sign of a process that was killed
-  // while it replaced the file, and makes an overlay copy the file up. With it a file that needs such a sync or copy is
-  // refused, and the rest concerns this handle alone.
+  // while it replaced the file, and makes an overlay copy the file up. With it a file that needs any of this is
+  // refused, and the handle does not ask the kernel for failed writes, which it tells once.
   bool no_write = false;
   // For reading a sealed file: all of it is read first, and compared with its checksums. kDamaged if it is not as it
   // was sealed, kNotSealed if it has none.

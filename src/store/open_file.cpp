@@ -97,7 +97,10 @@ bool OpenFile::replaced() const {
 }
 
 // 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
+// The kernel tells a failure once, so a handle that may not write it down does not ask: the next process would not
+// learn.
 int OpenFile::failed_writeback() const noexcept {
+  if (no_write_) return 0;
   if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
   return mapping_.failed_writeback(format::sections_of(identity_).end_word.offset);
 }

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,17 @@ int main(int, char** argv) {
 """
 
 
+CMAKE_PROJECT = """
+cmake_minimum_required(VERSION 3.13)
+project(user C CXX)
+find_package(bfstore 0.1 REQUIRED)
+add_executable(in_c EXAMPLE)
+target_link_libraries(in_c bfstore::bfstore)
+add_executable(in_cpp program.cpp)
+target_link_libraries(in_cpp bfstore::cpp)
+"""
+
+
 def run(*command, **more):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
     if done.returncode != 0:
@@ -50,12 +62,12 @@ class Installed(unittest.TestCase):
         cls.pc, = glob.glob(cls.root + "/**/bfstore.pc", recursive=True)
         cls.libraries = os.path.dirname(os.path.dirname(cls.pc))
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, name="bfstore"):
         # The system's own directories are not to be left out: they are below the root here.
         env = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": self.root, "PKG_CONFIG_LIBDIR": os.path.dirname(self.pc),
                "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
         env.pop("PKG_CONFIG_PATH", None)
-        return shlex.split(run("pkg-config", *arguments, "bfstore", env=env))
+        return shlex.split(run("pkg-config", *arguments, name, env=env))
 
     def with_archive(self):
         """As pkg-config --static has it, but with the system's own libraries shared."""
@@ -106,9 +118,30 @@ class Installed(unittest.TestCase):
         source = os.path.join(self.work, "program.cpp")
         with open(source, "w", encoding="utf-8") as file:
             file.write(CPP_PROGRAM)
-        program = self.built("cpp", CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.with_archive())
+        program = self.built("cpp", CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source,
+                             *self.pkg_config("--cflags", "--libs", name="bfstore-cpp"))
         version, = self.pkg_config("--modversion")
         self.assertEqual(run(program, program + ".bf"), f"bfstore {version}\n")
+
+    def test_a_cmake_project_finds_both_libraries_wherever_they_were_moved(self):
+        project = os.path.join(self.work, "cmake")
+        moved = os.path.join(self.work, "moved")
+        shutil.copytree(self.root, moved, symlinks=True)
+        os.mkdir(project)
+        with open(os.path.join(project, "program.cpp"), "w", encoding="utf-8") as file:
+            file.write(CPP_PROGRAM)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write(CMAKE_PROJECT.replace("EXAMPLE", EXAMPLE))
+        build = os.path.join(project, "build")
+        config = os.path.relpath(os.path.join(self.libraries, "cmake", "bfstore"), self.root)
+        run("cmake", "-S", project, "-B", build, "-DCMAKE_C_COMPILER=" + CC, "-DCMAKE_CXX_COMPILER=" + CXX,
+            "-Dbfstore_DIR=" + os.path.join(moved, config))
+        run("cmake", "--build", build)
+        self.check_quickstart(os.path.join(build, "in_c"))
+        program = os.path.join(build, "in_cpp")
+        self.assertIn("bfstore ", run(program, program + ".bf"))
+        self.assertFalse([name for name in self.needed(program) if "bfstore" in name])
+        self.assertIn("libbfstore.so.0", self.needed(os.path.join(build, "in_c")))
 
     def test_what_is_installed_does_not_name_the_directories_of_the_build(self):
         with open(self.pc, encoding="utf-8") as file:

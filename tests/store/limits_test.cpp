@@ -117,3 +117,35 @@ TEST_CASE("a network filesystem is refused unless the caller insists") {
     CHECK(created(dir.file(), insisting).close().ok());
   }
 }
+
+TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds") {
+  const faults::Scope scope;
+  TempDir dir(memory_folder());
+  const std::string path = filled(dir);
+  const OpenOptions nothing{.no_write = true};
+  const std::string before = read_bytes(path);
+  {
+    const Filter reader = opened(Filter::open(path, OpenMode::kRead, nothing));
+    CHECK(maybes(reader, 1, 0, kSome) == kSome);
+    CHECK(read_bytes(path) == before);
+    // The kernel tells once that it failed to write a page: a handle that cannot write that down does not ask.
+    int questions = 0;
+    faults::on_question = [&questions](int) {
+      ++questions;
+      return EIO;
+    };
+    CHECK(reader.is_current().value());
+    const Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+    const Filter beside = opened(Filter::open(path, OpenMode::kRead, nothing));
+    CHECK(beside.is_current().value());
+    CHECK(questions == 0);
+    faults::on_question = [](int) { return 0; };
+  }
+  CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
+  leave_behind(path);  // what a killed writer left has to be synced before it is believed
+  const std::string left = read_bytes(path);
+  CHECK(code_of(Filter::open(path, OpenMode::kRead, nothing)) == Code::kUnclean);
+  CHECK(read_bytes(path) == left);
+  CHECK(code_of(Filter::open(path, OpenMode::kWrite, nothing)) == Code::kInvalid);
+  CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
+}

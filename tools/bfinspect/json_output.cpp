@@ -138,9 +138,13 @@ void put_openers(Json& out, const Facts& facts) {
   out["processes_not_looked_at"] = facts.openers ? Json(facts.openers->not_looked_at) : Json();
 }
 
+// Of the keys and their meanings: another number where one goes or changes. New keys keep it (capi/COMPATIBILITY.md).
+constexpr int kSchema = 1;
+
 Json object_of(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   Json out;
+  out["schema"] = kSchema;
   put_text(out, "path", report.path);
   out["valid"] = report.valid();
   out["healthy"] = facts.verdict == Verdict::kHealthy;
@@ -176,6 +180,7 @@ std::string json_of(const Facts& facts) { return dumped(object_of(facts)); }
 std::string json_of(const std::string& path, const bfstore::Error& error) {
   Json out = object_of(Facts{});
   for (auto& value : out) value = Json();
+  out["schema"] = kSchema;
   put_text(out, "path", path);
   out["healthy"] = false;
   out["error"] = problem_json(error.code, error.message);
