@@ -189,7 +189,7 @@ class BadFiles(BfCase):
         self.everywhere("f", "f: ")
 
     def test_a_symbolic_link_is_followed(self):
-        self.good("build", "real", "--capacity", "9", "-q", input=b"here\n")
+        self.good("build", "real", "--from", "-", "--capacity", "9", "-q", input=b"here\n")
         os.symlink("real", self.path("link"))
         self.assertEqual(self.good("contains", "link", "here").stdout, self.good("contains", "real", "here").stdout)
 

@@ -124,9 +124,10 @@ class Arguments(Case):
                 (library.bfs_add, (handle, b"key", 3)), (library.bfs_digest, (handle, b"key", 3, byref(digest))),
                 (library.bfs_sync, (handle, 1, 0, 1, None)), (library.bfs_get_mark, (handle, 1, 0)),
                 (library.bfs_list_marks, (handle, None, 0, None)), (library.bfs_drop_owner, (handle, 1, None)),
-                (library.bfs_stats, (handle, 1, byref(bfs.Statistics(struct_bytes=112)))),
-                (library.bfs_close, (handle,)), (library.bfs_create, (self.path, options, byref(handle), None)),
-                (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle,)),
+                (library.bfs_stats, (handle, bfs.STATS_FILL, byref(bfs.Statistics(struct_bytes=144)), None)),
+                (library.bfs_health, (handle,)),
+                (library.bfs_close, (handle, None)), (library.bfs_create, (self.path, options, byref(handle), None)),
+                (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle, None)),
                 (library.bfs_open_with, (self.path, bfs.open_options(offset=2**40), byref(handle), None))):
             with self.subTest(function=function.__name__):
                 ctypes.set_errno(4711)

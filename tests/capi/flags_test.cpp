@@ -283,7 +283,7 @@ TEST_CASE(
   CHECK(whole.os_errno == ENOENT);
   CHECK(whole.reserved == 0);
   const std::string message = whole.message;
-  CHECK(message == std::string(path) + ": its folder does not exist; create it first, or correct the path");
+  CHECK(message == std::string(path) + ": its folder does not exist. Create it first, or correct the path.");
 }
 
 TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of buffers") {

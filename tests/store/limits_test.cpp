@@ -121,7 +121,12 @@ TEST_CASE("a network filesystem is refused unless the caller insists") {
 TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
-  const std::string path = filled(dir);
+  const std::string path = dir.file();
+  {
+    Filter maker = created(path);
+    add_keys(maker, 1, 0, kSome);
+    CHECK(maker.close().ok());
+  }
   const OpenOptions nothing{.no_write = true};
   const std::string before = read_bytes(path);
   {
@@ -148,4 +153,21 @@ TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds")
   CHECK(read_bytes(path) == left);
   CHECK(code_of(Filter::open(path, OpenMode::kWrite, nothing)) == Code::kInvalid);
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
+}
+
+// Without the look at which file it is, the new file was poisoned for everybody.
+TEST_CASE("a reader that learns of a failed write tells the file that it has, and not one that has its path by now") {
+  const faults::Scope scope;
+  TempDir dir(memory_folder());
+  CHECK(created(dir.file()).close().ok());
+  CHECK(created(dir.file("other")).close().ok());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  REQUIRE(std::rename(dir.file("other").c_str(), dir.file().c_str()) == 0);
+  faults::on_question = [](int) { return EIO; };
+  static_cast<void>(reader.is_current());
+  faults::on_question = [](int) { return 0; };
+  CHECK(reader.health() == Code::kPoisoned);
+  CHECK(maybes(reader, kNobody, 0, kSome) == kSome);
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
 }
