@@ -216,7 +216,7 @@ class Unreadable(InspectorCase):
     def failed(self, path, code, **more):
         found = self.json(path, code=3, **more)
         self.assertEqual((found["error"]["code"], found["valid"], found["healthy"]), (code, None, False))
-        self.assertEqual([key for key in found if found[key] is not None and "path" not in key], ["healthy", "error"])
+        self.assertEqual([key for key in found if found[key] is not None and "path" not in key], ["schema", "healthy", "error"])
         done = self.run_inspector("--", path, **more)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         self.assertRegex(done.stderr, rb"\Abfinspect: [^\n\x1b]+\n\Z")

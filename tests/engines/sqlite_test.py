@@ -264,9 +264,9 @@ class Campaign:
                     reader.check(rng, 20)
 
     def without_reader(self):
-        if self.reader is not None:
-            killed(self.reader)
-        self.reader = None
+        reader, self.reader = self.reader, None
+        if reader is not None:
+            killed(reader)
 
     def check(self):
         with self.place.connected() as database:
