@@ -372,6 +372,7 @@ MaybeKeys keys_without_nulls(const bfs_keys& from) noexcept {
 MaybeKeys keys_of(const bfs_keys& from) noexcept {
   const MaybeKeys keys = keys_without_nulls(from);
   if (!keys || from.validity == nullptr) return keys;
+  if (from.validity_offset > PTRDIFF_MAX || from.count > PTRDIFF_MAX) return std::nullopt;
   return keys->where_valid(from.validity, from.validity_offset);
 }
 
@@ -388,8 +389,12 @@ Count answer(const Filter& filter, const Keys& keys, std::span<std::uint32_t> in
   return filter.select_keys(keys, indices);
 }
 
+// More keys than any array can have: an error that was taken for a number, for example. Nothing has room for answers.
+bool absurd(std::size_t count) noexcept { return count > PTRDIFF_MAX / sizeof(bfs_key); }
+
 template <class Answer>
 std::int64_t answer(const bfs_filter* filter, const MaybeKeys& keys, Answer* answers, std::size_t count) noexcept {
+  if (absurd(count)) return BFS_EINVAL;
   if (filter == nullptr || !keys || null_keys(answers, count)) return all_maybe(answers, count);
   return answer(filter->filter, *keys, std::span(answers, count)).raw();
 }

@@ -166,8 +166,8 @@ typedef struct bfs_filter bfs_filter;
  * the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons), it
  * clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
  * With it a file that would have to be synced or copied up is BFS_EUNCLEAN or BFS_EFILESYSTEM, one whose sign would
- * have to be cleared is BFS_ESUPERSEDED, and the handle does not ask the kernel for failed writes, which it tells once.
- */
+ * have to be cleared is BFS_ESUPERSEDED.  The kernel tells once that it failed to write a page, and this handle does
+ * not ask: a key in a page that was dropped is answered "no" until the writer, or another process, has asked. */
 
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
@@ -347,7 +347,8 @@ typedef struct bfs_keys {
   uint64_t key_bytes;       /* fixed: not 0 */
   uint64_t stride;          /* fixed: bytes from one key to the next; 0: key_bytes */
   const uint8_t* validity;  /* NULL, or Arrow's bitmap: key i is there if bit validity_offset + i is 1, the lowest bit
-                               of a byte first.  A null is not the empty key: it is not added, and its answer is 0 */
+                               of a byte first.  A null is not the empty key: it is not added, and its answer is 0.
+                                Its place has to be sound, too; its bytes are not read */
   uint64_t validity_offset; /* in bits */
 } bfs_keys;
 #define BFS_KEYS_INIT \
@@ -568,7 +569,8 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
- * answer is 1 (of keys->count; where `keys` itself cannot be read, none is written).  Codes: EINVAL, EDIGESTONLY. */
+ * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can). Codes:
+ * EINVAL, EDIGESTONLY. */
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* A selection vector: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
@@ -661,11 +663,12 @@ typedef struct bfs_owner_mark {
 } bfs_owner_mark;
 
 /* Makes everything that was added before the call durable, then stores `mark`, a position in the log `epoch` of
- * `owner`: the caller promises that every key up to it has returned from an add.  In one epoch the higher mark stays;
- * another epoch takes the place of epoch and mark.  Mark 0 with an epoch makes the owner known, so that a recovery
- * waits for it; with epoch 0 too it stores nothing, and is a sync alone.  64 owners at most: BFS_EOWNERS, and the keys
- * are durable.  A failure poisons the file, for every process: a sync that failed can not be retried.  In a buffer:
- * BFS_EINVAL, there is nothing to sync. */
+ * `owner`: the caller promises that every key up to it has returned from an add.  In a recovery that means: added
+ * since the recovery began, or before the old mark.  In one epoch the higher mark stays; another epoch takes the place
+ * of epoch and mark.  Mark 0 with an epoch makes the owner known, so that a recovery waits for it; with epoch 0 too it
+ * stores nothing, and is a sync alone.  64 owners at most: BFS_EOWNERS, and the keys are durable.  A failure poisons
+ * the file, for every process: a sync that failed cannot be retried.  In a buffer: BFS_EINVAL, there is nothing to
+ * sync. */
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
 /* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
@@ -686,10 +689,10 @@ BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs
 /* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log that came after its mark.  Durable
  * when this returns.  Returns 1 if the recovery is over, and answers are answers again: every owner that the filter
  * knows has said so, or it knows none; 0 if others are waited for; < 0 a BFS_E code.  What the file does not know it
- * can not wait for: an owner that adds keys calls bfs_sync once, with its epoch and its position, each time it opens
- * the file, or has to be replayed before the last one calls this.  Until the recovery is over, every handle in every
- * process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a recoverer that was killed has to begin
- * again, from the marks. */
+ * cannot wait for: an owner that adds keys calls bfs_sync once with its epoch (mark 0 before its log was replayed, its
+ * position after that) each time it opens the file, or has to be replayed before the last one calls this.  Until the
+ * recovery is over, every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a
+ * recoverer that was killed has to begin again, from the marks. */
 BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
@@ -701,8 +704,9 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it
  * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is that in the folder
  * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
- * is in its place.  Asks the file system: not for every lookup.  A writer also asks the kernel for failed writes.
- * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, ENOMEM. */
+ * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
+ * writes, which it writes down in the file (poisons): not for every lookup.
+ * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */

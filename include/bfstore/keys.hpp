@@ -66,7 +66,7 @@ class Keys {
   // The same keys, of which some are null: key i is there if bit i of `bits` is 1, counted from bit `first_bit`, the
   // lowest bit of a byte first (Apache Arrow's validity bitmap). A null is not the empty key: add_keys() skips it,
   // contains_keys() answers 0 and select_keys() leaves it out, since no call can have added it.
-  // Its place in the form has to be sound nevertheless.
+  // Its place in the form has to be sound nevertheless; its bytes are not read.
   [[nodiscard]] Keys where_valid(const std::uint8_t* bits, std::size_t first_bit = 0) const noexcept {
     Keys keys = *this;
     keys.validity_ = bits;

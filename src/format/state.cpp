@@ -45,9 +45,13 @@ std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch
 bool set_mark(Slot& slot, const LogPosition& position) noexcept {
   if (is_free(position)) return true;
   LogPosition* lane = nullptr;
-  for (LogPosition& candidate : slot.lanes) {
+  for (std::size_t i = 0; i < kNumLanes; ++i) {
+    LogPosition& candidate = slot.lanes[i];
     if (is_of(candidate, position.owner)) {
-      if (candidate.epoch != position.epoch) candidate = position;
+      if (candidate.epoch != position.epoch) {
+        candidate = position;
+        slot.recovered &= ~(std::uint64_t{1} << i);  // that was said of another log
+      }
       candidate.mark = std::max(candidate.mark, position.mark);
       return true;
     }

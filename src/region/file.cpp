@@ -90,8 +90,16 @@ Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const 
   auto folder = Folder::of(target.get());
   if (!folder) return folder.error();
   auto file = open_in(std::move(*folder), name_in_folder(target.get()), path, access);
-  if (file) file->link_folder_ = std::move(link_folder);
-  return file;
+  if (!file) return file;
+  file->link_folder_ = std::move(link_folder);
+  // The kernel may lead elsewhere (links of /proc), refuse to follow (fs.protected_symlinks), or the link was switched.
+  struct stat led_to {};
+  if (fstatat(file->link_folder_->descriptor(), name_in_folder(path).c_str(), &led_to, 0) != 0)
+    return fail_errno(errno, path, "following the symbolic link");
+  if (!file->link_leads_elsewhere()) return file;
+  return base::fail(Code::kSymlink, path +
+                                        ": a symbolic link that does not lead where it says, or was switched just "
+                                        "now. Try again, or give the path of the file itself.");
 }
 
 // By its name and not by its path, which may be a link.

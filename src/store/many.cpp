@@ -60,18 +60,15 @@ constexpr std::size_t kPiece = 512;
 class Present {
  public:
   Count find(const Keys& piece, const Shape& shape, const store::Secret& secret) noexcept {
-    const Count all = with_digests(piece, shape, secret, [this](const auto& source) {
-      for (std::size_t i = 0; i < source.size(); ++i) digests_[i] = source.digest(i);
-      return Count(source.size());
-    });
-    if (!all.ok()) return all;
     size_ = 0;
-    for (std::size_t i = 0; i < piece.size(); ++i) {
-      digests_[size_] = digests_[i];
-      places_[size_] = static_cast<std::uint16_t>(i);
-      size_ += piece.is_null(i) ? 0U : 1U;
-    }
-    return size_;
+    return with_digests(piece, shape, secret, [&](const auto& source) {
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        if (piece.is_null(i)) continue;
+        digests_[size_] = source.digest(i);
+        places_[size_++] = static_cast<std::uint16_t>(i);
+      }
+      return Count(size_);
+    });
   }
 
   [[nodiscard]] store::Given digests() const noexcept { return {std::span(digests_).first(size_)}; }

@@ -148,7 +148,29 @@ class Batches(support.Case):
             for count in (2**64 - 1, 2**64 - 2, 2**63, 2**62 if form != "fixed" else 2**63):
                 with self.subTest(form=form, count=count):
                     self.assertEqual(getattr(LIBRARY, "add_" + form)(self.batch, *arguments, count), EINVAL)
+                    answers, indices = answers_for(4), (ctypes.c_uint32 * 4)(9, 9, 9, 9)
+                    self.assertEqual(getattr(LIBRARY, "contains_" + form)(self.batch, *arguments, count, answers), EINVAL)
+                    self.assertEqual(getattr(LIBRARY, "select_" + form)(self.batch, *arguments, count, indices), EINVAL)
+                    self.assertEqual((list(answers), list(indices)), ([7] * 4, [9] * 4), "where no answers can be")
         self.assertEqual(bfs.statistics(LIBRARY, self.batch).keys_added, 0)
+
+    def test_an_offset_of_validity_that_no_bitmap_can_have(self):
+        bitmap, answers = (ctypes.c_uint8 * 1)(255), answers_for(2)
+        keys = bfs.many_keys(bfs.KEYS_DIGESTS, 2, (ctypes.c_uint64 * 2)(1, 2), validity=bitmap)
+        keys.validity_offset = 2**64 - 1
+        self.assertEqual(LIBRARY.bfs_add_keys(self.batch, ctypes.byref(keys)), EINVAL)
+        self.assertEqual(LIBRARY.bfs_contains_keys(self.batch, ctypes.byref(keys), answers), EINVAL)
+        self.assertEqual(list(answers), [1, 1])
+
+    def test_the_bytes_of_a_null_are_not_read(self):
+        text = ctypes.create_string_buffer(b"x")
+        keys = (ctypes.c_void_p * 2)(ctypes.addressof(text), 8)  # nothing is at 8
+        given = bfs.many_keys(bfs.KEYS_POINTERS, 2, keys, lengths=(ctypes.c_size_t * 2)(1, 100), validity=(ctypes.c_uint8 * 1)(1))
+        answers, digests = answers_for(2), (ctypes.c_uint64 * 2)()
+        self.assertEqual(LIBRARY.bfs_add_keys(self.batch, ctypes.byref(given)), 1)
+        self.assertEqual(LIBRARY.bfs_contains_keys(self.batch, ctypes.byref(given), answers), 1)
+        self.assertEqual(list(answers), [1, 0])
+        self.assertEqual(LIBRARY.bfs_digest_keys(self.batch, ctypes.byref(given), digests), 2)
 
     def test_a_width_of_0_and_a_width_times_a_count_that_overflows(self):
         answers = answers_for(5, 0)

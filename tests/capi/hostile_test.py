@@ -106,6 +106,22 @@ class Hostile(Case):
         os.symlink(self.folder, self.folder + b"/folder")
         self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, self.folder + b"/folder/filter.bf", bfs.READ)))
 
+    def test_a_link_that_the_kernel_does_not_follow_is_not_followed(self):
+        """A stranger's link in a sticky folder (fs.protected_symlinks): reading its text would go round the kernel."""
+        self.fill()
+        shared = self.folder + b"/shared"
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.symlink(self.path, shared + b"/link.bf")
+        if os.geteuid() == 0:
+            os.lchown(shared + b"/link.bf", 65534, 65534)
+        try:
+            os.close(os.open(shared + b"/link.bf", os.O_RDONLY))
+        except PermissionError:
+            self.fails("BFS_EACCES", LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ)
+        else:
+            self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ)))
+
     def test_a_link_that_is_switched_makes_its_handles_not_current(self):
         """As releases are switched: current -> v17."""
         for name in (b"/v1", b"/v2"):

@@ -211,6 +211,19 @@ TEST_CASE("a mark counts for its own epoch alone, and another epoch takes its pl
   CHECK(format::marks_of(slot) == std::vector<OwnerMark>{{{.owner = 7, .epoch = 10}}});
 }
 
+TEST_CASE("an owner whose log became another one during a recovery has not recovered any more") {
+  Slot slot;
+  for (const std::uint64_t owner : {7U, 8U}) CHECK(format::set_mark(slot, {.owner = owner, .epoch = 5, .mark = 10}));
+  for (const std::uint64_t owner : {7U, 8U}) format::set_recovered(slot, owner);
+  CHECK(format::all_recovered(slot));
+  CHECK(format::set_mark(slot, {.owner = 8, .epoch = 5, .mark = 11}));
+  CHECK(format::all_recovered(slot));
+  CHECK(format::set_mark(slot, {.owner = 8, .epoch = 6, .mark = 1}));
+  CHECK_FALSE(format::all_recovered(slot));
+  format::set_recovered(slot, 8);
+  CHECK(format::all_recovered(slot));
+}
+
 TEST_CASE("mark 0 with an epoch makes an owner known, and every recovery waits for it") {
   Slot slot;
   CHECK(format::set_mark(slot, {.owner = 7, .epoch = 1}));
