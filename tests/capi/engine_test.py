@@ -17,6 +17,8 @@ import unittest
 
 ENGINE, KILL_AT, SOURCE, INCLUDE, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:6])
 CC = [sys.argv[7], *([] if sys.argv[6] == "none" else ["-fsanitize=" + sys.argv[6]])]
+if len(CC) > 1 and "clang" in CC[0]:
+    CC += ["-fsanitize-link-c++-runtime", "-Wl,--no-as-needed", "-lstdc++"]  # the library needs what a C program lacks
 del sys.argv[1:]
 HEADER, RECORD = struct.Struct("<QQQQQ"), struct.Struct("<QBBB24s29s")
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
