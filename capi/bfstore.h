@@ -7,7 +7,9 @@
  * declared here keeps its meaning, its numbers and its layout for as long as the SONAME stays (COMPATIBILITY.md).
  *
  * Conventions
- * - Results: an int32_t or int64_t result below 0 is a BFS_E code.  0 is BFS_OK where nothing is counted.
+ * - Results: an int32_t or int64_t result below 0 is a BFS_E code.  0 is BFS_OK where nothing is counted.  Each
+ *   function's comment lists the codes that it can return.  BFS_EINTERNAL, a bug, is listed nowhere: every function
+ *   with a bfs_error can return it.
  *   bfs_strerror() has a sentence for every code.  No function changes errno, and no C++ exception leaves a function.
  * - Safety: bfs_contains* and bfs_select* return "no" only for a certain no.  Every error is truthy, and every doubt
  *   is "maybe".
@@ -433,8 +435,8 @@ BFS_API const char* bfs_code_name(int32_t code);
  * *out is NULL on error.
  * Waits: with BFS_OPTION_REPLACE, for the locks of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST (see BFS_OPTION_REPLACE), ENOENT (of the folder, or of `like`), EACCES,
- * ENOSPC, ESIZING, EFILESYSTEM, EUNSUPPORTED, EKEY, EINTERNAL; of the file that is replaced or `like` every malformed
- * code. */
+ * ENOSPC, ESIZING, EFILESYSTEM, EUNSUPPORTED, EKEY, EPOISONED (its name could not be made durable), EFAULT; of the file
+ * that is replaced or `like` every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
 
 /* Opens a file.  Flags: those of o.
@@ -449,7 +451,7 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* option
  * bfstore would take that for the original, without the keys that were added after the copy.  Remove the file first, or
  * mv the copy over it. Waits: for writing, for the lock of the file's state; for reading, while another process changes
  * that state. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED,
- * EINTERNAL, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every
+ * EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every
  * malformed code. */
 BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
@@ -582,8 +584,10 @@ BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, 
  * written.  Codes: EINVAL, EDIGESTONLY. */
 BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests);
 
-/* The same for digests in an array. */
+/* bfs_add_keys of digests in an array.  Codes: as bfs_add_keys. */
 BFS_API BFS_CHECK int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
+
+/* bfs_contains_keys of digests in an array.  Codes: as bfs_contains_keys. */
 BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers);
 
 /* The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
@@ -668,37 +672,44 @@ typedef struct bfs_owner_mark {
  * of epoch and mark.  Mark 0 with an epoch makes the owner known, so that a recovery waits for it; with epoch 0 too it
  * stores nothing, and is a sync alone.  64 owners at most: BFS_EOWNERS, and the keys are durable.  A failure poisons
  * the file, for every process: a sync that failed cannot be retried.  In a buffer: BFS_EINVAL, there is nothing to
- * sync. */
+ * sync.
+ * Waits: for two locks and for the disk.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EACCES, EREADONLY, ENOSPC, EOWNERS, EFORKED, EPOISONED, ELOST, ESUPERSEDED,
+ * EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
 /* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
  * the file has no mark of the owner, or has one of another epoch, or can not be read. */
 BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t epoch);
 
-/* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order; < 0 a
- * BFS_E code, BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0. */
+/* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order.
+ * BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, ESLOTS. */
 BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error);
 
 /* Forgets `owner`, durably, so that another one has its place; bfs_get_mark() is 0 then, and the owner may begin again.
  * What was added before the call is made durable first.  A recovery does not wait for the owner any more: the keys of
  * its log that came after its mark, and that no process adds again, are answered "no" when it is over.  So drop an
  * owner whose rows are gone.  If the other owners, one at least, have finished a recovery, it is over with this call.
- * An owner that the filter does not know is BFS_OK. */
+ * An owner that the filter does not know is BFS_OK.
+ * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log that came after its mark.  Durable
  * when this returns.  Returns 1 if the recovery is over, and answers are answers again: every owner that the filter
- * knows has said so, or it knows none; 0 if others are waited for; < 0 a BFS_E code.  What the file does not know it
+ * knows has said so, or it knows none; 0 if others are waited for.  What the file does not know it
  * cannot wait for: an owner that adds keys calls bfs_sync once with its epoch (mark 0 before its log was replayed, its
  * position after that) each time it opens the file, or has to be replayed before the last one calls this.  Until the
  * recovery is over, every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a
- * recoverer that was killed has to begin again, from the marks. */
+ * recoverer that was killed has to begin again, from the marks.
+ * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
 /* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING or BFS_EFAULT.
- * Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often.  EINVAL for NULL. */
+ * Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often.
+ * Codes: EPOISONED, ELOST, ESUPERSEDED, ERECOVERING, EFAULT, and EINVAL for NULL. */
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it

@@ -2,6 +2,7 @@
 
 Arguments: the shared library, capi/bfstore.h, the program built from dump_codes.cpp, include/bfstore/error.hpp.
 """
+import ctypes
 import os
 import re
 import subprocess
@@ -40,6 +41,13 @@ class Codes(unittest.TestCase):
         self.assertEqual(len(set(self.codes.values())), len(self.codes))
         self.assertEqual(self.codes["BFS_OK"], 0)
         self.assertTrue(all(value < 0 for name, value in self.codes.items() if name != "BFS_OK"))
+
+    # bfstore_ctypes compares every result with the list, in all tests; store/every_call_test does under faults.
+    def test_every_function_that_can_fail_lists_its_codes(self):
+        can_fail = {name for name, (result, _) in bfs.SIGNATURES.items() if result in (ctypes.c_int32, ctypes.c_int64)}
+        self.assertEqual(can_fail - set(bfs.LISTED), {"bfs_bare_contains", "bfs_bare_contains_digest"})
+        for name, codes in bfs.LISTED.items():
+            self.assertLessEqual(codes, set(self.codes.values()), name)
 
     def test_the_c_plus_plus_table_has_the_same_codes_names_and_texts(self):
         lines = subprocess.run([DUMP], check=True, capture_output=True, text=True, env=PLAIN).stdout.splitlines()

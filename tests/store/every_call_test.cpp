@@ -13,6 +13,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "calls.hpp"
 #include "region/fork.hpp"
@@ -242,6 +244,21 @@ void is_sealed(Scene& scene) {
   std::filesystem::remove(sealed_in(scene));
 }
 void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
+
+// What the header lists for a function of the C ABI, whatever goes wrong in it.
+const std::map<std::string, std::set<std::int32_t>> kListedCodes{
+#include "listed_codes.inc"
+};
+
+const char* in_the_c_abi(Error (*act)(Scene&)) {
+  if (act == make || act == replace) return "bfs_create";
+  if (act == publish) return "bfs_publish";
+  if (act == supersede_and_publish) return "bfs_supersede";
+  if (act == sync_it) return "bfs_sync";
+  if (act == say_recovered) return "bfs_finish_recovery";
+  if (act == seal_it) return "bfs_seal";
+  return act == close_it ? "bfs_close" : "bfs_open";
+}
 
 struct Operation {
   const char* name;
@@ -478,6 +495,7 @@ void check_failure(const Operation& operation, std::size_t number, int outcome) 
     operation.done(attempt.scene);
   } else {
     CHECK(!error.message.empty());
+    CHECK(kListedCodes.at(in_the_c_abi(operation.act)).contains(static_cast<std::int32_t>(error.code)));
     check_refused(attempt, before);
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);

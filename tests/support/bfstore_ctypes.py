@@ -5,6 +5,7 @@ from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int3
 from ctypes import c_uint64, c_void_p
 
 import bfstore_header
+import header_codes
 
 
 def _numbers(prefix):
@@ -115,11 +116,24 @@ SIGNATURES = {
 }
 
 
+LISTED = header_codes.of(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+
+
+def _only_listed(name):
+    """No function returns a code that its comment in the header does not list."""
+    def check(result, _function, _arguments):
+        assert result >= 0 or result in LISTED.get(name, ()), f"{name} returned {result}, which its comment does not list"
+        return result
+    return check
+
+
 def load(path, use_errno=False):
     library = ctypes.CDLL(path, use_errno=use_errno)
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
+        if result in (c_int32, c_int64):
+            function.errcheck = _only_listed(name)
     for form in ("many", "fixed", "column32", "column64", "digests"):
         for verb in ("add", "contains", "select"):
             setattr(library, f"{verb}_{form}", _call_of(getattr(library, f"bfs_{verb}_keys"), verb, form))
