@@ -70,9 +70,12 @@ void Replaced::about_to_go() const noexcept {
 
 void Replaced::is_gone() const noexcept { set(format::LiveWord::kGone); }
 
+// What was made durable is taken back durably: otherwise a power cut would leave a file that is refused for good.
 Replaced::~Replaced() {
   if (!file_.born().here()) return;
-  if (live_page_ && file_.has_its_path()) live_word_in(*live_page_).clear(format::LiveWord::kGone);
+  if (!live_page_ || !file_.has_its_path()) return;
+  const format::LiveWord before = live_word_in(*live_page_).clear(format::LiveWord::kGone);
+  if (before.has(format::LiveWord::kReplaced)) static_cast<void>(file_.sync());
 }
 
 }  // namespace bfstore::store

@@ -6,9 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "faults.hpp"
 #include "mounts.hpp"
@@ -211,7 +213,15 @@ TEST_CASE("a file that is not replaced, for the new one can not have its name, g
   Old old(dir.file());
   const faults::Scope scope;
   faults::naming_errno = EIO;
+  std::vector<bool> replaced_on_disk;
+  faults::on_sync = [&](int) {
+    replaced_on_disk.push_back((look_at(dir.file()).live_word & format::LiveWord::kReplaced) != 0);
+    return 0;
+  };
   CHECK_FALSE(Filter::create(dir.file(), replacing()).ok());
+  faults::on_sync = nullptr;
+  CHECK(std::count(replaced_on_disk.begin(), replaced_on_disk.end(), true) == 1);
+  CHECK_FALSE(replaced_on_disk.back());  // after a power cut, too, it goes on
   CHECK(answers_no(old.reader));
   CHECK(old.writer.add(key_of(1, kSome)).ok());
   CHECK(answers_no(opened(Filter::open(other.path(), OpenMode::kRead))));
