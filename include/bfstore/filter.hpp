@@ -84,7 +84,7 @@ class Filter {
 
   // Writes the same into memory at any address, of which it needs dumped_bytes(), as an embedded filter or in the bare
   // form. kInvalid if that cannot hold it: a note, a seed, a secret, or an m that is not a whole number of words. On an
-  // error there is no filter in the buffer. Neither form has room for marks: see list_marks(), before this.
+  // error no whole filter was written. Neither form has room for marks: see list_marks(), before this.
   Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}) const;
   [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
 

@@ -6,16 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
-#include "store/content.hpp"
 #include "store/embedded.hpp"
 #include "store/key.hpp"
 #include "store/loaded.hpp"
@@ -64,16 +61,6 @@ struct Filter::Core {
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
 
-  // --- For copies of the filter in another form (content.cpp), while others may add to it -----------------------
-
-  // What the filter has besides its bits. Before a bit is read: later marks would promise keys that are not copied.
-  [[nodiscard]] Result<store::Content> content() const;
-  // Hands over the body, piece by piece, each a multiple of 8 bytes long.
-  using TakePiece = std::function<Error(std::uint64_t offset, std::span<const std::byte> piece)>;
-  Error each_piece_of_body(const TakePiece& take) const;
-  // After the last bit was read, too: an error where the filter is in doubt, or is the parent's.
-  [[nodiscard]] Error check_copyable() const;
-
   // For lookups; its sentinel is the live word and the end word. First, so that the kernel is jumped to with the
   // address of this Core.
   layout::Target target;
@@ -99,9 +86,6 @@ struct Filter::Core {
   std::unique_ptr<store::Range> range;           // ranges of files only
   std::optional<format::Identity> own_identity;  // embedded filters in buffers, and loaded ones that are not bare
   std::unique_ptr<store::Loaded> loaded;         // loaded filters only
-
- private:
-  Error read_body(std::span<std::byte> into, std::uint64_t offset) const;
 };
 
 namespace store {

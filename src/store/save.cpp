@@ -5,6 +5,7 @@
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "format/sections.hpp"
+#include "store/content.hpp"
 #include "store/core.hpp"
 #include "store/plan.hpp"
 
@@ -103,7 +104,7 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
   if ((options.mode & ~0777U) != 0)
     return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
-  const auto content = core_->content();
+  const auto content = store::content_of(*core_);
   if (!content) return content.error();
   const auto identity = identity_in(*content, Form::kFile, options.same_file_id);
   if (!identity) return identity.error();
@@ -119,19 +120,19 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   const auto made = store::Session::make(path, *identity, making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
-  Error error = core_->each_piece_of_body([&](std::uint64_t offset, std::span<const std::byte> piece) {
+  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
     return file.file().write_at(piece, identity->body_offset + offset);
   });
   if (error.ok()) error = store::write_keys_added(file, content->keys_added);
   if (error.ok()) error = store::write_marks(file, content->lanes);
   // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.
   if (error.ok() && options.replace) error = (*made)->supersede();
-  if (error.ok()) error = core_->check_copyable();
+  if (error.ok()) error = store::check_copyable(*core_);
   return error.ok() ? (*made)->publish() : error;
 }
 
 Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
-  const auto content = core_->content();
+  const auto content = store::content_of(*core_);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
   if (!dump) return dump.error();
@@ -140,7 +141,7 @@ Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
 
 Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) const {
   if (buffer.data() == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one of dumped_bytes() bytes.");
-  const auto content = core_->content();
+  const auto content = store::content_of(*core_);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
   if (!dump) return dump.error();
@@ -152,11 +153,11 @@ Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) cons
   if (overlap(buffer.first(dump->bytes()), source))
     return fail(Code::kInvalid, "the buffer is the one that the filter is in. Give another one.");
   dump->begin(buffer.data());
-  Error error = core_->each_piece_of_body([&](std::uint64_t offset, std::span<const std::byte> piece) {
+  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
     dump->put(buffer.data(), offset, piece);
     return Error{};
   });
-  if (error.ok()) error = core_->check_copyable();
+  if (error.ok()) error = store::check_copyable(*core_);
   if (error.ok()) dump->end(buffer.data());
   return error;
 }

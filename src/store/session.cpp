@@ -196,7 +196,7 @@ Error Session::publish() {
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
                 file.path() + ": has its name already. Only a filter that was made unpublished can be published.");
-  if (Error error = sync_and_mark_clean(opened_); !error.ok()) return error;
+  if (Error error = sync_and_mark_new(opened_); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = publication_.give_name(opened_);
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
