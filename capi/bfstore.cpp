@@ -140,9 +140,12 @@ constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_
 constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE;
 constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
-                                         BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED;
-constexpr std::uint32_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED;
+                                         BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
+                                         BFS_OPTION_FILE_ID;
+constexpr std::uint32_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
 constexpr std::uint32_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
+constexpr std::uint32_t kFlagsOfSave = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID;
+constexpr std::uint32_t kFlagsOfDump = BFS_OPEN_BARE | BFS_OPTION_FILE_ID;
 
 struct FlagName {
   std::uint32_t bit;
@@ -152,14 +155,14 @@ struct FlagName {
 #define BFS_FLAG_NAME(name) \
   FlagName { name, #name }
 constexpr FlagName kFlagNames[] = {
-    BFS_FLAG_NAME(BFS_OPEN_READ),     BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
-    BFS_FLAG_NAME(BFS_OPEN_POPULATE), BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
-    BFS_FLAG_NAME(BFS_OPEN_GUARD),    BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
-    BFS_FLAG_NAME(BFS_OPEN_STRICT),   BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
-    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW), BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
-    BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
-    BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
-    BFS_FLAG_NAME(BFS_STATS_FILL),    BFS_FLAG_NAME(BFS_STATS_MEMORY),
+    BFS_FLAG_NAME(BFS_OPEN_READ),      BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
+    BFS_FLAG_NAME(BFS_OPEN_POPULATE),  BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
+    BFS_FLAG_NAME(BFS_OPEN_GUARD),     BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
+    BFS_FLAG_NAME(BFS_OPEN_STRICT),    BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
+    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW),  BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
+    BFS_FLAG_NAME(BFS_OPEN_VERIFY),    BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
+    BFS_FLAG_NAME(BFS_OPTION_SEED),    BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
+    BFS_FLAG_NAME(BFS_OPTION_FILE_ID), BFS_FLAG_NAME(BFS_STATS_FILL),           BFS_FLAG_NAME(BFS_STATS_MEMORY),
 };
 #undef BFS_FLAG_NAME
 
@@ -196,6 +199,7 @@ Options options_of(const bfs_options& from) {
   options.layout = given<bfstore::Layout>(from.layout);
   options.hash = given<bfstore::Hash>(from.hash);
   if (set(BFS_OPTION_SEED)) options.seed = from.seed;
+  if (set(BFS_OPTION_FILE_ID)) std::memcpy(options.file_id.emplace().data(), from.file_id, sizeof from.file_id);
   if (from.mode != 0) options.mode = from.mode;
   if (from.like != nullptr) options.like = from.like;
   if (from.note != nullptr) options.note.assign(static_cast<const char*>(from.note), from.note_bytes);
@@ -223,15 +227,18 @@ Error check_open_options(const bfs_open_options& from) {
   return {};
 }
 
-Error check_wrap_options(const bfs_open_options& from) {
+Error check_buffer_options(const char* function, const bfs_open_options& from) {
   constexpr std::uint32_t kEither = BFS_OPEN_READ | BFS_OPEN_WRITE;
-  if (Error wrong = check_flags("bfs_wrap_with", from.flags, kEither | BFS_OPEN_BARE); !wrong.ok()) return wrong;
+  if (Error wrong = check_flags(function, from.flags, kEither | BFS_OPEN_BARE); !wrong.ok()) return wrong;
   if ((from.flags & kEither) == 0 || (from.flags & kEither) == kEither)
-    return invalid("bfs_wrap_with: the flags have BFS_OPEN_READ or BFS_OPEN_WRITE, exactly one of them");
+    return invalid(std::string(function) + ": the flags have BFS_OPEN_READ or BFS_OPEN_WRITE, exactly one of them");
   if (from.offset != 0 || from.max_bytes != 0 || from.lock_timeout_ms != 0 || from.writeback_check_ms != 0)
     return invalid("bfs_open_options: offset, max_bytes, lock_timeout_ms and writeback_check_ms are not for buffers");
   return {};
 }
+
+Error check_wrap_options(const bfs_open_options& from) { return check_buffer_options("bfs_wrap_with", from); }
+Error check_load_options(const bfs_open_options& from) { return check_buffer_options("bfs_load", from); }
 
 // All but the secret.
 bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
@@ -521,6 +528,49 @@ int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode
     options.replace = (flags & BFS_OPTION_REPLACE) != 0;
     options.any_filesystem = (flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
     return report(error, bfstore::seal(from, to, options));
+  });
+}
+
+int32_t bfs_save(const bfs_filter* filter, const char* path, uint32_t flags, uint32_t mode, bfs_error* error) {
+  if (filter == nullptr || path == nullptr) return invalid(error, "bfs_save: filter or path is null");
+  return guarded(error, [&] {
+    if (const Error wrong = check_flags("bfs_save", flags, kFlagsOfSave); !wrong.ok()) return report(error, wrong);
+    bfstore::SaveOptions options;
+    if (mode != 0) options.mode = mode;
+    options.replace = (flags & BFS_OPTION_REPLACE) != 0;
+    options.any_filesystem = (flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
+    options.same_file_id = (flags & BFS_OPTION_FILE_ID) != 0;
+    return report(error, filter->filter.save(path, options));
+  });
+}
+
+int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags, uint64_t* out_bytes,
+                 bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_dump: filter is null");
+  if (buffer == nullptr && out_bytes == nullptr) return invalid(error, "bfs_dump: buffer and out_bytes are null");
+  return guarded(error, [&] {
+    if (const Error wrong = check_flags("bfs_dump", flags, kFlagsOfDump); !wrong.ok()) return report(error, wrong);
+    const bfstore::DumpOptions options{.bare = (flags & BFS_OPEN_BARE) != 0,
+                                       .same_file_id = (flags & BFS_OPTION_FILE_ID) != 0};
+    const auto bytes = filter->filter.dumped_bytes(options);
+    if (!bytes) return report(error, bytes.error());
+    if (out_bytes != nullptr) *out_bytes = *bytes;
+    if (buffer == nullptr) return BFS_OK;
+    return report(error, filter->filter.dump({static_cast<std::byte*>(buffer), buffer_bytes}, options));
+  });
+}
+
+int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options, bfs_filter** out,
+                 bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (bytes == nullptr || out == nullptr) return invalid(error, "bfs_load: bytes or out is null");
+  return with_open_options(options, error, check_load_options, [&](const bfs_open_options& given, const auto& how) {
+    const bool writing = (given.flags & BFS_OPEN_WRITE) != 0;
+    return hand_out(out, error, [&] {
+      return Filter::load({static_cast<const std::byte*>(bytes), num_bytes},
+                          writing ? bfstore::OpenMode::kWrite : bfstore::OpenMode::kRead,
+                          (given.flags & BFS_OPEN_BARE) != 0, how.key);
+    });
   });
 }
 

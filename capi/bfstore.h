@@ -141,11 +141,11 @@ typedef struct bfs_filter bfs_filter;
 
 /* Flags of every function that takes flags: one bit, one meaning.  Which functions take a flag stands behind it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
- * s: bfs_seal, v: bfs_verify. */
+ * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load. */
 
-/* What for: exactly one of these in o and w. */
-#define BFS_OPEN_READ 0x1u  /* o w.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
-#define BFS_OPEN_WRITE 0x2u /* o w.  Asks and adds, concurrently with any number of other writers. */
+/* What for: exactly one of these in o, w and l. */
+#define BFS_OPEN_READ 0x1u  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
+#define BFS_OPEN_WRITE 0x2u /* o w l.  Asks and adds, concurrently with any number of other writers. */
 #define BFS_OPEN_EXCLUSIVE 0x4u
 /* o c b.  Asks and adds as the only writer, several times as fast.  BFS_EBUSY if there is another writer.  In c and b,
  * where it is optional, for as long as the new handle is open; for a buffer that is the caller's promise. */
@@ -160,7 +160,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RECOVER 0x100u     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
 #define BFS_OPEN_ACCEPT_LOSS 0x200u /* o, writing.  Such a file as it is: it may lack keys after the marks. */
 #define BFS_OPEN_STRICT 0x400u      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
-#define BFS_OPEN_ANY_FILESYSTEM 0x800u /* o c s.  A network or overlay filesystem, too: it may show an older file. */
+#define BFS_OPEN_ANY_FILESYSTEM 0x800u /* o c s f.  A network or overlay filesystem: it may show an older file. */
 #define BFS_OPEN_LIMIT 0x1000u         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
 #define BFS_OPEN_NOFOLLOW 0x2000u      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
 #define BFS_OPEN_NO_WRITE 0x4000u
@@ -175,12 +175,15 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
 #define BFS_OPEN_VERIFY 0x20000u          /* o, reading.  A sealed file is compared with its checksums first. */
 #define BFS_OPEN_TOLERATE_DAMAGE 0x40000u /* o, reading.  The same, and where it is damaged every key is "maybe". */
-#define BFS_OPEN_BARE 0x80000u            /* w b.  The bare form: a body and an 8-byte trailer, nothing else. */
+#define BFS_OPEN_BARE 0x80000u            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
 
 /* What a new file is like. */
 #define BFS_OPTION_SEED 0x100000u        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
-#define BFS_OPTION_REPLACE 0x200000u     /* c s.  Take the place of another file, whose users learn of it. */
+#define BFS_OPTION_REPLACE 0x200000u     /* c s f.  Take the place of another file, whose users learn of it. */
 #define BFS_OPTION_UNPUBLISHED 0x400000u /* c.  No name in the file system until bfs_publish. */
+#define BFS_OPTION_FILE_ID 0x8000000u
+/* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
+ * copied.  Two filters that were built alike are then equal byte for byte, if they have equal seeds: see "Replicas". */
 
 /* What bfs_stats finds out besides what costs nothing. */
 #define BFS_STATS_FILL 0x1000000u   /* counts the bits: reads the whole body */
@@ -199,6 +202,14 @@ typedef struct bfs_filter bfs_filter;
  * file later (truncation, I/O errors, new keys) does not reach the handle.  BFS_ENOMEM if the file is larger than the
  * memory that the system has available; memory limits of containers are not asked.  BFS_ELOST if it was truncated
  * meanwhile. */
+
+/* Replicas.  Filters of equal options (file_id and seed given) to which the same keys were added in the same order are
+ * equal byte for byte in memory, in a file that bfs_publish gave its name, and in one that bfs_save made.  A file that
+ * was in use and then closed differs in the state slots and in how the count of keys is spread over 32 counters.
+ * A file_id tells a filter from every other one, so the library takes two filters with one file_id for one filter and
+ * its copy.  If one is written over the other (cp, dd, a restored backup), no open handle notices, and keys that are in
+ * the first one alone are answered "no".  So take a new file_id whenever the keys are others, for instance a hash of
+ * what the filter is built of.  To replace a filter by one with its own file_id is BFS_EINVAL. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
@@ -263,9 +274,12 @@ typedef struct bfs_options {
   uint64_t key_bytes;          /* 16, or 0: no secret is given */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
+  uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; see "Replicas" */
 } bfs_options;
-#define BFS_OPTIONS_INIT \
-  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define BFS_OPTIONS_INIT                                                             \
+  {                                                                                  \
+    sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
+  }
 
 /* How to open a file or a buffer.  Zero means "not given". */
 typedef struct bfs_open_options {
@@ -525,6 +539,46 @@ BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
  * added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it.  An
  * unpublished file vanishes.  NULL does nothing.  Needs the handle for itself. */
 BFS_API void bfs_abandon(bfs_filter* filter);
+
+/* --- From one form to another ------------------------------------------------------------------------------------- */
+
+/* Makes a new file of the filter, which may be a file, a range of one, or in a buffer: the same bits, shape, seed,
+ * secret, note, marks and count of keys.  The complete, durable, clean file appears under its name, or nothing does.
+ * Other threads and processes may add meanwhile.  The new file has every key up to its marks, and every key whose add
+ * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.
+ * A buffer has no marks and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of
+ * a bare filter n and p are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The
+ * new file of a sealed one is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle
+ * tolerates the damage (then the copy answers "maybe" there, too).
+ * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
+ * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID.  mode: permission bits, less the umask; 0 means 0600.
+ * Waits: with BFS_OPTION_REPLACE, 5,000 ms for each lock of the file that is replaced.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EPOISONED,
+ * ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, ESLOTS, and ENOTREGULAR, ESYMLINK of what is replaced. */
+BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, uint32_t flags, uint32_t mode,
+                                   bfs_error* error);
+
+/* Writes the same into the caller's memory, at any address, as an embedded filter, or with BFS_OPEN_BARE in the bare
+ * form.  *out_bytes is how many bytes that takes; if `buffer` is NULL, that is all; otherwise out_bytes may be NULL.
+ * Embedded filters have no marks: where they matter, call bfs_list_marks before this, and keep them with the bytes.  In
+ * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
+ * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
+ * written. Flags: BFS_OPEN_BARE, BFS_OPTION_FILE_ID.  Waits for no lock. Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING,
+ * EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, ESLOTS. */
+BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags,
+                                   uint64_t* out_bytes, bfs_error* error);
+
+/* Opens the filter in bytes from anywhere (an object store, a database, a message), at any address.  They are copied
+ * into memory of the handle, which bfs_close gives back, so that the caller may free them at once.  The bytes are an
+ * embedded filter, with BFS_OPEN_BARE exactly a bare one, or a whole filter file that is clean; the bytes of any other
+ * file have the code of its state, BFS_EUNCLEAN for one that was in use.  Those of a sealed file are compared with its
+ * checksums: get files from afar sealed, for nothing else detects a changed bit.  Flags and options: as bfs_wrap_with.
+ * What is added with BFS_OPEN_WRITE is in memory alone: see bfs_save.  The marks of a file are those of its bytes.
+ * Waits for no lock.
+ * Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING, ESUPERSEDED, ESEALED, EDAMAGED, every
+ * malformed code. */
+BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options,
+                                   bfs_filter** out, bfs_error* error);
 
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
 

@@ -47,7 +47,8 @@ static_assert(offsetof(bfs_options, key) == 96);
 static_assert(offsetof(bfs_options, key_bytes) == 104);
 static_assert(offsetof(bfs_options, lock_timeout_ms) == 112);
 static_assert(offsetof(bfs_options, writeback_check_ms) == 116);
-static_assert(sizeof(bfs_options) == 120);
+static_assert(offsetof(bfs_options, file_id) == 120);
+static_assert(sizeof(bfs_options) == 136);
 
 static_assert(offsetof(bfs_open_options, struct_bytes) == 0);
 static_assert(offsetof(bfs_open_options, flags) == 4);

@@ -68,6 +68,26 @@ class Filter {
   static Result<Filter> wrap_to_read(std::span<const std::byte> buffer, bool bare = false,
                                      const std::optional<SecretKey>& key = {});
 
+  // Opens a filter in bytes from anywhere, at any address: they are copied into memory of the handle's own, and the
+  // caller's may go at once. Of an embedded filter, with `bare` of a bare one, or of a whole file that was clean (any
+  // other is the error that open() returns for its state, kUnclean mostly). A sealed file is compared with its
+  // checksums (kDamaged). `mode`: kRead, or kWrite to add, in memory alone: save() what is to stay. `key`: OpenOptions.
+  static Result<Filter> load(std::span<const std::byte> bytes, OpenMode mode = OpenMode::kRead, bool bare = false,
+                             const std::optional<SecretKey>& key = {});
+
+  // Makes a new file of the filter, wherever that is (a file in use, a range, a buffer): with its bits, shape, seed,
+  // secret, note and marks. The complete, durable, clean file appears at `path` or nothing does. Others may add
+  // meanwhile: the new file has every key up to its marks, and every key whose add returned before the call. A filter
+  // in doubt (health()) is not saved. A buffer has no marks and no counter of keys, so that these are none in the file;
+  // a bare one has no n and p, which are then those that Options gives for m and k alone. The new file is not sealed.
+  Error save(const std::string& path, const SaveOptions& options = {}) const;
+
+  // Writes the same into memory at any address, of which it needs dumped_bytes(), as an embedded filter or in the bare
+  // form. kInvalid if that cannot hold it: a note, a seed, a secret, or an m that is not a whole number of words. On an
+  // error no whole filter was written. Neither form has room for marks: see list_marks(), before this.
+  Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}) const;
+  [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
+
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
   // superseded: its handles answer "maybe", its writers get kSuperseded.

@@ -27,6 +27,9 @@ enum class Hash : std::uint16_t {
 // against who may ask the filter: what it answered "maybe" to it will answer "maybe" to again.
 using SecretKey = std::array<std::uint8_t, 16>;
 
+// What distinguishes a filter from every other one (FORMAT.md, "file_id").
+using FileId = std::array<std::uint8_t, 16>;
+
 inline constexpr std::uint32_t kMaxProbes = 64;
 inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kLineBits = 512;
@@ -128,6 +131,12 @@ struct Options {
   std::optional<SecretKey> key{};     // of Hash::kSipHash, which needs one; never stored (OpenOptions)
   std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
 
+  // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all
+  // zeros. To the library, two filters with equal ids are one filter and a copy of it that cp made, so that one must
+  // never be written over the other: no open handle would notice. Take another id for other keys. A replica needs the
+  // seed, too.
+  std::optional<FileId> file_id{};
+
   // The new filter's handle is the only one that adds, for as long as it is open, so that it adds without atomic
   // instructions (OpenMode::kExclusive). For a buffer that is the caller's promise.
   bool exclusive = false;
@@ -144,6 +153,21 @@ struct Options {
 
   // Buffers only.
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash
+};
+
+// How a filter is saved in a new file (Filter::save).
+struct SaveOptions {
+  std::uint32_t mode = 0600;    // permission bits of the new file, less the umask
+  bool replace = false;         // put the new file in the place of another one, which is not the filter's own
+  bool any_filesystem = false;  // OpenOptions
+  bool same_file_id = false;    // the new filter has the id of this one (Options::file_id); otherwise a random one
+  std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
+};
+
+// How a filter is written into memory (Filter::dump).
+struct DumpOptions {
+  bool bare = false;          // in the bare form, if that can hold it; otherwise in the embedded form
+  bool same_file_id = false;  // SaveOptions
 };
 
 // Values that a filter file was made with.

@@ -1,7 +1,8 @@
 // The live word: what a filter's lookups compare to know whether a "no" counts (FORMAT.md, "Live page"). Numbers only.
 #pragma once
 
-#include <array>
+#include <bfstore/options.hpp>
+
 #include <cstdint>
 
 #include "base/bytes.hpp"
@@ -9,7 +10,7 @@
 
 namespace bfstore::format {
 
-using FileId = std::array<std::uint8_t, 16>;
+using bfstore::FileId;
 
 struct LiveWord {
   // States; persisted.

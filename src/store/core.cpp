@@ -80,6 +80,7 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
   target.sentinel = {store::word_at(start + sections.identity_checksum.offset),
                      store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
   add_sentinel = target.sentinel;
+  own_identity = embedded.identity;
 }
 
 Code Filter::Core::health() const noexcept {
@@ -122,7 +123,7 @@ base::SharedWord Filter::Core::stripe(std::size_t index) const noexcept {
 void Filter::Core::count_keys(std::uint64_t keys) noexcept {
   if (stripes == nullptr || keys == 0) return;
   stripe(own_stripe()).add_relaxed(keys);
-  check_writeback_in_time();
+  if (session != nullptr) check_writeback_in_time();
 }
 
 // By one of the threads that add. The coarse clock is a read of memory, and good to some milliseconds.

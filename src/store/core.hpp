@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "layout/layout.hpp"
 #include "store/embedded.hpp"
 #include "store/key.hpp"
+#include "store/loaded.hpp"
 #include "store/session.hpp"
 
 namespace bfstore {
@@ -80,8 +82,10 @@ struct Filter::Core {
   std::atomic<std::int64_t> next_writeback_check{0};  // nanoseconds of a clock
   std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
   std::uint64_t own_word = 0;
-  std::unique_ptr<store::Session> session;  // files only
-  std::unique_ptr<store::Range> range;      // ranges of files only
+  std::unique_ptr<store::Session> session;       // files only
+  std::unique_ptr<store::Range> range;           // ranges of files only
+  std::optional<format::Identity> own_identity;  // embedded filters in buffers, and loaded ones that are not bare
+  std::unique_ptr<store::Loaded> loaded;         // loaded filters only
 };
 
 namespace store {

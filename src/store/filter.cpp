@@ -126,10 +126,12 @@ Error Filter::sync(const LogPosition& position) {
 }
 
 std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
+  if (core_->loaded != nullptr && core_->loaded->slot) return format::mark_of(*core_->loaded->slot, owner, epoch);
   return core_->session == nullptr ? 0 : core_->session->get_mark(owner, epoch);
 }
 
 Result<std::vector<OwnerMark>> Filter::list_marks() const {
+  if (core_->loaded != nullptr && core_->loaded->slot) return format::marks_of(*core_->loaded->slot);
   if (core_->session == nullptr) return not_a_file();
   return core_->session->list_marks();
 }
@@ -174,7 +176,7 @@ Stats Filter::stats(StatsWish wish) const {
   stats.shape = core_->shape;
   stats.isa = core_->functions.isa;
   stats.body_bytes = core_->body_bytes;
-  if (core_->session != nullptr) stats.keys_added = core_->keys_added();
+  stats.keys_added = core_->keys_added();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
   if (const region::Mapping* mapping = core_->mapping(); wish.memory && mapping != nullptr)
     stats.memory = {mapping->huge_page_bytes(), mapping->resident_bytes()};

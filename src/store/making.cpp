@@ -54,4 +54,20 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   return made;
 }
 
+// Nobody else can have a file without a name.
+Error write_marks(const OpenFile& made, const std::array<LogPosition, format::kNumLanes>& lanes) {
+  const auto evidence = made.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  Slot slot = dirty_now(*evidence);
+  slot.lanes = lanes;
+  return made.write_slot(evidence->slots, slot);
+}
+
+Error write_keys_added(const OpenFile& made, std::uint64_t keys) {
+  constexpr std::uint64_t kFirstStripe = format::kLivePageOffset + format::kStripesField.offset;
+  std::array<std::byte, 8> bytes{};
+  base::store(bytes.data(), keys);
+  return made.file().write_at(bytes, kFirstStripe);
+}
+
 }  // namespace bfstore::store

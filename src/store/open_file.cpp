@@ -114,6 +114,16 @@ Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
   return file_.sync();
 }
 
+Error OpenFile::write_first_slots(Slot slot) const {
+  std::vector<std::byte> pages;  // on the heap, as everything of a page's length
+  for (slot.sequence = 1; slot.sequence <= 2; ++slot.sequence) {
+    const format::SlotPage page = format::encode_slot(slot, identity_.file_id);
+    pages.insert(pages.end(), page.begin(), page.end());
+  }
+  if (Error error = file_.write_at(pages, format::kSlotOffset); !error.ok()) return error;
+  return file_.sync();
+}
+
 // A file that is clean may still carry the flag of the sync that made it so.
 Error OpenFile::begin_dirty(const Evidence& evidence) const {
   live_word().clear(format::LiveWord::kSyncing);
@@ -140,6 +150,14 @@ Error OpenFile::write_end_word(const format::Identity& identity) const {
   std::array<std::byte, format::kEndWordBytes> word{};
   base::store(word.data(), format::end_word(identity.file_id));
   return file_.write_at(word, format::sections_of(identity).end_word.offset);
+}
+
+void OpenFile::gather_counters() const noexcept {
+  const std::uint64_t sum = format::keys_added_in({live_page(), format::kPageBytes});
+  for (std::size_t i = 0; i < format::kNumStripes; ++i) {
+    const base::SharedWord stripe(live_page() + format::kStripesField.offset + i * format::kStripeBytes);
+    stripe.store(i == 0 ? sum : 0);
+  }
 }
 
 // For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not

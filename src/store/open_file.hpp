@@ -78,11 +78,15 @@ class OpenFile {
 
   // The next slot, durably.
   Error write_slot(const format::SlotPair& slots, format::Slot slot) const;
+  // Both slots, as the first ones of a file: durably. Only before it has a name.
+  Error write_first_slots(format::Slot slot) const;
   // The file says that it is being written to, durably, before anything is added.
   Error begin_dirty(const Evidence& evidence) const;
   // A store to a hole of a copy, or to a block that it shares with another file, would be SIGBUS on a full disk.
   Error own_blocks() const;
   Error write_end_word(const format::Identity& identity) const;
+  // The sum of the counters in the first of them. Only before it has a name, and while no thread adds.
+  void gather_counters() const noexcept;
   // From now on the file is that. Only before it has a name.
   Error become(format::Identity identity);
   // File::publish().

@@ -99,6 +99,14 @@ Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   return shape;
 }
 
+// All zeros are a field that was forgotten.
+Error check_file_id(const Options& options) {
+  if (!options.file_id) return {};
+  if (options.bare) return fail(Code::kInvalid, "a file_id was given, and the bare form has none. Leave it out.");
+  if (*options.file_id != FileId{}) return {};
+  return fail(Code::kInvalid, "the file_id is all zeros. Give 16 bytes that no other filter has.");
+}
+
 Error check_bare(const Options& options, const Shape& shape) {
   if (!options.note.empty() || shape.seed != 0)
     return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0. Give neither.");
@@ -110,7 +118,11 @@ Result<Parameters> parameters_of(const Options& options) {
   if (!options.note.empty()) parameters.note = options.note;
   if (options.key) {
     std::uint64_t salt = 0;
-    if (Error error = fill_random(&salt, sizeof salt); !error.ok()) return error;
+    if (options.file_id) {
+      salt = hash::xxh3(options.file_id->data(), options.file_id->size(), 0);
+    } else if (Error error = fill_random(&salt, sizeof salt); !error.ok()) {
+      return error;
+    }
     parameters.key_check = format::key_check_of(*options.key, salt);
   }
   return parameters;
@@ -130,6 +142,7 @@ Result<Identity> plan(const Options& options, Form form) {
   }
   if ((options.mode & ~0777U) != 0)
     return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+  if (Error error = check_file_id(options); !error.ok()) return error;
   auto parameters = parameters_of(options);
   if (!parameters) return parameters.error();
   Identity identity{std::move(*parameters)};
@@ -147,17 +160,41 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.body_offset =
       form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
   if (options.bare) return identity;  // it has no id
-  return as_new(std::move(identity));
+  return as_new(std::move(identity), options.file_id);
 }
 
 std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
   return options.bare ? identity.body_bytes + format::kTrailerBytes : format::sections_of(identity).end;
 }
 
-Result<Identity> as_new(Identity identity) {
+Result<Identity> as_new(Identity identity, const std::optional<FileId>& file_id) {
   identity.seal.reset();
+  if (file_id) {
+    identity.file_id = *file_id;
+    return identity;
+  }
   if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
   return identity;
+}
+
+Result<Identity> as_new(Identity identity, Form form, const std::optional<FileId>& file_id) {
+  identity.seal.reset();  // before the header's length, which depends on it
+  identity.form = form;
+  identity.header_bytes = format::header_bytes_for(form, identity);
+  identity.body_offset =
+      form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
+  return as_new(std::move(identity), file_id);
+}
+
+Result<Shape> with_a_promise(Shape bare) {
+  Options options;
+  options.num_bits = bare.num_bits;
+  options.num_probes = bare.num_probes;
+  const auto size = sizing::solve(layout::row_of(bare.layout), options, 0);
+  if (!size) return size.error();
+  bare.capacity = size->capacity;
+  bare.fpr = size->fpr;
+  return bare;
 }
 
 }  // namespace bfstore::store

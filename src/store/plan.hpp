@@ -14,7 +14,14 @@ Result<format::Identity> plan(const Options& options, format::Form form);
 std::uint64_t buffer_bytes_of(const Options& options, const format::Identity& identity) noexcept;
 
 // The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's
-// own, its seal and features. Where the body begins is the caller's to say.
-Result<format::Identity> as_new(format::Identity identity);
+// own, its seal and features. Where the body begins is the caller's to say. `file_id`: that one instead of a random id.
+Result<format::Identity> as_new(format::Identity identity, const std::optional<FileId>& file_id = {});
+
+// The same in that form, with its body where a writer of that form puts it.
+Result<format::Identity> as_new(format::Identity identity, format::Form form, const std::optional<FileId>& file_id);
+
+// The shape of a bare filter, and n and p: the bare form does not store them, so they are those that num_bits and
+// num_probes alone lead to.
+Result<Shape> with_a_promise(Shape bare);
 
 }  // namespace bfstore::store

@@ -17,7 +17,7 @@ Error Publication::begin_replacing(const OpenFile& made) {
     }
   }
   if (replaced_ != nullptr) return {};
-  auto begun = Replaced::begin(made.file(), made.lock_timeout_ms());
+  auto begun = Replaced::begin(made.file(), made.identity().file_id, made.lock_timeout_ms());
   if (!begun) return begun.error();
   replaced_ = std::move(*begun);
   return {};

@@ -16,13 +16,14 @@ Error replaced_again_and_again(const std::string& path) {
   return base::fail(Code::kBusy, path + ": replaced again and again by other processes. Try again later.");
 }
 
-Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor, std::uint32_t lock_timeout_ms) {
+Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor, const FileId& id,
+                                                  std::uint32_t lock_timeout_ms) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     auto file = successor.open_again_as_owner();
     if (!file && file.error().code == Code::kNotFound) return std::unique_ptr<Replaced>();
     if (!file) return file.error();
     std::unique_ptr<Replaced> replaced(new Replaced(std::move(*file)));
-    const auto superseded = replaced->supersede(lock_timeout_ms);
+    const auto superseded = replaced->supersede(id, lock_timeout_ms);
     if (!superseded.ok()) return superseded.error();
     if (*superseded) return replaced;
   }
@@ -30,7 +31,7 @@ Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor,
 }
 
 // False if the path names another file by now.
-Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
+Result<bool> Replaced::supersede(const FileId& successor, std::uint32_t lock_timeout_ms) {
   const auto facts = file_.facts();
   if (!facts) return facts.error();
   if (!facts->regular)
@@ -45,6 +46,11 @@ Result<bool> Replaced::supersede(std::uint32_t lock_timeout_ms) {
   const std::span<const std::byte> there = header_there(*header, *facts);
   const auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, true);
   if (!checked.problems.empty() || !live_word_of(*header).is_own(checked.reported->file_id)) return true;
+  if (checked.reported->file_id == successor) {
+    return base::fail(Code::kInvalid, file_.path() +
+                                          ": has the file_id of the file that is to replace it. Make the new file with "
+                                          "another file_id, or remove this one first.");
+  }
   auto mapped =
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();

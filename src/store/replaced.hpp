@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <bfstore/options.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +20,9 @@ namespace bfstore::store {
 class Replaced {
  public:
   // The file that has the name which `successor` is to get; nullptr if no file has. What is no filter is not written
-  // to.
-  static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, std::uint32_t lock_timeout_ms);
+  // to. kInvalid if the two have one id: pages of the one would be taken for the other's.
+  static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, const FileId& id,
+                                                 std::uint32_t lock_timeout_ms);
 
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
@@ -37,7 +39,7 @@ class Replaced {
 
  private:
   explicit Replaced(region::File file) : file_(std::move(file)) {}
-  Result<bool> supersede(std::uint32_t lock_timeout_ms);
+  Result<bool> supersede(const FileId& successor, std::uint32_t lock_timeout_ms);
   void set(std::uint64_t bits) const noexcept;
 
   region::File file_;

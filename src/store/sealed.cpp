@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "format/seal.hpp"
 #include "layout/layout.hpp"
+#include "store/making.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -158,15 +159,6 @@ Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile&
   return checksums;
 }
 
-// Nobody else can have a file without a name.
-Error write_marks(const OpenFile& made, const format::Slot& marks) {
-  const auto evidence = made.evidence_under_lock();
-  if (!evidence) return evidence.error();
-  format::Slot slot = dirty_now(*evidence);
-  slot.lanes = marks.lanes;
-  return made.write_slot(evidence->slots, slot);
-}
-
 }  // namespace
 
 Verification verify_sealed(const OpenFile& opened) {
@@ -204,6 +196,17 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   return {};
 }
 
+Error check_damage_is_covered(const OpenFile& opened) {
+  if (!opened.identity().seal) return {};
+  const auto ones = [](std::byte byte) { return byte == std::byte{0xff}; };
+  bool covered = true;
+  each_damaged_chunk(opened, [&](const format::Section& chunk) {
+    const std::byte* const first = opened.mapping().data() + chunk.offset;
+    covered = covered && std::all_of(first, first + chunk.bytes, ones);
+  });
+  return covered ? Error{} : damaged(opened, verify_sealed(opened));
+}
+
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
   format::Identity sealed = made.identity();
   sealed.seal = Seal{};
@@ -217,15 +220,12 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
   if (Error error = made.write_end_word(sealed); !error.ok()) return error;
   const auto keys = keys_added_to(source);
   if (!keys) return keys.error();
-  std::array<std::byte, 8> keys_added{};
-  base::store(keys_added.data(), *keys);
-  constexpr std::uint64_t kFirstStripe = format::kLivePageOffset + format::kStripesField.offset;
-  if (Error error = made.file().write_at(keys_added, kFirstStripe); !error.ok()) return error;
+  if (Error error = write_keys_added(made, *keys); !error.ok()) return error;
   const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
   sealed.seal = Seal{kChunkBytes, num_chunks, sections.checksums.offset,
                      format::checksum_of_checksums(*checksums, sealed), *keys};
   if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
-  return write_marks(made, marks);
+  return write_marks(made, marks.lanes);
 }
 
 }  // namespace bfstore::store

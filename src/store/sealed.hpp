@@ -18,6 +18,10 @@ Error check_seal(const OpenFile& opened, const Opening& options);
 // Of a sealed file; of its copy in private memory, where the mapping is one.
 Verification verify_sealed(const OpenFile& opened);
 
+// For a copy of the filter that is read through the mapping: kDamaged if bits in it are not as they were sealed, and do
+// not say "maybe" either. What is not sealed has no damage that could be seen.
+Error check_damage_is_covered(const OpenFile& opened);
+
 Error not_sealed(const std::string& path);
 
 }  // namespace bfstore::store

@@ -24,6 +24,13 @@ File::Links links_of(const OpenOptions& options) noexcept {
   return options.no_follow ? File::Links::kRefuse : File::Links::kFollow;
 }
 
+Result<Slot> newest_slot_in(const Result<HeaderBytes>& header, const OpenFile& opened) {
+  if (!header) return header.error();
+  const format::SlotPair slots = slots_of(*header, opened.identity().file_id);
+  if (slots.newest() != nullptr) return *slots.newest();
+  return fail(Code::kSlots, opened.file().path() + ": no state slot is valid: the header was damaged. Rebuild it.");
+}
+
 }  // namespace
 
 Session::Session(OpenFile opened, Joined joined, bool replace)
@@ -128,13 +135,15 @@ std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const 
 }
 
 Result<std::vector<OwnerMark>> Session::list_marks() const {
-  const auto header = read_header(opened_.file());
-  if (!header) return header.error();
-  const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
-  if (slots.newest() == nullptr) {
-    return fail(Code::kSlots, opened_.file().path() + ": no state slot is valid: the header was damaged. Rebuild it.");
-  }
-  return format::marks_of(*slots.newest());
+  const auto slot = newest_slot_in(read_header(opened_.file()), opened_);
+  if (!slot) return slot.error();
+  return format::marks_of(*slot);
+}
+
+Result<Slot> Session::slot_for_copy() const {
+  const region::Mapping& mapping = opened_.mapping();
+  if (!mapping.is_copy()) return newest_slot_in(read_header(opened_.file()), opened_);
+  return newest_slot_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
 }
 
 // --- Asking ----------------------------------------------------------------------------------------------------------
@@ -187,7 +196,7 @@ Error Session::publish() {
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
                 file.path() + ": has its name already. Only a filter that was made unpublished can be published.");
-  if (Error error = sync_and_mark_clean(opened_); !error.ok()) return error;
+  if (Error error = sync_and_mark_new(opened_); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = publication_.give_name(opened_);
   if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again

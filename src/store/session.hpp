@@ -44,6 +44,8 @@ class Session {
   Error sync(const LogPosition& position);
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept;
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
+  // What was durable before the first byte of a body that is read after this call; of a copy in memory, as it was then.
+  [[nodiscard]] Result<format::Slot> slot_for_copy() const;
   Error drop_owner(std::uint64_t owner);
   // Whether no other owner is waited for any more.
   Result<bool> finish_recovery(std::uint64_t owner);

@@ -37,8 +37,9 @@ Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& 
   return body_synced;
 }
 
-// The second half of a sync, under the state lock: the slot that says what the first half made true.
-Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update) try {
+// The second half of a sync, under the state lock: the slot that says what the first half made true. `anew`: both
+// slots, of a file that no other process has.
+Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
   if (!body_synced.ok()) return opened.poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
@@ -53,7 +54,8 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);
   if (refused.ok()) {
-    if (Error error = opened.write_slot(evidence->slots, slot); !error.ok()) return opened.poison(error);
+    Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
+    if (!error.ok()) return opened.poison(error);
   }
   opened.live_word().clear(over);
   return refused;
@@ -80,6 +82,17 @@ Error sync_and_mark_clean(const OpenFile& opened) {
     slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
     return Error{};
   });
+}
+
+// Equal filters are then equal files, whoever made them, and wherever: a place is of use in a dirty slot alone.
+Error sync_and_mark_new(const OpenFile& opened) {
+  const auto settle = [&opened](Slot& slot, std::uint64_t&) {
+    opened.gather_counters();
+    slot.state = SlotState::kClean;
+    slot.place = {};
+    return Error{};
+  };
+  return store_slot(opened, sync_body(opened), settle, true);
 }
 
 }  // namespace bfstore::store

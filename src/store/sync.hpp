@@ -17,4 +17,7 @@ Error sync_and_store(const OpenFile& opened, const SlotUpdate& update);
 // The last writer's sync, and a maker's. The caller has both locks, or the file to itself.
 Error sync_and_mark_clean(const OpenFile& opened);
 
+// The same of a new file, which has no name yet: it says nothing of the place where it was made.
+Error sync_and_mark_new(const OpenFile& opened);
+
 }  // namespace bfstore::store

@@ -34,7 +34,7 @@ class Options(Structure):
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
                 ("layout", c_uint32), ("hash", c_uint32), ("mode", c_uint32), ("seed", c_uint64), ("like", c_char_p),
                 ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
-                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32)]
+                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32), ("file_id", c_uint8 * 16)]
 
 
 class OpenOptions(Structure):
@@ -84,6 +84,9 @@ SIGNATURES = {
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
     "bfs_publish": (c_int32, [c_void_p, ERROR]),
     "bfs_supersede": (c_int32, [c_void_p, ERROR]),
+    "bfs_save": (c_int32, [c_void_p, c_char_p, c_uint32, c_uint32, ERROR]),
+    "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64), ERROR]),
+    "bfs_load": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, c_uint32, c_uint32, ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint32, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
@@ -187,6 +190,8 @@ def options(note=None, seed=None, flags=0, like=None, **fields):
         fields["note"], fields["note_bytes"] = note, len(note)
     if fields.get("key") is not None:
         fields["key_bytes"] = len(fields["key"])
+    if fields.get("file_id") is not None:
+        fields["file_id"], flags = (c_uint8 * 16)(*fields["file_id"]), flags | OPTION_FILE_ID
     return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
 
 

@@ -1,0 +1,125 @@
+#include "store/loaded.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/seal.hpp"
+#include "format/sections.hpp"
+#include "store/embedded.hpp"
+#include "store/evidence.hpp"
+#include "store/header.hpp"
+#include "store/key.hpp"
+#include "store/refusals.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using Bytes = std::span<const std::byte>;
+
+constexpr const char* kName = "the bytes";  // in messages, where a file has its path
+constexpr std::align_val_t kLine{64};
+
+bool says_it_is_a_file(Bytes bytes) noexcept {
+  constexpr std::size_t kEnd = format::kFormField.offset + format::kFormField.bytes;
+  if (bytes.size() < kEnd || std::memcmp(bytes.data(), format::kMagic.data(), format::kMagic.size()) != 0) return false;
+  return format::get<std::uint16_t>(bytes, format::kFormField) == static_cast<std::uint16_t>(format::Form::kFile);
+}
+
+// In what state the file was when its bytes were read, as a process judges that finds no writer, and not this place.
+Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
+  Evidence evidence;
+  evidence.slots = slots_of(header, file_id);
+  evidence.live_word = live_word_of(header);
+  const FileState state = judge(evidence);
+  if (state == FileState::kClean && evidence.live_word.is_own(file_id)) return evidence;
+  return refused(kName, file_id, state, evidence);
+}
+
+// A few bytes that rotted on the way make a wrong no. Where there are checksums, they are looked at.
+bool as_sealed(Bytes bytes, const format::Identity& identity, std::uint64_t keys_added) {
+  const Bytes checksums =
+      bytes.subspan(identity.seal->checksums_offset, format::checksums_bytes_of(identity.seal->num_chunks));
+  if (format::checksum_of_checksums(checksums, identity) != identity.seal->checksum) return false;
+  for (std::uint64_t number = 0; number < identity.seal->num_chunks; ++number) {
+    const format::Section place = format::chunk_of(identity, number);
+    const std::uint64_t found = format::chunk_checksum(bytes.subspan(place.offset, place.bytes), number, identity);
+    if (found != base::load<std::uint64_t>(checksums.data() + format::checksums_bytes_of(number))) return false;
+  }
+  return keys_added == identity.seal->keys_added;
+}
+
+Result<Loaded> with_body(Bytes body, const Shape& shape) {
+  auto words = OwnWords::copy_of(body);
+  if (!words) return words.error();
+  Loaded made;
+  made.body = std::move(*words);
+  made.shape = shape;
+  made.body_bytes = body.size();
+  return made;
+}
+
+Result<Loaded> load_bare(Bytes bytes, const std::optional<SecretKey>& key) {
+  const auto shape = trusted_bare(bytes, key);
+  if (!shape) return shape.error();
+  return with_body(bytes.first(bytes.size() - format::kTrailerBytes), *shape);
+}
+
+Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+  auto found = find_embedded(bytes, writing, key);
+  if (!found) return found.error();
+  const format::Section body = format::sections_of(found->identity).body;
+  auto made = with_body(bytes.subspan(body.offset, body.bytes), found->identity.shape);
+  if (made) made->identity = std::move(found->identity);
+  return made;
+}
+
+Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+  const std::string where = std::string(kName) + ": ";
+  auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, key, where);
+  if (!identity) return identity.error();
+  if (writing && identity->seal)
+    return fail(Code::kSealed, where + "a sealed file, to which nothing is added. Load it for reading.");
+  const format::Sections sections = format::sections_of(*identity);
+  if (base::load<std::uint64_t>(bytes.data() + sections.end_word.offset) != format::end_word(identity->file_id)) {
+    return fail(Code::kLiveWord, where + "the word at the end is not the file's own: the bytes were cut or changed.");
+  }
+  const HeaderBytes header(bytes.begin(), bytes.begin() + format::kFileHeaderBytes);
+  const auto evidence = clean_evidence(header, identity->file_id);
+  if (!evidence) return evidence.error();
+  const Bytes live_page = Bytes(header).subspan(format::kLivePageOffset, format::kPageBytes);
+  if (identity->seal && !as_sealed(bytes, *identity, format::keys_added_in(live_page)))
+    return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");
+  auto made = with_body(bytes.subspan(sections.body.offset, sections.body.bytes), identity->shape);
+  if (!made) return made;
+  made->identity = std::move(*identity);
+  made->slot = *evidence->slots.newest();
+  made->live_page.assign(live_page.begin(), live_page.end());
+  return made;
+}
+
+}  // namespace
+
+void OwnWords::Free::operator()(std::uint64_t* words) const noexcept { ::operator delete(words, kLine); }
+
+Result<OwnWords> OwnWords::copy_of(Bytes body) {
+  void* const memory = ::operator new(body.size(), kLine, std::nothrow);
+  if (memory == nullptr) {
+    return fail(Code::kNoMemory,
+                "a filter with a body of " + std::to_string(body.size()) + " bytes does not fit in memory");
+  }
+  OwnWords own;
+  own.words_.reset(static_cast<std::uint64_t*>(memory));
+  std::memcpy(memory, body.data(), body.size());
+  return own;
+}
+
+Result<Loaded> load(Bytes bytes, bool bare, bool writing, const std::optional<SecretKey>& key) {
+  if (bytes.data() == nullptr) return fail(Code::kInvalid, "the bytes are null. Give those of a filter.");
+  if (bare) return load_bare(bytes, key);
+  return says_it_is_a_file(bytes) ? load_file(bytes, writing, key) : load_embedded(bytes, writing, key);
+}
+
+}  // namespace bfstore::store

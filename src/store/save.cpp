@@ -1,0 +1,183 @@
+// From one form to another: a filter, wherever it is, as a new file or as bytes in memory; and bytes as a filter.
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/identity.hpp"
+#include "format/sections.hpp"
+#include "store/content.hpp"
+#include "store/core.hpp"
+#include "store/plan.hpp"
+
+namespace bfstore {
+namespace {
+
+using base::fail;
+using format::Form;
+using format::Identity;
+using store::Content;
+
+Result<Identity> identity_in(const Content& content, Form form, bool same_file_id) {
+  if (!same_file_id) return store::as_new(content.identity, form, {});
+  if (content.has_file_id) return store::as_new(content.identity, form, content.identity.file_id);
+  return fail(Code::kInvalid, "a bare filter has no file_id that the new filter could have. Leave it out.");
+}
+
+// A file whose bits are copied may get other bits meanwhile, and these would be in neither file.
+Error check_is_another(const region::File& source, const std::string& path) {
+  const auto there = region::File::open(path, region::File::Access::kRead);
+  if (!there || !there->same_file(source)) return {};
+  return fail(Code::kInvalid, path + ": is the file that would be copied. Give another name.");
+}
+
+// What the bare form would lose, or answer otherwise.
+const char* not_for_bare(const Content& content) noexcept {
+  const Shape& shape = content.identity.shape;
+  if (!hash::row_of(shape.hash).info.fits_bare) return "its hash is siphash, for which the bare form has no key check";
+  if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
+  if (content.identity.note) return "it has a note, and the bare form has none";
+  const bool whole = shape.num_bits == content.identity.body_bytes * 8;
+  if (whole && format::fits_bare(layout::row_of(shape.layout), content.identity.body_bytes)) return nullptr;
+  return "its number of bits is not a whole number of words, and the bare form has no other";
+}
+
+Error check_form(const Content& content, const DumpOptions& options) {
+  if (!options.bare) return {};
+  if (options.same_file_id) return fail(Code::kInvalid, "the bare form has no file_id. Leave it out.");
+  const char* const lost = not_for_bare(content);
+  if (lost == nullptr) return {};
+  return fail(Code::kInvalid, std::string("the filter does not fit in the bare form: ") + lost + ". Dump it embedded.");
+}
+
+bool overlap(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
+  return one.data() < other.data() + other.size() && other.data() < one.data() + one.size();
+}
+
+// A filter in the caller's memory, at any address. What makes it one is written last: it is a whole filter or none.
+class Dump {
+ public:
+  Dump(const Content& content, Identity identity, bool bare) : identity_(std::move(identity)), bare_(bare) {
+    if (bare) {
+      const auto trailer = format::encode_trailer(content.identity.shape, content.identity.body_bytes);
+      proof_.assign(trailer.begin(), trailer.end());
+      body_ = {0, content.identity.body_bytes};
+      bytes_ = body_.bytes + proof_.size();
+    } else {
+      proof_ = format::encode_identity(identity_);
+      const format::Sections sections = format::sections_of(identity_);
+      body_ = sections.body;
+      bytes_ = sections.end;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  void begin(std::byte* to) const noexcept { std::memset(to + proof_offset(), 0, proof_.size()); }
+  void put(std::byte* to, std::uint64_t offset, std::span<const std::byte> piece) const noexcept {
+    std::memcpy(to + body_.offset + offset, piece.data(), piece.size());
+  }
+  void end(std::byte* to) const noexcept {
+    if (!bare_) base::store(to + body_.end(), format::end_word(identity_.file_id));
+    std::memcpy(to + proof_offset(), proof_.data(), proof_.size());
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t proof_offset() const noexcept { return bare_ ? body_.end() : 0; }
+
+  Identity identity_;
+  bool bare_;
+  std::vector<std::byte> proof_;  // the identity, or the trailer
+  format::Section body_;
+  std::uint64_t bytes_ = 0;
+};
+
+Result<Dump> dump_of(const Content& content, const DumpOptions& options) {
+  if (Error error = check_form(content, options); !error.ok()) return error;
+  if (options.bare) return Dump(content, {}, true);
+  auto identity = identity_in(content, Form::kEmbedded, options.same_file_id);
+  if (!identity) return identity.error();
+  return Dump(content, std::move(*identity), false);
+}
+
+}  // namespace
+
+Error Filter::save(const std::string& path, const SaveOptions& options) const {
+  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
+  if ((options.mode & ~0777U) != 0)
+    return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+  const auto content = store::content_of(*core_);
+  if (!content) return content.error();
+  const auto identity = identity_in(*content, Form::kFile, options.same_file_id);
+  if (!identity) return identity.error();
+  if (options.replace && core_->session != nullptr) {
+    if (Error error = check_is_another(core_->session->file().file(), path); !error.ok()) return error;
+  }
+  const store::Making making{.mode = options.mode,
+                             .replace = options.replace,
+                             .alone = true,
+                             .any_filesystem = options.any_filesystem,
+                             .lock_timeout_ms = options.lock_timeout_ms,
+                             .map = {}};
+  const auto made = store::Session::make(path, *identity, making);
+  if (!made) return made.error();
+  const store::OpenFile& file = (*made)->unpublished();
+  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
+    return file.file().write_at(piece, identity->body_offset + offset);
+  });
+  if (error.ok()) error = store::write_keys_added(file, content->keys_added);
+  if (error.ok()) error = store::write_marks(file, content->lanes);
+  // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.
+  if (error.ok() && options.replace) error = (*made)->supersede();
+  if (error.ok()) error = store::check_copyable(*core_);
+  return error.ok() ? (*made)->publish() : error;
+}
+
+Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
+  const auto content = store::content_of(*core_);
+  if (!content) return content.error();
+  const auto dump = dump_of(*content, options);
+  if (!dump) return dump.error();
+  return dump->bytes();
+}
+
+Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) const {
+  if (buffer.data() == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one of dumped_bytes() bytes.");
+  const auto content = store::content_of(*core_);
+  if (!content) return content.error();
+  const auto dump = dump_of(*content, options);
+  if (!dump) return dump.error();
+  if (buffer.size() < dump->bytes()) {
+    return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, and the filter needs " +
+                                    std::to_string(dump->bytes()));
+  }
+  const std::span<const std::byte> source(reinterpret_cast<const std::byte*>(core_->words), core_->body_bytes);
+  if (overlap(buffer.first(dump->bytes()), source))
+    return fail(Code::kInvalid, "the buffer is the one that the filter is in. Give another one.");
+  dump->begin(buffer.data());
+  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
+    dump->put(buffer.data(), offset, piece);
+    return Error{};
+  });
+  if (error.ok()) error = store::check_copyable(*core_);
+  if (error.ok()) dump->end(buffer.data());
+  return error;
+}
+
+Result<Filter> Filter::load(std::span<const std::byte> bytes, OpenMode mode, bool bare,
+                            const std::optional<SecretKey>& key) {
+  const bool writing = mode == OpenMode::kWrite;
+  if (!writing && mode != OpenMode::kRead)
+    return fail(Code::kInvalid, "a filter is loaded for reading or for writing. Give one of these modes.");
+  auto loaded = store::load(bytes, bare, writing, key);
+  if (!loaded) return loaded.error();
+  const Adding how = writing ? Adding::kShared : Adding::kNever;
+  const auto functions = store::functions_for(loaded->shape.layout, how);
+  if (!functions) return functions.error();
+  auto core = std::make_unique<Core>(*functions, loaded->body.words(), loaded->shape, loaded->body_bytes, how);
+  core->own_identity = std::move(loaded->identity);
+  core->secret.keep(key);
+  core->loaded = std::make_unique<store::Loaded>(std::move(*loaded));
+  if (core->loaded->slot) core->stripes = core->loaded->live_page.data() + format::kStripesField.offset;
+  return Filter(std::move(core));
+}
+
+}  // namespace bfstore
