@@ -150,6 +150,7 @@ typedef struct bfs_filter bfs_filter;
 
 /* How the file gets into memory. */
 #define BFS_OPEN_POPULATE 0x10u /* o c.  Read the whole file into memory now, so that no lookup waits for the disk. */
+/* Of a file that is refused, only the header and the last page are read. */
 #define BFS_OPEN_RANDOM 0x20u   /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
 #define BFS_OPEN_COPY 0x40u     /* o, reading.  Into private memory: see "Hostile files" below. */
 #define BFS_OPEN_GUARD 0x80u    /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */

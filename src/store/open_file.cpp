@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/fail.hpp"
-#include "store/memory.hpp"
 #include "store/refusals.hpp"
 
 namespace bfstore::store {
