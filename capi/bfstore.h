@@ -151,10 +151,12 @@ typedef struct bfs_filter bfs_filter;
  * where it is optional, for as long as the new handle is open; for a buffer that is the caller's promise. */
 
 /* How the file gets into memory. */
-#define BFS_OPEN_POPULATE 0x10u /* o c.  Read the whole file into memory now, so that no lookup waits for the disk. */
-#define BFS_OPEN_RANDOM 0x20u   /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
-#define BFS_OPEN_COPY 0x40u     /* o, reading.  Into private memory: see "Hostile files" below. */
-#define BFS_OPEN_GUARD 0x80u    /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
+#define BFS_OPEN_POPULATE 0x10u
+/* o c.  Read the whole file into memory now, so that no lookup waits for the disk.  With this and with BFS_OPEN_COPY,
+ * only the header and the last page are read of a file that is refused. */
+#define BFS_OPEN_RANDOM 0x20u /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
+#define BFS_OPEN_COPY 0x40u   /* o, reading.  Into private memory: see "Hostile files" below. */
+#define BFS_OPEN_GUARD 0x80u  /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
 
 /* What is allowed. */
 #define BFS_OPEN_RECOVER 0x100u     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */

@@ -1,5 +1,6 @@
-// Everything that a file says, good or bad: for bfinspect and for monitors. Takes no lock, writes nothing, recovers
-// nothing, and goes on after the first broken rule.
+// Everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing, recovers
+// nothing, and goes on after the first broken rule. It takes no lock. It asks the kernel which locks are held, and
+// waits 0.1 s for a process that is changing the state of the file, no longer.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -91,6 +92,7 @@ struct ReportedSlot {
   std::uint32_t state = 0;  // the persisted number
 };
 
+// Slots, state, marks and the counter of keys are what the file said at one moment.
 struct Report {
   std::string path;
   std::uint64_t file_bytes = 0;

@@ -40,6 +40,7 @@ inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 // has (Stats::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
 struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
+  // Of a file that is refused only the header and the last page are read, whatever is wanted here.
   bool populate = false;
   // Small pages and no reading ahead: for files that are larger than memory, and for files that are synced often, since
   // a sync writes every page, small or huge, that holds a new bit: let everyone who opens such a file say so. Lookups

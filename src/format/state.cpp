@@ -42,6 +42,14 @@ std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch
   return 0;
 }
 
+void poison(Slot& slot) noexcept {
+  slot.state = SlotState::kDirty;
+  slot.recovered = 0;
+  slot.place = {};
+}
+
+bool is_poisoned(const Slot& slot) noexcept { return slot.state == SlotState::kDirty && slot.place == Place{}; }
+
 bool set_mark(Slot& slot, const LogPosition& position) noexcept {
   if (is_free(position)) return true;
   LogPosition* lane = nullptr;

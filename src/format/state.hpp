@@ -61,6 +61,10 @@ struct Slot {
 // 0 if the owner has none in this epoch: a mark of another epoch says nothing about this one's log.
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch = 0) noexcept;
 
+// What the slot of a poisoned file says: dirty, but in no place. A slot that a writer makes has the inode at least.
+void poison(Slot& slot) noexcept;
+bool is_poisoned(const Slot& slot) noexcept;
+
 // Within an epoch the higher mark stays; another epoch takes the place of both. False if there is no lane left. Mark 0
 // and epoch 0 change nothing.
 bool set_mark(Slot& slot, const LogPosition& position) noexcept;

@@ -170,8 +170,8 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
   }
 }
 
-Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head, std::uint64_t offset,
-                              std::uint64_t from, std::uint64_t bytes) {
+Result<Mapping> Mapping::room_for_copy(const File& file, std::span<const std::byte> head, std::uint64_t from,
+                                       std::uint64_t bytes) {
   const std::uint64_t available = available_bytes();
   if (bytes - from > available) {
     return base::fail(Code::kNoMemory, file.path() + ": a copy of " + std::to_string(bytes - from) +
@@ -183,12 +183,24 @@ Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head,
   held->copy = Memory(bytes);
   if (!held->copy.ok())
     return base::fail_errno(errno, file.path(), "reserving " + std::to_string(bytes) + " bytes of memory for a copy");
-  const std::span<std::byte> all = held->copy.all();
-  std::copy(head.begin(), head.end(), all.begin());
-  const auto got = file.read_at(all.subspan(from), offset + from);
-  if (!got) return got.error();
-  if (*got != bytes - from) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
+  std::copy(head.begin(), head.end(), held->copy.all().begin());
   return Mapping(std::move(held));
+}
+
+Error Mapping::fill_copy(const File& file, std::uint64_t offset, std::uint64_t from) const {
+  const std::span<std::byte> rest = held_->copy.all().subspan(from);
+  const auto got = file.read_at(rest, offset + from);
+  if (!got) return got.error();
+  if (*got != rest.size()) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
+  return {};
+}
+
+Result<Mapping> Mapping::copy(const File& file, std::span<const std::byte> head, std::uint64_t offset,
+                              std::uint64_t from, std::uint64_t bytes) {
+  auto made = room_for_copy(file, head, from, bytes);
+  if (!made) return made;
+  if (Error error = made->fill_copy(file, offset, from); !error.ok()) return error;
+  return made;
 }
 
 std::byte* Mapping::data() const noexcept {

@@ -25,9 +25,16 @@ class Mapping {
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
                              Pages pages = Pages::kAny);
 
-  // `bytes` of private memory: `head`, which was read before, at the beginning, and from `from` on what the file has
-  // `offset` bytes further on, read through the descriptor. kNoMemory, and nothing is read, if that is more than the
-  // system has available; kLost if the file ends before.
+  // `bytes` of private memory for a copy: `head`, which was read before, is at the beginning, and nothing else is read
+  // yet. kNoMemory if what comes after `from` is more than the system has available.
+  static Result<Mapping> room_for_copy(const File& file, std::span<const std::byte> head, std::uint64_t from,
+                                       std::uint64_t bytes);
+
+  // Fills that memory: from `from` on it has what the file has `offset` bytes further on, read through the descriptor.
+  // kLost if the file ends before.
+  [[nodiscard]] Error fill_copy(const File& file, std::uint64_t offset, std::uint64_t from) const;
+
+  // Both at once.
   static Result<Mapping> copy(const File& file, std::span<const std::byte> head, std::uint64_t offset,
                               std::uint64_t from, std::uint64_t bytes);
 

@@ -8,7 +8,6 @@
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
 #include "region/place.hpp"
-#include "store/header.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -128,13 +127,15 @@ Result<format::Place> place_of(const region::File& file) {
                        region::mount_instance(file.descriptor())};
 }
 
-Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms) {
+Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms,
+                                 HeaderBytes* header) {
   const Clock::time_point until = after(timeout_ms);
   const Clock::time_point shortly = after(std::min(timeout_ms, kShortWaitMs));
   std::optional<format::Place> place;
   for (int looks = 1;; ++looks) {
     const auto before = read_header(file);
     if (!before) return before.error();
+    if (header != nullptr) *header = *before;
     Evidence evidence;
     evidence.place = place.value_or(format::Place{});
     evidence.slots = slots_of(*before, file_id);

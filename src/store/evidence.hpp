@@ -7,6 +7,7 @@
 #include "format/state.hpp"
 #include "region/file.hpp"
 #include "region/lock.hpp"
+#include "store/header.hpp"
 
 namespace bfstore::store {
 
@@ -39,6 +40,8 @@ Result<format::Place> place_of(const region::File& file);
 
 // Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a
 // process is about to change them. A sync that seems to have died is looked at for some 30 ms, whatever the timeout.
-Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms);
+// `header`, if there is one, becomes what the evidence was read from.
+Result<Evidence> gather_evidence(const region::File& file, const format::FileId& file_id, std::uint32_t timeout_ms,
+                                 HeaderBytes* header = nullptr);
 
 }  // namespace bfstore::store

@@ -17,8 +17,7 @@ using region::File;
 constexpr std::uint32_t kShortWaitMs = 100;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // whole blocks
 
-void report_slots(const store::HeaderBytes& header, const format::FileId& file_id, Report& report) {
-  const format::SlotPair pair = store::slots_of(header, file_id);
+void report_slots(const format::SlotPair& pair, Report& report) {
   for (std::size_t i = 0; i < pair.slots.size(); ++i) {
     report.slots[i] = ReportedSlot{};
     if (!pair.slots[i]) continue;
@@ -33,13 +32,13 @@ void report_slots(const store::HeaderBytes& header, const format::FileId& file_i
   report.marks = format::marks_of(*newest);
 }
 
+// All of it is of one moment: of the reading of the header that the state is judged by.
 Error report_state(const File& file, Report& report) {
-  const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs);
+  store::HeaderBytes header;
+  const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs, &header);
   if (!evidence) return evidence.error();
-  const auto header = store::read_header(file);
-  if (!header) return header.error();
-  report_slots(*header, report.identity->file_id, report);
-  report.keys_added = format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+  report_slots(evidence->slots, report);
+  report.keys_added = format::keys_added_in(std::span<const std::byte>(header).subspan(format::kLivePageOffset));
   if (!evidence->live_word.is_own(report.identity->file_id)) {
     report.problems.push_back(
         {Code::kLiveWord, "the live word is not the file's own: the file was overwritten or zero-filled"});

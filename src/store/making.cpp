@@ -49,6 +49,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
   if (!mapping) return mapping.error();
+  if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;
   OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
   if (Error error = initialize(made); !error.ok()) return error;
   return made;

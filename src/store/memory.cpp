@@ -40,7 +40,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   const format::Sections sections = format::sections_of(identity);
   const std::uint64_t bytes = sections.end;
   if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
-    return region::Mapping::copy(file, header, 0, sections.body.offset, bytes);
+    return region::Mapping::room_for_copy(file, header, sections.body.offset, bytes);
   auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
   if (!mapping) return mapping;
   if (options.guard) {
@@ -52,10 +52,15 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   }
   // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
   // for its line, and a header that can not be read is an error.
-  const std::uint64_t wanted = options.populate ? mapping->bytes() : sections.header.bytes;
-  if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
+  if (Error error = mapping->populate(0, sections.header.bytes); !error.ok()) return error;
   if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;
   return mapping;
+}
+
+Error load(const File& file, const region::Mapping& mapping, const format::Identity& identity,
+           const MapOptions& options) {
+  if (mapping.is_copy()) return mapping.fill_copy(file, 0, format::sections_of(identity).body.offset);
+  return options.populate ? mapping.populate(0, mapping.bytes()) : Error{};
 }
 
 }  // namespace bfstore::store

@@ -16,10 +16,14 @@ Error check_sharing(region::File& file, region::File::Access access, bool no_wri
 // Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
-// Mapped, with a guard if that is wanted, or copied. `header` is what was read of the file, and checked; a copy has it
-// as it was then.
+// Mapped, with a guard if that is wanted, or memory for a copy. `header` is what was read of the file, and checked; a
+// copy has it as it was then. Of the body nothing is read: the file may yet be refused.
 Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
                                    const format::Identity& identity, const HeaderBytes& header,
                                    const MapOptions& options, region::Pages pages);
+
+// Brings the whole file into that memory, if the options want that: takes as long as reading it.
+Error load(const region::File& file, const region::Mapping& mapping, const format::Identity& identity,
+           const MapOptions& options);
 
 }  // namespace bfstore::store

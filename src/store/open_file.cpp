@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/fail.hpp"
-#include "store/memory.hpp"
 #include "store/refusals.hpp"
 
 namespace bfstore::store {
@@ -161,16 +160,14 @@ void OpenFile::gather_counters() const noexcept {
 }
 
 // For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
-// write; so the slot loses its boot id too, without which nobody adopts the file. Where the slot cannot be written
-// either, this handle at least keeps a page of its own that says so.
+// write; so the slot loses its place too, without which no process adopts the file, nor takes it for synced. Where the
+// slot cannot be written either, this handle at least keeps a page of its own that says so.
 Error OpenFile::poison(const Error& cause) const {
   live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {
     Slot slot = *evidence->slots.newest();
-    slot.state = SlotState::kDirty;
-    slot.recovered = 0;
-    slot.place.boot_id = {};
+    format::poison(slot);
     kept = write_slot(evidence->slots, slot).ok();
   }
   if (!kept) poison_for_this_handle();

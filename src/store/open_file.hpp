@@ -15,6 +15,7 @@
 #include "region/mapping.hpp"
 #include "store/evidence.hpp"
 #include "store/header.hpp"
+#include "store/memory.hpp"
 
 namespace bfstore::store {
 
@@ -26,12 +27,15 @@ struct Opening : OpenOptions {
 class OpenFile {
  public:
   // The file's header keeps every rule, its key is the one of `options`, and its last word is there. Its states were
-  // not looked at.
+  // not looked at, and of its body nothing was read: see load().
   static Result<OpenFile> open(Result<region::File> file, region::File::Access access, const Opening& options,
                                region::Pages pages);
 
   OpenFile(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
            bool no_write = false);
+
+  // Copies or populates the body, if the options want that. A file of 100 GB that is refused is not to be read first.
+  [[nodiscard]] Error load(const MapOptions& options) const { return store::load(file_, mapping_, identity_, options); }
 
   [[nodiscard]] const region::File& file() const noexcept { return file_; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }

@@ -17,12 +17,8 @@ Error check_beside_writers(const OpenFile& opened, const Opening& options) {
   return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);
 }
 
-}  // namespace
-
+// What is true now. False as of let_in().
 Result<bool> read_on(const OpenFile& opened, const Opening& options) {
-  if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
-    if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
-  }
   const auto evidence = opened.look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
@@ -52,6 +48,18 @@ Result<bool> read_on(const OpenFile& opened, const Opening& options) {
   }
   if (!refused.ok()) return refused;
   return true;
+}
+
+}  // namespace
+
+Result<bool> let_in(const OpenFile& opened, const Opening& options) {
+  auto usable = read_on(opened, options);
+  if (!usable.ok() || !*usable) return usable;
+  if (Error error = opened.load(options.map); !error.ok()) return error;
+  if (!options.map.copy) return true;
+  // The bytes are here: were they still good when the last of them was read?
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  return read_on(opened, options);
 }
 
 }  // namespace bfstore::store

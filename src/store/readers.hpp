@@ -5,7 +5,8 @@
 
 namespace bfstore::store {
 
-// False if the file has to be opened again: it was replaced, or was to be by a process that is no more.
-Result<bool> read_on(const OpenFile& opened, const Opening& options);
+// What the options want of the file is in memory then, and nothing was read of a body that may not be used. False if
+// the file has to be opened again: it was replaced, or was to be by a process that is no more.
+Result<bool> let_in(const OpenFile& opened, const Opening& options);
 
 }  // namespace bfstore::store

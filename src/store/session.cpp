@@ -51,7 +51,7 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
     auto opened = OpenFile::open(File::open(path, File::Access::kRead, links_of(options)), File::Access::kRead, options,
                                  pages_for(options.map, true));
     if (!opened) return opened.error();
-    const auto usable = read_on(*opened, options);
+    const auto usable = let_in(*opened, options);
     if (!usable.ok()) return usable.error();
     if (!*usable) continue;
     if (Error error = check_seal(*opened, options); !error.ok()) return error;
@@ -71,7 +71,10 @@ Result<std::unique_ptr<Session>> Session::open_writer(const std::string& path, W
     }
     auto joined = join(*opened, kind, options);
     if (!joined) return joined.error();
-    if (*joined) return std::unique_ptr<Session>(new Session(std::move(*opened), std::move(**joined)));
+    if (!*joined) continue;
+    std::unique_ptr<Session> session(new Session(std::move(*opened), std::move(**joined)));
+    if (Error error = session->opened_.load(options.map); !error.ok()) return error;
+    return session;
   }
   return replaced_again_and_again(path);
 }

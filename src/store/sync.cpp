@@ -50,6 +50,8 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   const auto evidence = opened.evidence_under_lock();
   if (!evidence) return opened.poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return opened.poison(opened.refuse(FileState::kUnknown, *evidence));
+  if (format::is_poisoned(*evidence->slots.newest()))  // and the system dropped the live page that said so
+    return opened.poison(fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed"));
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);

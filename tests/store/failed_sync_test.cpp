@@ -157,6 +157,34 @@ TEST_CASE("a handle whose failed sync could not be written down stays poisoned w
   CHECK(filter.close().code == Code::kPoisoned);
 }
 
+// The slot was written, and the system drops the live page, which it could not write.
+TEST_CASE("another writer of a poisoned file neither syncs it nor calls it clean when the live page is dropped") {
+  const faults::Scope scope;
+  TempDir dir;
+  no_faults();
+  Filter filter = created(dir.file());
+  add_keys(filter, 1, 0, kSome);
+  Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  const auto came = fail_sync(1, EIO);
+  CHECK(filter.sync({.owner = 1, .mark = 8}).code == Code::kPoisoned);
+  CHECK(*came);
+  no_faults();
+  const auto drop_live_page = [&] {
+    set_live_word(dir.file(),
+                  look_at(dir.file()).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+  };
+  drop_live_page();
+  CHECK(other.sync({.owner = 1, .mark = 9}).code == Code::kPoisoned);
+  check_poisoned(other);
+  CHECK(other.get_mark(1) == 0);
+  drop_live_page();
+  filter.abandon();
+  CHECK(other.close().code == Code::kPoisoned);
+  CHECK_FALSE(look_at(dir.file()).slots.clean());
+  drop_live_page();
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
+}
+
 TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor calls it clean") {
   TempDir dir;
   Filter filter = created(dir.file());

@@ -2,6 +2,9 @@
 // everyone meanwhile, whoever is killed when.
 #include <doctest/doctest.h>
 
+#include <cerrno>
+#include <utility>
+
 #include "faults.hpp"
 #include "support.hpp"
 
@@ -289,6 +292,29 @@ TEST_CASE("a recovery whose first sync fails leaves a poisoned file, and can be 
     CHECK(recovered(filter, 2));
     CHECK(answers_no(filter));
   }
+}
+
+// A slot that was poisoned says dirty, as that of a recovery that is over does.
+TEST_CASE("a recovery that was poisoned is not over, though the live page that said so was dropped") {
+  const faults::Scope scope;
+  Unclean file;
+  Filter first = recoverer(file.path);
+  Filter second = recoverer(file.path);
+  faults::on_sync = [failed = false](int) mutable { return std::exchange(failed, true) ? 0 : EIO; };
+  CHECK(first.finish_recovery(1).error().code == Code::kPoisoned);
+  faults::on_sync = nullptr;
+  CHECK(look_at(file.path).newest().state == SlotState::kDirty);
+  set_live_word(file.path, look_at(file.path).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+  for (const std::uint64_t owner : {1U, 2U}) {
+    const auto over = second.finish_recovery(owner);
+    REQUIRE_FALSE(over.ok());
+    CHECK(over.error().code == Code::kPoisoned);
+    CHECK(all_maybe(first));
+    CHECK(all_maybe(second));
+  }
+  first.abandon();
+  CHECK_FALSE(second.close().ok());
+  CHECK_FALSE(look_at(file.path).slots.clean());
 }
 
 TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no") {

@@ -1,5 +1,5 @@
 // bfinspect: everything that a filter file says of itself, for a person or as JSON. Opens the file for reading alone,
-// keeps no lock and recovers nothing.
+// takes no lock and recovers nothing.
 #include <bfstore/bfstore.hpp>
 
 #include <signal.h>
@@ -84,7 +84,7 @@ int inspect(const Arguments& arguments) {
 int run(int argc, char** argv) {
   CLI::App app(
       "Shows all facts about a bfstore filter file, and every rule that it breaks.\n"
-      "Writes nothing, and keeps no lock.",
+      "Writes nothing and takes no lock.  Waits 0.1 s at most for a process that changes the state of the file.",
       "bfinspect");
   Arguments arguments;
   app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");

@@ -1,0 +1,210 @@
+// A file is let in before its body is read: a refused file of 100 GB costs as little as a refused small one.
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "faults.hpp"
+#include "support.hpp"
+#include "support/skip.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kBody = std::uint64_t{8} << 20;
+constexpr std::uint64_t kPage = 4096;
+constexpr MapOptions kPopulate{.populate = true};
+constexpr MapOptions kCopy{.copy = true};
+constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ
+
+std::uint64_t populated_bytes = 0;
+
+void make_large(const std::string& path) {
+  Options options;
+  options.num_bits = 8 * kBody;
+  options.num_probes = 6;
+  CHECK(created(path, options).close().ok());
+}
+
+void poison(const std::string& path) { set_live_word(path, look_at(path).live_word | format::LiveWord::kPoisoned); }
+void begin_recovery(const std::string& path) {
+  edit_slots(path, [](format::Slot& slot) { slot.state = format::SlotState::kRecovering; });
+}
+void leave_unclean(const std::string& path) {
+  edit_slots(path, [](format::Slot& slot) {
+    slot.state = format::SlotState::kDirty;
+    slot.place.boot_id = {};
+  });
+}
+void replace(const std::string& path) {
+  set_live_word(path, look_at(path).live_word | format::LiveWord::kSuperseded | format::LiveWord::kReplaced);
+}
+void overwrite(const std::string& path) { set_live_word(path, 0); }
+void leave_adoptable(const std::string& path) {
+  CHECK(in_child([&] {
+          auto writer = Filter::open(path, OpenMode::kWrite);
+          return writer ? (writer->abandon(), 0) : 1;
+        }) == 0);
+}
+
+// A way in which a file may be refused.
+struct Refusal {
+  const char* name;
+  void (*spoil)(const std::string& path);
+  Code code;
+  OpenOptions options{};
+};
+
+const std::vector<Refusal>& refusals() {
+  static const std::vector<Refusal> all{{"poisoned", poison, Code::kPoisoned},
+                                        {"recovering", begin_recovery, Code::kRecovering},
+                                        {"unclean", leave_unclean, Code::kUnclean},
+                                        {"replaced", replace, Code::kSuperseded},
+                                        {"overwritten", overwrite, Code::kLiveWord},
+                                        {"strict", leave_adoptable, Code::kUnclean, {.strict = true}},
+                                        {"no_write", leave_adoptable, Code::kUnclean, {.no_write = true}}};
+  return all;
+}
+
+// What is read through descriptors, or brought in by populating a mapping.
+std::uint64_t bytes_read(const std::function<void()>& deed) {
+  const faults::Scope scope;
+  std::uint64_t sum = 0;
+  faults::on_read = [&](int, std::uint64_t, std::uint64_t bytes) {
+    sum += bytes;
+    return 0;
+  };
+  populated_bytes = 0;
+  deed();
+  return sum + populated_bytes;
+}
+
+void check_refused(const std::string& path, OpenMode mode, const OpenOptions& options, Code code) {
+  const std::uint64_t bytes = bytes_read([&] { CHECK(code_of(Filter::open(path, mode, options)) == code); });
+  CHECK(bytes > 0);
+  CHECK(bytes <= kBody / 8);
+}
+
+// Of the file, in the page cache.
+std::uint64_t cached_bytes(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::uint64_t bytes = std::filesystem::file_size(path);
+  void* const at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  REQUIRE(at != MAP_FAILED);
+  std::vector<unsigned char> in_core((bytes + kPage - 1) / kPage);
+  REQUIRE(mincore(at, bytes, in_core.data()) == 0);
+  munmap(at, bytes);
+  std::uint64_t cached = 0;
+  for (const unsigned char flags : in_core) cached += (flags & 1U) * kPage;
+  return cached;
+}
+
+void drop_from_memory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(fdatasync(descriptor) == 0);
+  REQUIRE(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0);
+  close(descriptor);
+}
+
+}  // namespace
+
+// In the place of libc's.
+extern "C" int madvise(void* from, std::size_t bytes, int advice) noexcept {
+  if (advice == kPopulateRead) populated_bytes += bytes;
+  return static_cast<int>(syscall(SYS_madvise, from, bytes, advice));
+}
+
+TEST_CASE("a file that is let in is read as a whole, populated or copied: the counting below counts") {
+  const TempDir dir;
+  make_large(dir.file());
+  for (const MapOptions& map : {kPopulate, kCopy})
+    CHECK(bytes_read([&] { opened(Filter::open(dir.file(), OpenMode::kRead, {.map = map})); }) >= kBody);
+  CHECK(bytes_read([&] { opened(Filter::open(dir.file(), OpenMode::kWrite, {.map = kPopulate})); }) >= kBody);
+}
+
+// All of it was once read before it was looked at whether it may be used.
+TEST_CASE("of a large file that a reader is refused, next to nothing is read, neither populated nor copied") {
+  for (const Refusal& refusal : refusals()) {
+    CAPTURE(refusal.name);
+    const TempDir dir;
+    make_large(dir.file());
+    refusal.spoil(dir.file());
+    for (const MapOptions& map : {MapOptions{}, kPopulate, kCopy}) {
+      OpenOptions options = refusal.options;
+      options.map = map;
+      check_refused(dir.file(), OpenMode::kRead, options, refusal.code);
+    }
+  }
+}
+
+TEST_CASE("of a large file that a writer is refused, next to nothing is read") {
+  for (const Refusal& refusal : refusals()) {
+    if (refusal.options.no_write) continue;
+    CAPTURE(refusal.name);
+    const TempDir dir;
+    make_large(dir.file());
+    refusal.spoil(dir.file());
+    OpenOptions options = refusal.options;
+    options.map = kPopulate;
+    check_refused(dir.file(), OpenMode::kWrite, options, refusal.code);
+    check_refused(dir.file(), OpenMode::kExclusive, options, refusal.code);
+  }
+}
+
+TEST_CASE("of a large file that another writer has to itself, or that is sealed, a writer reads next to nothing") {
+  const TempDir dir;
+  make_large(dir.file());
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  check_refused(dir.file("sealed"), OpenMode::kWrite, {.map = kPopulate}, Code::kSealed);
+  const Filter writer = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+  check_refused(dir.file(), OpenMode::kWrite, {.map = kPopulate, .lock_timeout_ms = 0}, Code::kBusy);
+}
+
+// What the disk was asked for, whatever the way.
+TEST_CASE("a refused file comes into the page cache with its first and its last pages alone") {
+  const TempDir dir;
+  make_large(dir.file());
+  leave_unclean(dir.file());
+  drop_from_memory(dir.file());
+  if (cached_bytes(dir.file()) != 0) {
+    tests::skip_case("pages can not be dropped from memory here");
+    return;
+  }
+  for (const MapOptions& map : {kPopulate, kCopy}) {
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, {.map = map})) == Code::kUnclean);
+    CHECK(cached_bytes(dir.file()) <= 8 * kPage);
+  }
+  CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.map = kPopulate})) == Code::kUnclean);
+  CHECK(cached_bytes(dir.file()) <= 8 * kPage);
+}
+
+// The file is good when the body begins to be read, and is not when it has been.
+TEST_CASE("a copy is judged again when its last byte was read") {
+  for (const Refusal& refusal : refusals()) {
+    if (refusal.options.strict || refusal.options.no_write) continue;
+    CAPTURE(refusal.name);
+    const faults::Scope scope;
+    const TempDir dir;
+    make_large(dir.file());
+    bool spoilt = false;
+    faults::on_read = [&](int, std::uint64_t, std::uint64_t bytes) {
+      if (bytes >= kBody && !std::exchange(spoilt, true)) {
+        const auto hook = std::exchange(faults::on_read, nullptr);
+        refusal.spoil(dir.file());
+      }
+      return 0;
+    };
+    const Code code = code_of(Filter::open(dir.file(), OpenMode::kRead, {.map = kCopy}));
+    CHECK(spoilt);
+    CHECK((code == refusal.code || code == Code::kLost));
+  }
+}
