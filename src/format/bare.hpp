@@ -35,8 +35,7 @@ struct BareShape {
   std::uint64_t body_bytes = 0;
 };
 
-inline constexpr std::size_t kTrailerNumbers = 256;  // how many numbers of layouts, and of hashes, a trailer has room
-                                                     // for
+inline constexpr std::size_t kTrailerNumbers = 256;  // how many numbers of layouts, and of hashes, fit a trailer
 
 struct BareHash {
   const hash::Row* row = nullptr;

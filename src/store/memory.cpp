@@ -8,8 +8,8 @@ namespace bfstore::store {
 using base::fail;
 using region::File;
 
-// A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
-// layer's file for good: it makes itself the first writer, for a moment.
+// Checks that processes share the file as memory. On an overlay a reader that opens a file before its first writer
+// keeps the lower layer's file for good. So such a reader makes itself the first writer, for a moment.
 Error check_sharing(File& file, File::Access access, bool no_write) {
   const auto sharing = file.sharing();
   if (!sharing) return sharing.error();
@@ -50,8 +50,8 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
                                   access == File::Access::kRead ? 0 : format::LiveWord::kPoisoned};
     if (Error error = mapping->guard(doubt); !error.ok()) return error;
   }
-  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
-  // for its line, and a header that can not be read is an error.
+  // The header and the end word are always read in. So a lookup in a file that is not in memory has one page fault, for
+  // its line, and a header that cannot be read is an error.
   const std::uint64_t wanted = options.populate ? mapping->bytes() : sections.header.bytes;
   if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
   if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;

@@ -10,8 +10,8 @@ namespace {
 using base::fail;
 using format::kStateLock;
 
-// The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
-// failed to write some of its pages, and may have dropped them since.
+// The slots say that a writer was let in, and its lock says that it lives. They do not say whether the system failed to
+// write some of its pages, and may have dropped them since.
 Error check_beside_writers(const OpenFile& opened, const Opening& options) {
   const int failed = opened.failed_writeback();
   return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);
@@ -20,7 +20,7 @@ Error check_beside_writers(const OpenFile& opened, const Opening& options) {
 }  // namespace
 
 Result<bool> read_on(const OpenFile& opened, const Opening& options) {
-  if (options.map.copy) {  // the bytes are here: were they still good when the last of them was read?
+  if (options.map.copy) {  // the copy is complete: was the file still whole when its last byte was read?
     if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   }
   const auto evidence = opened.look();
