@@ -55,7 +55,7 @@ class File {
 
   // The file that has this file's name now, in the folder that its path led to: this one, or one that replaced it.
   [[nodiscard]] Result<File> open_again(Access access) const;
-  // The same, for writing into its header what its handles must learn. An owner who has taken the right to write away
+  // The same, for writing into its header what its handles must learn. An owner that has taken the right to write away
   // from itself (mode 0444) has it for this moment.
   [[nodiscard]] Result<File> open_again_as_owner() const;
 
@@ -106,7 +106,7 @@ class File {
   // takes them for written. No process may write to the file meanwhile.
   Error rewrite(std::uint64_t offset, std::uint64_t bytes) const;
 
-  // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
+  // Reserves disk blocks, extending the file: a store to them cannot run out of disk afterwards.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
 
   // Blocks for the holes of these parts, and of its own for those that it shares with a copy, where the filesystem can
