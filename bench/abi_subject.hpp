@@ -11,7 +11,7 @@
 
 namespace bench {
 
-// The shared library, loaded beside the static one that this program is linked with: its names stay its own.
+// The shared library, loaded next to the static one that this program is linked with. Its symbols stay separate.
 class SharedLibrary {
  public:
   explicit SharedLibrary(const std::string& path);
@@ -34,7 +34,7 @@ class SharedLibrary {
   decltype(&bfs_contains_digests) contains_digests;
 };
 
-// Asks only. A second handle on a filter that a BfstoreSubject holds; the library outlives it.
+// Only asks. A second handle on a BfstoreSubject's filter. The library must outlive it.
 class AbiSubject {
  public:
   static AbiSubject in_file(const SharedLibrary& library, const std::string& path);

@@ -27,7 +27,7 @@ std::unique_ptr<BfstoreSubject> BfstoreSubject::in_heap(const bfstore::Options& 
   const std::span<std::byte> bytes = buffer->bytes();
   auto filter = take(bfstore::Filter::format(bytes, options));
   std::unique_ptr<BfstoreSubject> subject(new BfstoreSubject(std::move(filter), std::move(buffer)));
-  constexpr std::uint64_t kEndWordBytes = 8;  // behind the body, at the buffer's end
+  constexpr std::uint64_t kEndWordBytes = 8;  // after the body, at the buffer's end
   subject->body_ = bytes.data() + bytes.size() - kEndWordBytes - subject->body_bytes_;
   return subject;
 }

@@ -30,7 +30,7 @@ class BfstoreSubject {
         filter_.contains_keys(bfstore::Keys::column(keys.bytes.data(), keys.bytes.size(), keys.offsets), answers));
   }
 
-  // Not checked one by one: an error is a negative number, with which no sum comes out right.
+  // Not checked one by one: an error is a negative number, and makes every sum wrong.
   std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest).keys(); }
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) {
     return count(filter_.add_keys(bfstore::Keys::digests(digests)));
@@ -39,7 +39,8 @@ class BfstoreSubject {
     return count(filter_.add_keys(bfstore::Keys::column(keys.bytes.data(), keys.bytes.size(), keys.offsets)));
   }
 
-  // Behind the library's back: it has no way to empty a filter, and making a new file for each pass would take minutes.
+  // Writes to the mapping without the library, which cannot empty a filter. A new file for each pass would take
+  // minutes.
   void clear() noexcept { std::memset(body_, 0, body_bytes_); }
 
   [[nodiscard]] const bfstore::Filter& filter() const noexcept { return filter_; }
@@ -72,7 +73,7 @@ class BfstoreSubject {
   std::byte* body_ = nullptr;
 };
 
-// The same filter's adding alone: of a handle that is the only one that adds.
+// Adds only, through a handle that is the only writer of the same filter.
 class AloneSubject {
  public:
   explicit AloneSubject(BfstoreSubject& filter) noexcept : filter_(filter) {}

@@ -1,4 +1,4 @@
-// No speed without truth: what is asserted of every subject before anything is timed.
+// No speed without truth: what every subject is checked for before anything is timed.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 
 namespace bench {
 
-// The rate measured is the one of theory to within this factor, either way, and three standard errors.
+// The measured rate is within this factor of the theoretical one, either way, plus three standard errors.
 inline constexpr double kFprTolerance = 1.02;
 
-// Of more questions than these, the rest is asked many at once alone, where that can be: it takes minutes else.
+// Only so many questions are asked one by one. The rest is asked in batches, if the subject can, because it would take
+// minutes.
 inline constexpr std::size_t kMostAlone = 10'000'000;
 
 // How many of the digests may be present.
@@ -24,7 +25,7 @@ std::uint64_t count_maybes(const std::string&, const S& subject, std::span<const
   return ask_each(subject, digests);
 }
 
-// Answers one by one and many at once; they must agree.
+// Asks one by one and in batches; the answers must agree.
 template <class S>
 requires Asked<S> && AskedMany<S> std::uint64_t count_maybes(const std::string& name, const S& subject,
                                                              std::span<const std::uint64_t> digests) {
@@ -54,7 +55,7 @@ void check_keys(const std::string& name, const S& subject, const Keys& keys) {
   }
 }
 
-// Returns the rate that is measured. A rival has no theory of ours to keep to.
+// Returns the measured rate. A rival has no theory of ours to agree with.
 inline double check_fpr(const std::string& name, std::uint64_t false_positives, std::uint64_t asked,
                         std::optional<double> promised) {
   const double measured = static_cast<double>(false_positives) / static_cast<double>(asked);
@@ -69,8 +70,8 @@ inline double check_fpr(const std::string& name, std::uint64_t false_positives, 
   fail(message.str());
 }
 
-// Fills the subject and asserts what must be so; `fpr` becomes the rate measured. Nothing is asked before it is filled:
-// a file's pages that are read first are other (larger) ones than those that are written first, as users have them.
+// Fills the subject and checks it. `fpr` becomes the measured rate. Nothing is asked before the subject is full: a
+// file's pages that are read first are other (larger) ones than those that are written first, as with users.
 template <class S>
 Truth fill_and_check(const std::string& name, S& subject, const Population& population, std::optional<double> theory,
                      double& fpr) {

@@ -1,4 +1,4 @@
-// What the two programs of bench/ have in common: their command lines, and Google Benchmark under them.
+// What the two programs of bench/ share: command lines, and Google Benchmark.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,15 +7,15 @@
 
 namespace bench {
 
-// Parses; what the app does not know must be Google Benchmark's and is put into `rest`. False if the program ends now,
-// with `code`.
+// Parses. An option that the app does not know must be Google Benchmark's, and is put into `rest`. False if the program
+// ends now, with `code`.
 bool parse(CLI::App& app, int argc, char** argv, std::vector<std::string>& rest, int& code);
 
-// Hands Google Benchmark its arguments, of which the first is the program's name, and checks that its results, which go
-// to `json`, can be written. Later arguments win, so the user's own come last. Once in a process.
+// Gives Google Benchmark its arguments, the first of which is the program's name, and checks that its results can be
+// written to `json`. Later arguments win, so the user's own come last. Call it once in a process.
 void initialize(std::vector<std::string> arguments, const std::string& json);
 
-// What the results say of this machine; files were made in `folder`.
+// Adds to the results what machine this is. Files are made in `folder`.
 void add_machine(const std::string& folder);
 
 }  // namespace bench

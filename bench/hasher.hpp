@@ -1,4 +1,4 @@
-// From keys to the digests that all filters of one run have in common: they are made with one seed.
+// From keys to the digests that all filters of one run share: one seed makes them.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -11,10 +11,10 @@
 
 namespace bench {
 
-// Any number will do, if it is always the same: then so are digests, answers and false-positive rates.
+// Any constant: with it digests, answers and false-positive rates are always the same.
 inline constexpr std::uint64_t kSeed = 0x62666265'6e636800;
 
-// Asks the library (only its hash room knows the hash function), by way of a small filter.
+// Asks the library through a small filter, because only its hash room knows the hash function.
 class Hasher {
  public:
   Hasher() : filter_(make_filter(buffer_)) {}

@@ -11,7 +11,7 @@ constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;  // keys from her
 constexpr std::size_t kLeastKeyBytes = 16;
 constexpr std::size_t kMostKeyBytes = 32;
 
-// A bijection: two numbers never give the same (David Stafford's "Mix13" of MurmurHash3's finalizer, 2011).
+// A bijection: two numbers never have the same result (David Stafford's "Mix13" of MurmurHash3's finalizer, 2011).
 constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-// Keys one behind the other, of 16 to 32 bytes each, as Arrow keeps a column of strings.
+// Keys without gaps, of 16 to 32 bytes each, as in Arrow's columns of strings.
 struct Column {
   std::vector<std::byte> bytes;
   std::vector<std::int64_t> offsets{0};
@@ -25,27 +25,27 @@ struct Column {
 
 struct Keys {
   std::vector<std::uint64_t> digests;
-  Column column;  // the same keys in the same order; empty where nobody wants them as bytes
+  Column column;  // the same keys in the same order; empty if they are not needed as bytes
 };
 
 enum class Form { kDigests, kBytesToo };
 
-// Everything that filters for `num_keys` keys are filled with and asked about. The same for every filter and every run.
+// What filters for `num_keys` keys are filled with and asked about. The same for every filter and every run.
 struct Population {
   Population(const Hasher& hasher, std::uint64_t num_keys);
 
-  // As many questions as it takes to come to every line of the filter twice or more at up to 16 bits a key, and at
-  // least a million where there are so many keys.
+  // Enough questions to reach every line of the filter twice or more at up to 16 bits a key, and at least a million if
+  // there are as many keys.
   std::uint64_t num_queries;
-  Keys added;                         // all that is put in; the first num_queries of them are asked about
-  Keys mixed;                         // present or absent as a coin falls, so that no branch can be predicted
+  Keys added;                         // all keys that are added; the first num_queries of them are asked about
+  Keys mixed;                         // present or absent at random, so that no CPU can predict the branch
   std::vector<std::uint64_t> absent;  // at least kAbsent, for measuring the false-positive rate
   std::span<const std::uint64_t> present_queries;
   std::span<const std::uint64_t> absent_queries;
 
-  // Enough for false positives by the ten thousand at 10 bits a key.
+  // Enough for some ten thousand false positives at 10 bits a key.
   static constexpr std::uint64_t kAbsent = 2'000'000;
-  // More keys than these are given as digests alone: a hundred million keys are 3 GB as bytes.
+  // Above this number, keys are given as digests only: a hundred million keys are 3 GB as bytes.
   static constexpr std::uint64_t kMostAsBytes = 10'000'000;
 };
 

@@ -9,11 +9,11 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// How far ahead the prefetches of a rolling loop are; the table takes the fastest, the plain loop included.
+// How far ahead a rolling loop prefetches. The table takes the fastest distance, or the plain loop.
 constexpr std::array<std::size_t, 5> kDistances{16, 32, 64, 128, 256};
 constexpr std::size_t kRing = 512;  // more than the longest distance
 
-// Digests in an array are read a second time rather than kept in between: that is the cheapest.
+// Digests in an array are read twice and not kept: that is the cheapest.
 struct Given {
   static constexpr bool kKeep = false;
   const std::uint64_t* digests;
@@ -35,12 +35,13 @@ inline std::uint64_t* line_of(const Lines& lines, std::uint64_t digest) noexcept
   return lines.words + static_cast<std::uint64_t>(product(lines, digest) >> 64) * 8;
 }
 
-// Touching one word is enough to make the memory bring the whole line.
+// Touches one word, which is enough to make the memory bring the whole line.
 struct Word {
   static std::uint64_t read(const std::uint64_t* line) noexcept { return *line & 1; }
 };
 
-// All 64 bytes, by what every 64-bit machine has: vectors of 16 bytes. (Word by word takes up to twice as long.)
+// Reads all 64 bytes, with what every 64-bit machine has: vectors of 16 bytes. (Word by word takes up to twice as
+// long.)
 struct WholeLine {
   using Part __attribute__((vector_size(16), may_alias)) = std::uint64_t;
   static std::uint64_t read(const std::uint64_t* line) noexcept {
@@ -61,7 +62,7 @@ struct Read {
   }
 };
 
-// Without an array of answers, as a caller's loop over single lookups.
+// Stores no answers, like a caller's loop over single lookups.
 template <class How>
 struct ReadOnly {
   std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
@@ -69,8 +70,8 @@ struct ReadOnly {
   }
 };
 
-// ORs with a mask that is 0, which the compiler does not know: every store is done and no bit changes. The places are
-// those of the blocked layout.
+// ORs with a mask that is 0, which the compiler does not know: every store happens, and no bit changes. The words are
+// those that the blocked layout probes.
 template <bool kAtomic>
 struct Or {
   static constexpr int kForWriting = 1;
@@ -91,7 +92,7 @@ struct Or {
   }
 };
 
-// By value: a byte that is stored as an answer could else be a part of the arguments, for all that the compiler knows.
+// By value: otherwise an answer that is stored could, for all that the compiler knows, change the arguments.
 template <class Source, class Touch>
 std::uint64_t plain(const Lines lines, const Source source, std::size_t count, const Touch touch) noexcept {
   std::uint64_t sum = 0;
@@ -103,7 +104,7 @@ template <class Source, class Touch>
 std::uint64_t ahead(const Lines lines, const Source source, std::size_t count, std::size_t distance,
                     const Touch touch) noexcept {
   [[maybe_unused]] std::array<std::uint64_t, Source::kKeep ? kRing : 1> ring;
-  // always_inline: gcc 12 takes a helper that only prefetches for one without effect, and drops it.
+  // always_inline, because gcc 12 drops a helper that only prefetches as one without effect.
   const auto start = [&](std::size_t i) __attribute__((always_inline)) {
     const std::uint64_t digest = source(i);
     if constexpr (Source::kKeep) ring[i % kRing] = digest;
@@ -126,7 +127,7 @@ std::uint64_t ahead(const Lines lines, const Source source, std::size_t count, s
   return sum;
 }
 
-// What is the same for the rows of one place.
+// What all rows of one place share.
 class Builder {
  public:
   Builder(std::string place, const Lines& lines, std::uint64_t num_keys)
@@ -179,7 +180,7 @@ void build(Builder& builder, const char* input, Source source, std::span<std::ui
   builder.plain_row("limit-atomic", "add", input, source, Or<true>{no_bits});
   for (const std::size_t distance : kDistances) {
     builder.ahead_row("limit", "contains", input, source, Read<Word>{answers.data()}, distance);
-    if (distance < 64 || distance > 128) continue;  // elsewhere the others are never faster
+    if (distance < 64 || distance > 128) continue;  // other distances are never faster there
     builder.ahead_row("limit-line", "contains", input, source, Read<WholeLine>{answers.data()}, distance);
     builder.ahead_row("limit", "add", input, source, Or<false>{no_bits}, distance);
     builder.ahead_row("limit-atomic", "add", input, source, Or<true>{no_bits}, distance);

@@ -1,5 +1,5 @@
-// What the memory allows: the same loops over the same digests in the same mapping, with nothing done per key but to
-// touch one 64-byte line, in every way in which a filter could do that.
+// What the memory allows: the same loops over the same digests in the same mapping. Per key they only touch one 64-byte
+// line, in every way in which a filter could do that.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace bench {
 struct Lines {
   std::uint64_t* words = nullptr;
   std::uint64_t count = 0;
-  std::uint32_t num_probes = 0;  // per key, where every probe is written
+  std::uint32_t num_probes = 0;  // per key, for rows that write every probe
 };
 
 // The limits in one place. Nothing in the lines changes. The population, the hasher and `answers` outlive the rows.
 //   limit         contains: touches a word of the line, and stores an answer where it prefetches
 //                 add: ORs a word per probe, as only a single writer may
 //   limit-line    contains: reads all 64 bytes, as a filter does that cannot know which of them it needs
-//   limit-atomic  add: the OR is a fetch_or, what writers beside others cannot do without
-// Given keys are hashed by the library's own hash on the way.
+//   limit-atomic  add: the OR is a fetch_or, which concurrent writers need
+// The library's own hash hashes keys on the way.
 Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,
                 std::span<std::uint8_t> answers);
 

@@ -1,8 +1,8 @@
-// bfbench: how fast bfstore answers and adds, beside what the memory allows and what other filters do, measured in one
+// bfbench: how fast bfstore answers and adds, next to what the memory allows and what other filters do, measured in one
 // run.
 //
-// First every filter is filled and its answers and false-positive rate are asserted (exit code 1 if they are wrong);
-// only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
+// First every filter is filled, and its answers and false-positive rate are checked (exit code 1 if they are wrong).
+// Only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
 // bench/report/table.py makes a table:
 //   bfbench --quick --json quick.json && bench/report/table.py quick.json
 #include <benchmark/benchmark.h>
@@ -37,13 +37,13 @@ struct Settings {
 };
 
 constexpr std::uint64_t kLarge = 100'000'000;
-constexpr std::uint64_t kLongPass = 4'000'000;     // keys; such a pass is done at most thrice, and by --quick once
-constexpr std::uint64_t kMinutePass = 50'000'000;  // keys; once: it takes up to half a minute, and is a mean by itself
-// Below, the blocks are so few that the rate of one filter is not the mean over all filters.
+constexpr std::uint64_t kLongPass = 4'000'000;     // keys; such a pass is done at most three times, and once by --quick
+constexpr std::uint64_t kMinutePass = 50'000'000;  // keys; done once: takes half a minute, and is a mean by itself
+// With fewer keys the filter has so few blocks that its rate is not the mean over all filters.
 constexpr std::uint64_t kFewestKeys = 100'000;
 constexpr std::uint64_t kMostKeys = 4'000'000'000;
 
-// Modes that stand for several settings; what is given beside them counts.
+// Modes that stand for several settings. An explicit setting wins.
 struct Modes {
   bool smoke = false;
   bool large = false;
@@ -94,7 +94,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   return settings;
 }
 
-// Prints nothing: the table is made from the JSON. Notices errors.
+// Prints nothing, because the table is made from the JSON. Notices errors.
 class QuietReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -111,7 +111,7 @@ class QuietReporter : public benchmark::BenchmarkReporter {
   bool failed_ = false;
 };
 
-// On a terminal, how far we are: results are reported only at the end, since repetitions are in random order.
+// Shows the progress on a terminal: results come only at the end, because repetitions are in random order.
 class Progress {
  public:
   void expect(std::size_t runs) noexcept { expected_ += runs; }
@@ -129,14 +129,14 @@ class Progress {
   std::size_t done_ = 0;
 };
 
-// What this thread has computed, in seconds: on a machine that others use too, their turns do not count.
+// The CPU time of this thread, in seconds. On a shared machine the time of other programs does not count.
 double cpu_seconds() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// One repetition. The first pass, untimed, brings into the cache what stays there.
+// One repetition. The first pass is not timed: it brings into the cache what stays there.
 void measure(benchmark::State& state, const Row& row) {
   if (!row.prepare) benchmark::DoNotOptimize(row.pass());
   for ([[maybe_unused]] auto iteration : state) {
@@ -195,7 +195,7 @@ int run(const Settings& settings) {
                 << " bits each and checking their answers\n";
       Site& site = sites.emplace_back(around, population, bits_per_key, bits_per_key == settings.bits_per_key.front());
       for (Row& row : site.take_rows()) register_row(std::move(row), settings, progress);
-      // What is not measured is for the table to say.
+      // The table says what was not measured.
       for (const auto& [what, why] : site.not_measured()) benchmark::AddCustomContext("not_measured/" + what, why);
     }
   }

@@ -27,7 +27,7 @@ struct MapsLine {
   bool shared = false;
 };
 
-// False for smaps' other lines, "Rss:  812 kB".
+// False for the other lines of smaps, "Rss: 812 kB".
 bool read_maps_line(const std::string& line, MapsLine& out) {
   std::istringstream in(line);
   char dash = 0;
@@ -39,7 +39,7 @@ bool read_maps_line(const std::string& line, MapsLine& out) {
   return in && dash == '-';
 }
 
-// "Rss:      812 kB" -> 812, 0 for other fields.
+// "Rss: 812 kB" -> 812; 0 for other fields.
 std::uint64_t kibibytes_in(const std::string& line, std::string_view field) {
   return line.starts_with(field) ? std::stoull(line.substr(field.size())) : 0;
 }
@@ -67,7 +67,7 @@ bool is_inside(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-// From the kernel, and not from malloc, whose memory may have been used before, in small pages.
+// From the kernel and not from malloc, whose memory may have been used before, in small pages.
 std::byte* allocate_huge(std::uint64_t bytes) {
   const std::uint64_t rounded = round_up(bytes);
   void* mapped = mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -77,7 +77,7 @@ std::byte* allocate_huge(std::uint64_t bytes) {
       round_up(reinterpret_cast<std::uint64_t>(start)) - reinterpret_cast<std::uint64_t>(start);
   if (before != 0) static_cast<void>(munmap(start, before));
   static_cast<void>(munmap(start + before + rounded, kHugePage - before));
-  // A wish: where it is refused the table shows that there are no huge pages.
+  // Advice: if it is refused, the table shows that there are no huge pages.
   static_cast<void>(madvise(start + before, rounded, MADV_HUGEPAGE));
   return start + before;
 }
@@ -100,7 +100,7 @@ std::uint64_t available_memory() {
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) : path_(parent + "/bfbench-XXXXXX") {
   if (mkdtemp(path_.data()) == nullptr) fail_errno("making a folder in " + parent);
-  path_ = std::filesystem::canonical(path_).string();  // as /proc/self/maps has it
+  path_ = std::filesystem::canonical(path_).string();  // as in /proc/self/maps
 }
 
 TemporaryFolder::~TemporaryFolder() {
@@ -108,8 +108,8 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-// By its inode: a file that was made without a name and then got one is listed without a name. The page that holds a
-// writer's lock is mapped, too, and never to be touched.
+// Found by its inode, because a file that was made without a name and then got one is listed without a name. The page
+// that holds a writer's lock is mapped, too, and must never be touched.
 std::byte* mapping_of(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0) fail_errno(path);

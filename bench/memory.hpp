@@ -1,4 +1,4 @@
-// The memory that filters lie in: a buffer on the heap, and where the library has mapped a file.
+// The memory of filters: a buffer on the heap, and where the library has mapped a file.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace bench {
 
-// Memory that starts at a multiple of 2 MiB and for which huge pages were asked, as an engine's block cache would.
+// Memory that begins at a multiple of 2 MiB and for which huge pages were asked, as an engine's block cache would do.
 std::byte* allocate_huge(std::uint64_t bytes);
 void free_huge(std::byte* start, std::uint64_t bytes) noexcept;
 
-// The same wish for memory that somebody else has allocated and nobody has touched yet.
+// The same advice for memory that other code has allocated and nothing has touched yet.
 void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept;
 
 // What the machine has left, in bytes.
@@ -33,7 +33,7 @@ class HeapBuffer {
   std::unique_ptr<std::byte, Free> start_;
 };
 
-// A new folder in `parent`, removed with all that is in it.
+// A new folder in `parent`, removed with its contents.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& parent);
@@ -47,14 +47,14 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Where this process has mapped the file from its first byte on: the limit is measured in the filter's own mapping, for
-// another one could have other pages.
+// Where this process has mapped the file from its first byte on. The limit is measured in the filter's own mapping,
+// because another one could have other pages.
 std::byte* mapping_of(const std::string& path);
 
 // How much of the mapping around an address is in huge pages, from 0 to 1.
 double huge_page_share(const std::byte* address);
 
-// "ext4", "tmpfs", ...: huge pages and write-back depend on it.
+// "ext4", "tmpfs", ...: huge pages and write-back depend on this.
 std::string filesystem_of(const std::string& path);
 
 }  // namespace bench

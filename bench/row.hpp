@@ -1,4 +1,4 @@
-// One thing that is measured.
+// One measurement.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 namespace bench {
 
 struct Row {
-  // What table.py groups and compares by, joined by slashes into the benchmark's name:
+  // table.py groups and compares by these. They are joined by slashes into the benchmark's name.
   std::string place;      // "1000000/10/file": the number of keys, the bits for each, and the memory
   std::string subject;    // "blocked", "classic", "limit", "boost-classic", ...
-  std::string operation;  // "contains", "add", "again" (adding what is there already)
+  std::string operation;  // "contains", "add", "again" (adds keys that were added already)
   std::string way;        // "single", "branchy", "many"; for the limit "plain", "ahead-64"
   std::string input;      // "digests", "keys"
-  std::string present;    // "present", "absent", "mixed"; of what is asked about
+  std::string present;    // "present", "absent", "mixed": the keys that are asked about
 
   std::uint64_t num_keys = 0;             // in one pass
   std::function<std::uint64_t()> pass;    // what is timed
   std::function<void()> prepare;          // before each pass, not timed; may be empty
-  std::optional<std::uint64_t> expected;  // what every pass must return, where there is something to expect
+  std::optional<std::uint64_t> expected;  // what every pass must return, if that is known
   std::map<std::string, double> facts;    // for the table
-  std::shared_ptr<const void> keep;       // what the rows of a subject refer to and nobody else owns
+  std::shared_ptr<const void> keep;       // what the rows of a subject refer to and no other object owns
 
   [[nodiscard]] std::string name() const {
     return place + '/' + subject + '/' + operation + '/' + way + '/' + input + '/' + present;

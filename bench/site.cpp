@@ -25,7 +25,7 @@ void append(Rows& rows, Rows more) {
   rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// What the table says of a filter; its `fpr` and `huge` are known when it is full.
+// What the table says about a filter. Its `fpr` and `huge` are known when it is full.
 std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr, std::size_t asked) {
   return {{"k", filter.shape().num_probes},         {"body_bytes", static_cast<double>(filter.body_bytes())},
           {"huge", huge_page_share(filter.body())}, {"fpr", fpr},
@@ -51,7 +51,7 @@ Site::Site(const Surroundings& around, const Population& population, double bits
     add_abi(AbiSubject::in_heap(around.library, filters_.back()->buffer()), *filters_.back(), prefix + "heap");
     if (layout != bfstore::Layout::kBlocked) continue;
     add_alone(options, around.folder + "/alone.bf", prefix);
-    // The blocked filters' own memory is where the limits are measured.
+    // The limits are measured in the blocked filters' own memory.
     append(rows_,
            limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, around.hasher, answers_));
     append(rows_, limit_rows(prefix + "heap", filters_.back()->lines(), population_, around.hasher, answers_));
@@ -78,7 +78,7 @@ void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& p
   append(rows_, inline_rows(place, filter, population_, answers_));
 }
 
-// Adding without atomic instructions, in files and buffers of its own.
+// Adds without atomic instructions, in files and buffers of its own.
 void Site::add_alone(bfstore::Options options, const std::string& path, const std::string& prefix) {
   options.exclusive = true;
   add_alone(BfstoreSubject::in_file(path, options), prefix + "file");

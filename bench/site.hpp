@@ -1,5 +1,5 @@
-// Everything that is measured with one number of keys and of bits a key: the filters in a file and on the heap, filled
-// and checked, with the limit and the rivals beside them.
+// All measurements with one number of keys and of bits a key: the filters in a file and on the heap, filled and
+// checked, with the limit and the rivals.
 #pragma once
 
 #include <list>
@@ -17,15 +17,15 @@ namespace bench {
 
 class Site {
  public:
-  // What all sites have in common. Outlives them.
+  // What all sites share. Outlives them.
   struct Surroundings {
     const Hasher& hasher;
     const SharedLibrary& library;
     std::string folder;
   };
 
-  // Fills and checks everything; whatever is wrong with an answer is an exception. Files are made in the folder and
-  // have no name any more when this returns. `first_of_its_size`: no other site has the same population.
+  // Fills and checks everything. Throws if an answer is wrong. Files are made in the folder and have no name any more
+  // when this returns. `first_of_its_size`: no earlier site has the same population.
   Site(const Surroundings& around, const Population& population, double bits_per_key, bool first_of_its_size);
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;

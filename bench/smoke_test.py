@@ -45,7 +45,7 @@ class Smoke(unittest.TestCase):
         self.assertRegex(table.stdout, rf"\| std-set \|  \| {cell} \|")
         self.assertRegex(table.stdout, r"\| contains, many at once, digests, mixed \| limit \| [\d.]+")
 
-    if LIBRARY:  # without a sanitizer, which Python can not load
+    if LIBRARY:  # without a sanitizer, which Python cannot load
         def test_python_and_the_summary_join_the_table(self) -> None:
             python, summary = os.path.join(self.folder, "python.json"), os.path.join(self.folder, "summary.json")
             done = run(sys.executable, "-B", PYTHON_RIVALS, "--library", LIBRARY, "--keys", "2000", "20000000",

@@ -1,8 +1,7 @@
-// What is measured beside the limit: anything that answers these calls. A rival is one more type that does, and one
-// more line in rivals/rivals.cpp; where it cannot do something, it leaves the function out and has no such rows.
+// What is measured next to the limit: any type that has these functions. A rival is one more such type, and one more
+// line in rivals/rivals.cpp. It leaves out a function that it cannot have, and then has no such rows.
 //
-// The loops are instantiated for each type, so nothing stands between them and its code but what its own header puts
-// there.
+// The loops are instantiated for each type, so only a type's own header stands between them and its code.
 #pragma once
 
 #include <concepts>
@@ -37,14 +36,14 @@ concept AskedByColumn = requires(const S& subject, const Column& keys, std::span
   { subject.contains_column(keys, answers) } -> std::same_as<std::uint64_t>;
 };
 
-// Adding returns how many keys were new, or always 0 where the subject does not say.
+// Adding returns how many keys were new, or always 0 if the subject does not tell.
 template <class S>
 concept Filled = requires(S& subject, std::uint64_t digest) {
   { subject.add_digest(digest) } -> std::same_as<std::uint64_t>;
   subject.clear();
 };
 
-// A subject that is not Filled as well makes a new filter of the keys that it is given, as LevelDB and RocksDB do.
+// A subject that is not Filled, too, makes a new filter of the keys that it is given, as LevelDB and RocksDB do.
 template <class S>
 concept FilledByMany = requires(S& subject, std::span<const std::uint64_t> digests) {
   { subject.add_digests(digests) } -> std::same_as<std::uint64_t>;
@@ -56,7 +55,7 @@ concept FilledByKey = requires(S& subject, const Column& keys) {
   { subject.add_column(keys) } -> std::same_as<std::uint64_t>;
 };
 
-// What is known of a subject that is filled with the population's keys: from check.hpp, where it is found out.
+// What check.hpp has found out about a subject that is filled with the population's keys.
 struct Truth {
   std::uint64_t new_keys = 0;  // how many were new when they were added
   std::uint64_t maybes_of_mixed = 0;
@@ -65,7 +64,7 @@ struct Truth {
 
 // --- The loops -------------------------------------------------------------------------------------------------------
 
-// A subject that says so is a small value, which a hot loop has in a local variable.
+// A subject that is a small value, which a hot loop keeps in a local variable.
 template <class S>
 concept SmallValue = S::kIsSmallValue;
 template <class S>
@@ -87,8 +86,8 @@ std::uint64_t ask_each(const S& asked, std::span<const std::uint64_t> digests) {
   return maybes;
 }
 
-// As most programs ask: what they do next hangs on the answer, and where that cannot be predicted it costs every filter
-// some nanoseconds. The asm keeps the compiler from doing without the branch.
+// Asks as most programs do: what they do next depends on the answer. Where that cannot be predicted, it costs every
+// filter some nanoseconds. The asm keeps the compiler from removing the branch.
 template <class S>
 std::uint64_t ask_and_branch(const S& asked, std::span<const std::uint64_t> digests) {
   InLoop<S> subject = asked;
@@ -122,7 +121,7 @@ std::uint64_t add_each(S& subject, std::span<const std::uint64_t> digests) {
 
 // --- The rows --------------------------------------------------------------------------------------------------------
 
-// Makes rows that have place, name and facts in common.
+// Makes rows that share place, name and facts.
 struct RowMaker {
   std::string place;
   std::string subject;
@@ -174,7 +173,7 @@ void ask_key_rows(RowMaker& maker, const S& subject, const Column& keys, std::sp
   }
 }
 
-// Every pass starts with an empty filter and ends with a full one, so that the other rows find it as they left it.
+// Every pass begins with an empty filter and ends with a full one, so that it does not affect the other rows.
 template <Filled S>
 void add_single_rows(RowMaker& maker, S& subject, const Population& population, const Truth& truth) {
   const std::span<const std::uint64_t> all = population.added.digests;
@@ -207,7 +206,7 @@ void add_key_rows(RowMaker& maker, S& subject, const Column& keys, const Truth& 
   many.pass = [&subject, &keys] { return subject.add_column(keys); };
 }
 
-// All rows that the subject's functions allow. Everything handed in outlives the rows.
+// All rows that the subject's functions allow. All arguments outlive the rows.
 template <class S>
 Rows subject_rows(RowMaker maker, S& subject, const Population& population, const Truth& truth,
                   std::span<std::uint8_t> answers) {

@@ -1,8 +1,8 @@
-// bftiny: bare filters as a table of an engine has them, thousands of 33 keys each, built in one call and asked without
-// a handle; beside a handle for each question, and LevelDB's built-in filter.
+// bftiny: bare filters as in an engine's table, thousands with 33 keys each, built in one call and asked without a
+// handle. Compared with a handle for each question, and with LevelDB's built-in filter.
 //
-// First every filter is built and its answers and false-positive rate are asserted (exit code 1 if they are wrong);
-// only then is anything timed. Times are per key, of the thread's CPU time:
+// First every filter is built, and its answers and false-positive rate are checked (exit code 1 if they are wrong).
+// Only then is anything timed. Times are per key, of the thread's CPU time:
 //   bftiny --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
 //   --benchmark_report_aggregates_only=true
 #include <benchmark/benchmark.h>
@@ -50,7 +50,7 @@ struct Question {
   std::uint32_t key;
 };
 
-// The same for every subject. Keys are kKeyBytes long, one behind the other; the first kKeys of a filter's are in it.
+// The same for every subject. Keys are kKeyBytes long, without gaps. The first kKeys of a filter's keys are in it.
 class Work {
  public:
   Work() {
@@ -77,7 +77,8 @@ class Work {
   std::vector<Question> questions_;
 };
 
-// What the formula says for filters of this size, which counts lines of different loads: one line's is less.
+// The formula's rate for filters of this size, which averages over lines of different loads. The rate of one line is
+// lower.
 double promised(bfstore::Layout layout, std::uint64_t num_bits) {
   bfstore::Options options;
   options.layout = layout;
@@ -89,7 +90,7 @@ double promised(bfstore::Layout layout, std::uint64_t num_bits) {
   return filter->shape().fpr;
 }
 
-// One filter after the other in one array, so that they are at every address.
+// The filters in one array without gaps, so that they are at all kinds of addresses.
 class Bare {
  public:
   explicit Bare(bfstore::Layout layout)
@@ -120,7 +121,7 @@ class Bare {
   std::vector<std::byte> bytes_;
 };
 
-// A handle for each filter that is built and for each question, as it was before there were calls without one.
+// A handle for each filter that is built and for each question, for comparison.
 class Handle : public Bare {
  public:
   explicit Handle(bfstore::Layout layout) : Bare(layout) {}
@@ -168,7 +169,7 @@ class Leveldb {
 };
 #endif
 
-// Builds all filters. Returns the rate that is measured.
+// Builds all filters. Returns the measured rate.
 template <class Subject>
 double build_and_check(const std::string& name, Subject& subject, const Work& work) {
   std::uint64_t false_positives = 0;

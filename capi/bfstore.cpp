@@ -1,4 +1,4 @@
-// The C ABI: checks pointers and flags, translates, catches. No logic: that is in Filter.
+// The C ABI: checks pointers and flags, translates, and catches. It has no other logic; that is in Filter.
 #include "bfstore.h"
 
 #include <bfstore/bfstore.hpp>
@@ -20,7 +20,7 @@
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made) : lookup(made.lookup()), filter(std::move(made)) {}
 
-  bfstore::Lookup lookup;  // first: so the kernel is jumped to with the very arguments of bfs_contains_digest
+  bfstore::Lookup lookup;  // first: so the kernel is called with the very arguments of bfs_contains_digest
   bfstore::Filter filter;
 };
 
@@ -57,7 +57,7 @@ std::int32_t invalid(bfs_error* to, const char* message) noexcept { return repor
 
 Error invalid(std::string message) { return {Code::kInvalid, 0, std::move(message)}; }
 
-// errno is the caller's.
+// Keeps the caller's errno as it was.
 class ErrnoKeeper {
  public:
   ErrnoKeeper() noexcept : kept_(errno) {}
@@ -69,7 +69,7 @@ class ErrnoKeeper {
   int kept_;
 };
 
-// Nothing throws through the ABI.
+// No exception leaves the ABI.
 template <class Body>
 std::int32_t guarded(bfs_error* error, Body body) noexcept {
   const ErrnoKeeper keeper;
@@ -84,7 +84,7 @@ std::int32_t guarded(bfs_error* error, Body body) noexcept {
   }
 }
 
-// There is memory for the handle before there is a filter: none is made that could not be handed out.
+// Allocates the handle before it makes the filter: no filter is made that could not be returned.
 template <class Make>
 std::int32_t hand_out(bfs_filter** out, bfs_error* error, Make make) {
   const auto give_back = [](void* memory) { ::operator delete(memory); };
@@ -124,7 +124,7 @@ const char* read_secret(const void* from, std::uint64_t key_bytes, std::optional
   return nullptr;
 }
 
-// C has no other place for "not given" than 0, so that 0 ms have a name.
+// In C, 0 means "not given", so 0 ms has a name.
 std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
   if (given == BFS_LOCK_TIMEOUT_DEFAULT) return usual;
   return given == BFS_LOCK_NO_WAIT ? 0 : given;
@@ -186,7 +186,7 @@ Error check_options(const bfs_options& from, const char* function, std::uint32_t
   return {};
 }
 
-// All but the secret.
+// All options but the secret.
 Options options_of(const bfs_options& from) {
   const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
   Options options;
@@ -259,7 +259,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   return options;
 }
 
-// `use` has what the caller's struct says; `taken` are the flags of the function.
+// Calls `use` with what the caller's struct says. `taken` are the flags of the function.
 template <class Use>
 std::int32_t with_options(const bfs_options* from, const char* function, std::uint32_t taken, bfs_error* error,
                           Use use) {
@@ -276,7 +276,7 @@ std::int32_t with_options(const bfs_options* from, const char* function, std::ui
   });
 }
 
-// The same of how a file or buffer is opened; `check` has found nothing wrong with it.
+// The same for the options of an open file or buffer. `check` finds what is wrong with them.
 template <class Check, class Use>
 std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, Check check, Use use) {
   return guarded(error, [&] {
@@ -301,7 +301,7 @@ std::int32_t one(Count count) noexcept { return static_cast<std::int32_t>(count.
 
 bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
 
-// Answers for a call that cannot be served: all maybe.
+// The answers of a call that cannot be served: all maybe.
 std::int64_t all_maybe(std::uint8_t* answers, std::size_t count) noexcept {
   if (answers != nullptr && count != 0) std::memset(answers, 1, count);
   return BFS_EINVAL;
@@ -312,7 +312,7 @@ std::int64_t all_maybe(std::uint32_t* indices, std::size_t count) noexcept {
   return BFS_EINVAL;
 }
 
-// --- Many keys: here the arrays are checked, and in Filter what is in them ---
+// --- Many keys: this checks the arrays, and Filter checks what is in them ---
 
 // Whether a caller can have an array of `count` items.
 template <class Item>
@@ -320,10 +320,10 @@ bool possible(const Item* items, std::size_t count) noexcept {
   return count == 0 || (items != nullptr && count <= PTRDIFF_MAX / sizeof(Item));
 }
 
-// Nothing where the caller cannot have the arrays.
+// Empty if the caller cannot have such arrays.
 using MaybeKeys = std::optional<Keys>;
 
-// As the data of a bfs_keys.
+// The data of a bfs_keys as an array.
 template <class Item>
 const Item* items_of(const bfs_keys& from) noexcept {
   return static_cast<const Item*>(from.data);
@@ -343,7 +343,7 @@ MaybeKeys pair_keys(const bfs_keys& from) noexcept {
   return Keys::pairs({keys, from.count});
 }
 
-// For no keys the caller needs no offset.
+// Without keys the caller needs no offset.
 template <class Offset>
 MaybeKeys column_keys(const bfs_keys& from) noexcept {
   if (from.count == 0) return Keys();
@@ -396,7 +396,8 @@ Count answer(const Filter& filter, const Keys& keys, std::span<std::uint32_t> in
   return filter.select_keys(keys, indices);
 }
 
-// More keys than any array can have: an error that was taken for a number, for example. Nothing has room for answers.
+// More keys than an array can have: an error that was taken for a number, for example. No array has room for the
+// answers.
 bool absurd(std::size_t count) noexcept { return count > PTRDIFF_MAX / sizeof(bfs_key); }
 
 template <class Answer>

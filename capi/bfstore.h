@@ -17,9 +17,9 @@
  *   fails fills it in: the code, the errno, and a sentence that names the thing and the way out.  A call that succeeds
  *   leaves it alone.
  * - Structs begin with their size: sizeof, as the caller's compiler knows it.  A size below that of release 1.0 or
- * above 4096 is BFS_EINVAL, and nothing is touched.  If the caller's struct is longer than the library's, its unknown
- * tail must be zero where the library reads it, and becomes zero where the library fills it in.  If it is shorter, the
- *   fields that it lacks count as zero.
+ *   above 4096 is BFS_EINVAL, and nothing is touched.  If the caller's struct is longer than the library's, its unknown
+ *   tail must be zero where the library reads it, and becomes zero where the library fills it in.  If it is shorter,
+ *   the fields that it lacks count as zero.
  * - Flags: one bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL, and the error
  *   names it.
  * - Keys are bytes.  The empty key is a key; its pointer may be NULL.  Programs in different languages share a file
@@ -43,8 +43,8 @@
  *   in that log: every key up to it is durable in the filter.  An epoch says which log the position is of.
  * - Clean, dirty: a file is dirty while a writer has it open, and clean when the last writer has closed it.
  * - Adopt: to continue with a dirty file whose writer was killed.  Nothing is lost then.
- * - Unclean: dirty, and the machine went down since.  Keys after the marks may be missing, so nobody may use it until
- * it was recovered: its owners add again what came after their marks.
+ * - Unclean: dirty, and the machine went down since.  Keys after the marks may be missing, so no process may use it
+ *   until it was recovered: its owners add again what came after their marks.
  * - Poison: to mark a file for every process as one whose memory and disk may differ, because a sync failed.
  * - Supersede: to tell the users of a file that another file takes its place.
  * - Seal: to make a copy with checksums that is never written to again. */
@@ -60,7 +60,7 @@
 
 #if defined(__GNUC__)
 #define BFS_API __attribute__((visibility("default")))
-#define BFS_CHECK __attribute__((warn_unused_result)) /* who ignores the result may lose keys */
+#define BFS_CHECK __attribute__((warn_unused_result)) /* a caller that ignores the result may lose keys */
 #else
 #define BFS_API
 #define BFS_CHECK
@@ -70,7 +70,7 @@
 extern "C" {
 #endif
 
-/* A filter.  A function that makes one hands it to the caller, who ends it with bfs_close or bfs_abandon. */
+/* A filter.  A function that makes one gives it to the caller, which ends it with bfs_close or bfs_abandon. */
 typedef struct bfs_filter bfs_filter;
 
 /* --- Codes -------------------------------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ESUPERSEDED (-104) /* another file takes, or took, the place of this one: open the path again */
 #define BFS_EFULL (-105)       /* the handle has a hard limit, and the filter is at its capacity */
 #define BFS_EFAULT (-106)      /* a page could not be read, or the file was truncated: every answer is "maybe" now */
-#define BFS_ESEALED (-107)     /* sealed: no one writes to it again */
+#define BFS_ESEALED (-107)     /* sealed: no process writes to it again */
 #define BFS_ENOTSEALED (-108)  /* not sealed, so that it has no checksums */
 #define BFS_EDAMAGED (-109)    /* a sealed file with other bytes than those that were sealed */
 #define BFS_ENOTREGULAR (-200) /* not a regular file */
@@ -139,7 +139,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
 #define BFS_HASH_SIPHASH 3   /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
 
-/* Flags of every function that takes flags: one bit, one meaning.  Which functions take a flag stands behind it:
+/* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
  * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load. */
 
@@ -706,7 +706,7 @@ BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, u
  *
  * A log whose positions begin anew (it was reset, restored to an earlier moment, or continues on another machine)
  * takes a new *epoch*, a number that it never had.  An old mark, which may be higher than all positions of the new log,
- * would otherwise say that nothing is missing.  Where the mark is behind the end of the log, the log is another one.
+ * would otherwise say that nothing is missing.  Where the mark is after the end of the log, the log is another one.
  *
  * A reader that may open the filter before a writer has compared it checks that its mark is one that the engine wrote
  * down when it opened the filter last.  After BFS_EUNCLEAN, BFS_EPOISONED or BFS_ERECOVERING, open with
@@ -735,7 +735,7 @@ typedef struct bfs_owner_mark {
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
 /* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
- * the file has no mark of the owner, or has one of another epoch, or can not be read. */
+ * the file has no mark of the owner, or has one of another epoch, or cannot be read. */
 BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t epoch);
 
 /* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order.

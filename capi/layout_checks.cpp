@@ -1,4 +1,5 @@
-// What the ABI is made of, as the compiler sees it: a change here breaks every program that was built before.
+// The ABI's sizes, offsets and numbers, as the compiler sees them. A change here breaks every program that was built
+// before.
 #include <bfstore.h>
 #include <bfstore/bfstore.hpp>
 

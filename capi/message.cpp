@@ -11,7 +11,8 @@ constexpr std::string_view kLeftOut = " ... ";
 
 bool continues(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80; }
 
-// How many bytes the character that the text begins with has, by Table 3-7 of the Unicode standard; 0: it is none.
+// The length in bytes of the character at the text's beginning, by Table 3-7 of the Unicode standard. 0: it is not a
+// character.
 std::size_t character_at(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -29,7 +30,7 @@ std::size_t character_at(std::string_view text) noexcept {
   return good ? length : 0;
 }
 
-// A character of the text, or a byte that is none.
+// A character of the text, or a byte that is not part of one.
 struct Unit {
   std::size_t bytes;  // of the text
   std::array<char, 4> shown;
@@ -58,7 +59,7 @@ std::size_t shown_bytes(std::string_view text) noexcept {
   return sum;
 }
 
-// As many whole units as fit `most` bytes. Returns what was written.
+// Writes as many whole units as fit into `most` bytes. Returns how many bytes it wrote.
 std::size_t show(char* to, std::size_t most, std::string_view text) noexcept {
   std::size_t written = 0;
   while (!text.empty()) {
@@ -71,7 +72,7 @@ std::size_t show(char* to, std::size_t most, std::string_view text) noexcept {
   return written;
 }
 
-// The longest end of the text, of whole units, that takes at most `most` bytes.
+// The longest end of the text, of whole units, that takes at most `most` bytes when written.
 std::string_view end_of(std::string_view text, std::size_t most) noexcept {
   std::size_t left = shown_bytes(text);
   while (left > most) {

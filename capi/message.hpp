@@ -6,8 +6,8 @@
 
 namespace capi {
 
-// Writes the message with a NUL behind it, at most `room` bytes in all. A byte that is not part of valid UTF-8 becomes
-// \xNN. Of a message that does not fit the middle is left out, since it begins with a path and ends with the reason.
+// Writes the message and a NUL, at most `room` bytes in all. A byte that is not part of valid UTF-8 becomes \xNN. If
+// the message does not fit, its middle is left out, because it begins with a path and ends with the reason.
 void write_message(char* to, std::size_t room, std::string_view message) noexcept;
 
 }  // namespace capi

@@ -1,4 +1,4 @@
-// The caller's structs, which may be shorter or longer than the library's: read, and filled in.
+// The caller's structs, which may be shorter or longer than the library's: reads them, and fills them in.
 #pragma once
 
 #include <bfstore.h>
@@ -10,28 +10,28 @@
 
 namespace capi {
 
-// The sizes of release 1.0, below which no caller's struct is.
+// The sizes of release 1.0. No caller's struct is smaller.
 inline constexpr std::uint32_t kLeastError = sizeof(bfs_error);
 inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
 inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
 inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
 inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
 
-// The address may be no struct's, in a caller that was given garbage.
+// The address may not be a struct's: the caller may pass garbage.
 inline std::uint32_t size_said_by(const void* caller) noexcept {
   std::uint32_t struct_bytes = 0;
   std::memcpy(&struct_bytes, caller, sizeof struct_bytes);
   return struct_bytes;
 }
 
-// Whether a caller's struct can be as long as it says. Garbage is most often larger than any struct will ever be.
+// Whether a caller's struct can be as long as it says. Garbage is usually larger than any struct will ever be.
 inline bool possible_size(std::uint32_t struct_bytes, std::uint32_t least_bytes) noexcept {
   constexpr std::uint32_t kMostBytes = 4096;
   return struct_bytes >= least_bytes && struct_bytes <= kMostBytes;
 }
 
-// nullptr, or what is wrong with the caller's struct. What a shorter one lacks is zero in `known`; what this library
-// does not know of a longer one has to be zero.
+// nullptr, or what is wrong with the caller's struct. Fields that a shorter struct lacks are zero in `known`. Fields of
+// a longer struct that this library does not know have to be zero.
 template <class Struct>
 const char* read_struct(const Struct* caller, std::uint32_t least_bytes, Struct& known) noexcept {
   if (caller == nullptr) return " is null";
@@ -46,7 +46,8 @@ const char* read_struct(const Struct* caller, std::uint32_t least_bytes, Struct&
   return nullptr;
 }
 
-// As much as the caller's struct, whose size is a possible one, has room for; what it does not know becomes zero.
+// Fills in as much as fits the caller's struct, whose size is a possible one. Fields that this library does not know
+// become zero.
 template <class Struct>
 void fill_struct(Struct* caller, Struct known) noexcept {
   const std::uint32_t struct_bytes = known.struct_bytes = size_said_by(caller);

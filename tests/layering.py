@@ -1,7 +1,7 @@
-"""Who may include whom: fails on an include that breaks the rules of the rooms.
+"""Which room may include which: fails on an include that breaks the rules of the rooms.
 
 base <- hash, layout, region <- format <- store <- interop <- capi, tools, bench; layout <- sizing <- store
-hash, layout and region never include each other; tools and bindings see public headers alone.
+hash, layout and region never include each other; tools and bindings see only public headers.
 """
 
 import pathlib

@@ -68,7 +68,7 @@ def bytes_text(value: float | None) -> str:
 
 
 def section(results: Results, first: str, header: list, row_of) -> str:
-    """`row_of` takes a row's words behind `first` and its facts, and gives the cells. Nothing where nothing was run."""
+    """`row_of` takes a row's words after `first` and its facts, and returns the cells. Empty if nothing was run."""
     rows = []
     for name in results.names(first):
         words = name.split("/")[1:]

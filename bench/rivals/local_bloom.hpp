@@ -1,9 +1,9 @@
-// RocksDB's FastLocalBloom once more, for machines with AVX2: Debian builds librocksdb for machines without, so its own
-// code tests one probe after the other. Written anew from the description of that filter; rival_rocksdb.cpp has the
-// library's own reader answer millions of questions too, and they must agree.
+// RocksDB's FastLocalBloom once more, for machines with AVX2. Debian builds librocksdb for machines without it, so its
+// own code tests one probe after the other. Written from the description of that filter. rival_rocksdb.cpp asks the
+// library's own reader millions of questions, too, and the answers must agree.
 //
-// Filter: 64-byte lines. Of a hash's 64 bits, the low half chooses the line (times the number of lines, shifted down by
-// 32); the high half is h, and each of k probes is bit h >> 23 of the line, then h *= 0x9e3779b9.
+// The filter: 64-byte lines. Of a hash's 64 bits, the low half chooses the line (times the number of lines, shifted
+// down by 32). The high half is h, and each of k probes is bit h >> 23 of the line, then h *= 0x9e3779b9.
 #pragma once
 
 #include <immintrin.h>
@@ -27,7 +27,7 @@ struct LocalBloom {
       line[h >> 26] |= std::byte{1} << static_cast<int>((h >> 23) & 7);
   }
 
-  // Eight probes at once, and the next eight only if these are all there, as RocksDB does it.
+  // Eight probes at once, and the next eight only if these all find their bit, as in RocksDB.
   static bool test(const std::byte* line, std::uint64_t hash, std::uint32_t num_probes) noexcept {
     const __m256i steps = powers_of_phi();
     const auto* halves = reinterpret_cast<const __m256i*>(line);
@@ -43,7 +43,7 @@ struct LocalBloom {
       const __m256i place = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
       const __m256i asked = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
       const __m256i bits = _mm256_sllv_epi32(_mm256_srli_epi32(asked, 31), place);
-      // The answer is not branched on where these probes are the last.
+      // No branch on the answer if these probes are the last.
       if (left <= 8) return _mm256_testc_si256(words, bits) != 0;
       if (_mm256_testc_si256(words, bits) == 0) return false;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Filters as Python programs ask them: `key in filter` for one key at a time, and bfstore by way of ctypes beside them.
+"""Filters as Python programs ask them: `key in filter` for one key at a time, and bfstore through ctypes.
 
     build-deps/venv/bin/python bench/rivals/python_rivals.py --library build/capi/libbfstore.so --json python.json
 

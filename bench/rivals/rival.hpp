@@ -1,4 +1,4 @@
-// What the files of the rivals have in common: where they put their rows, and how a filled and checked one gets there.
+// What the files of the rivals share: where they put their rows, and how a filled and checked rival gets there.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@
 
 namespace bench {
 
-// The rivals for one number of keys and one number of bits a key. What is handed in outlives it, and it the rows.
+// The rivals for one number of keys and one number of bits a key. Its arguments outlive it, and it outlives the rows.
 struct RivalSite {
   const Hasher& hasher;
   const Population& population;
   std::span<std::uint8_t> answers;
   double bits_per_key = 0;
-  bool first_of_its_size = true;  // for what does not depend on the number of bits a key
+  bool first_of_its_size = true;  // for rivals that do not depend on the number of bits a key
   std::string place;
 
   Rows rows;
@@ -30,14 +30,14 @@ struct RivalSite {
   [[nodiscard]] std::uint64_t num_keys() const noexcept { return population.added.digests.size(); }
 };
 
-// What the table says of a rival, but for its FPR, which is measured here.
+// What the table says about a rival, except its FPR, which is measured here.
 struct RivalFacts {
   double num_probes = 0;
   double body_bytes = 0;
-  const void* body = nullptr;  // to see whether it lies in huge pages
+  const void* body = nullptr;  // to see whether it is in huge pages
 };
 
-// Fills a rival and checks its answers; then it has all rows that its functions allow.
+// Fills a rival and checks its answers. Then adds all rows that its functions allow.
 template <class S>
 Truth add_rival(RivalSite& site, const std::string& name, std::shared_ptr<S> subject) {
   double fpr = 0;
@@ -55,14 +55,14 @@ Truth add_rival(RivalSite& site, const std::string& name, std::shared_ptr<S> sub
   return truth;
 }
 
-// Each fills in its own rows, or says why there are none. Their files are left out of a build that lacks the library.
+// Each adds its own rows, or says why there are none. A build without the rival's library leaves its file out.
 void add_boost_bloom(RivalSite& site);
 void add_rocksdb(RivalSite& site);
 void add_leveldb(RivalSite& site);
 void add_libbloom(RivalSite& site);
 void add_unordered_set(RivalSite& site);
 
-// All of them, in turn.
+// Calls all of them, in turn.
 void add_rivals(RivalSite& site);
 
 }  // namespace bench

@@ -1,7 +1,9 @@
-// Boost.Bloom as rivals: the faster of its kinds of filter, given digests, with its own calls for many keys at once.
+// Boost.Bloom as rivals: the fastest of its kinds of filter, with digests, and with its own calls for many keys at
+// once.
 //
-// Built with all vectors of the machine that builds it (it chooses when it is compiled, not when it runs), and with the
-// headers of a newer Boost than the rest of this program: nothing else of Boost belongs into this file.
+// Compiled for all vector instructions of the machine that builds it (Boost.Bloom chooses at compile time, not at run
+// time), and with the headers of a newer Boost than the rest of this program. So no other use of Boost belongs into
+// this file.
 #include <boost/bloom.hpp>
 #include <boost/version.hpp>
 
@@ -14,9 +16,9 @@ static_assert(BOOST_VERSION >= 109000, "Boost.Bloom has calls for many keys from
 namespace bench {
 namespace {
 
-// A digest is mixed well already, and is passed on; a key is hashed as everybody else's.
+// Passes a digest on, because it is mixed well already. Hashes a key as for all other filters.
 struct PassOn {
-  using is_avalanching = void;  // else Boost.Bloom would mix it again
+  using is_avalanching = void;  // otherwise Boost.Bloom would mix it again
   using is_transparent = void;
   const Hasher* hasher;
   std::size_t operator()(std::uint64_t digest) const noexcept { return digest; }

@@ -1,5 +1,5 @@
 // LevelDB's built-in filter as a rival. It takes only keys as bytes, so a digest is a key of 8 bytes, which it hashes
-// once more; it is made of all its keys at once, and is asked one by one.
+// once more. It is made of all its keys at once, and is asked one by one.
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 
@@ -26,7 +26,7 @@ class LeveldbSubject {
     for (const std::uint64_t& digest : digests) slices.push_back(slice_of(digest));
     std::string made;
     policy_->CreateFilter(slices.data(), static_cast<int>(slices.size()), &made);
-    // Where the answers come from huge pages, as everybody's; copying is a small part of making.
+    // Puts the filter into huge pages, as for all subjects. The copy is a small part of making it.
     if (buffer_ == nullptr || buffer_->bytes().size() != made.size())
       buffer_ = std::make_unique<HeapBuffer>(made.size());
     char* start = reinterpret_cast<char*>(buffer_->bytes().data());

@@ -1,5 +1,5 @@
-// libbloom (Jyri J. Virkki's) as a rival. It takes only keys as bytes, so a digest is a key of 8 bytes, which it hashes
-// twice more (MurmurHash2); there is no call for many keys.
+// libbloom (by Jyri J. Virkki) as a rival. It takes only keys as bytes, so a digest is a key of 8 bytes, which it
+// hashes twice more (MurmurHash2). It has no call for many keys.
 #include <bloom.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 class LibbloomSubject {
  public:
-  // Its size follows from the rate that it is asked for: ln(rate) = -bits * ln(2)^2.
+  // Its size follows from the requested rate: ln(rate) = -bits * ln(2)^2.
   LibbloomSubject(int num_keys, double bits_per_key) {
     const double ln2 = std::log(2.0);
     if (bloom_init(&bloom_, num_keys, std::exp(-bits_per_key * ln2 * ln2)) != 0) fail("libbloom: bloom_init failed");
@@ -34,7 +34,7 @@ class LibbloomSubject {
   }
 
  private:
-  mutable struct bloom bloom_ {};  // bloom_check changes nothing, and does not say so
+  mutable struct bloom bloom_ {};  // bloom_check changes nothing, but its declaration does not say so
 };
 
 }  // namespace

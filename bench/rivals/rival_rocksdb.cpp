@@ -19,7 +19,7 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kMostAtOnce = 32;
-constexpr std::size_t kTail = 5;  // bytes behind the lines: what kind of filter this is, and its number of probes
+constexpr std::size_t kTail = 5;  // bytes after the lines: the kind of filter, and its number of probes
 
 rocksdb::Slice slice_of(const std::uint64_t& digest) noexcept {
   return {reinterpret_cast<const char*>(&digest), sizeof digest};
@@ -30,7 +30,7 @@ class Policy {
  public:
   explicit Policy(double bits_per_key) : policy_(rocksdb::NewBloomFilterPolicy(bits_per_key)) {}
 
-  // Its own builder's filter for the keys.
+  // The policy's own builder's filter for the keys.
   rocksdb::Slice build(std::span<const std::uint64_t> digests, std::unique_ptr<const char[]>& owner) const {
     const rocksdb::BlockBasedTableOptions options;
     const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
@@ -76,7 +76,7 @@ class RocksdbSubject {
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) {
     std::unique_ptr<const char[]> owner;
     const rocksdb::Slice made = policy_.build(digests, owner);
-    // Where the answers come from huge pages, as everybody's; copying is a small part of making.
+    // Puts the filter into huge pages, as for all subjects. The copy is a small part of making it.
     if (buffer_ == nullptr || buffer_->bytes().size() != made.size())
       buffer_ = std::make_unique<HeapBuffer>(made.size());
     std::copy_n(made.data(), made.size(), reinterpret_cast<char*>(buffer_->bytes().data()));
@@ -105,7 +105,7 @@ std::uint32_t probes_for(const Policy& policy) {
   return num_probes_of({reinterpret_cast<const std::byte*>(filter.data()), filter.size()});
 }
 
-// The filter's bits are set here; they are tested here, and by librocksdb.
+// A filter whose bits are set here, and tested here and by librocksdb.
 class LocalBloomSubject {
  public:
   LocalBloomSubject(const Hasher& hasher, std::uint64_t num_keys, double bits_per_key)
@@ -140,7 +140,7 @@ class LocalBloomSubject {
     LocalBloom::add(lines_.line(digest), digest, lines_.num_probes);
     return 0;
   }
-  // With a prefetch 8 keys ahead, as RocksDB's builder does it.
+  // With a prefetch 8 keys ahead, as in RocksDB's builder.
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) noexcept {
     constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < digests.size(); ++i) {
@@ -158,7 +158,7 @@ class LocalBloomSubject {
   }
 
  private:
-  // Prefetches the lines of 32 keys, then tests them, as RocksDB's own call for many keys.
+  // Prefetches the lines of 32 keys, then tests them, as in RocksDB's own call for many keys.
   template <class DigestOf>
   std::uint64_t ask(std::size_t count, DigestOf digest_of, std::span<std::uint8_t> answers) const {
     std::array<std::uint64_t, kMostAtOnce> digests;
@@ -211,7 +211,7 @@ void add_hashed(RivalSite& site) {
   const Population& population = site.population;
   check_same(site.place, *library, *filter, population.present_queries);
   check_same(site.place, *library, *filter, population.absent);
-  // It has the facts of the filter that it asks.
+  // Has the facts of the filter that it asks.
   RowMaker maker{site.place, "rocksdb-digest", site.rows.back().facts, {}};
   for (Row& row : subject_rows(std::move(maker), *library, population, truth, site.answers))
     site.rows.push_back(std::move(row));

@@ -1,5 +1,4 @@
-// std::unordered_set of the digests as the floor: what a program does that has no filter, in the pages that malloc
-// gives.
+// std::unordered_set of the digests as the floor: what a program without a filter does, in the pages that malloc gives.
 #include <unordered_set>
 
 #include "rival.hpp"
@@ -11,7 +10,7 @@ namespace {
 constexpr std::uint64_t kNodeBytes = 32;
 constexpr std::uint64_t kBucketBytes = sizeof(void*);
 
-// More take minutes to add, of the hour that a full run has.
+// More keys take minutes to add, in a full run of an hour.
 constexpr std::uint64_t kMostKeys = 20'000'000;
 
 class SetSubject {

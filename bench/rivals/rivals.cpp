@@ -1,4 +1,4 @@
-// Which rivals there are, and what the table says of those whose library was not there when this was built.
+// Which rivals there are, and what the table says about a rival whose library this build lacks.
 #include <array>
 
 #include "rival.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 struct Rival {
   const char* name;
-  void (*add)(RivalSite&);  // null: left out of this build
+  void (*add)(RivalSite&);  // null: this build lacks it
   const char* needs;
 };
 

@@ -1,4 +1,4 @@
-// The two classes of RocksDB 7.8 that its public header only names: the order of their virtual functions is their ABI.
+// The two classes of RocksDB 7.8 that its public header only names. The order of their virtual functions is their ABI.
 // (In its sources they are in table/block_based/filter_policy_internal.h.)
 #pragma once
 
@@ -23,7 +23,7 @@ class FilterBitsBuilder {
   virtual Slice Finish(std::unique_ptr<const char[]>* buffer) = 0;
 };
 
-// At most 32 keys at once. HashMayMatch is that of the built-in readers, which all filters here have.
+// At most 32 keys at once. HashMayMatch is a function of the built-in readers, and all filters here have one.
 class FilterBitsReader {
  public:
   virtual ~FilterBitsReader() = default;

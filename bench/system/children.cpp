@@ -38,7 +38,7 @@ struct Pipe {
   End input;
 };
 
-// Standard input and output are the descriptors given; all others of ours close themselves.
+// Standard input and output are the given descriptors. All other descriptors of this program close themselves.
 pid_t start(const std::string& program, std::vector<std::string> command, int input, int output) {
   std::vector<char*> pointers;
   for (std::string& word : command) pointers.push_back(word.data());
@@ -55,7 +55,7 @@ pid_t start(const std::string& program, std::vector<std::string> command, int in
   fail_errno("starting " + command.front());
 }
 
-// Up to the end of the line; empty at the end of the pipe.
+// Reads up to the end of the line. Empty at the end of the pipe.
 std::string read_line(int pipe) {
   std::string line;
   for (char byte = 0; read(pipe, &byte, 1) == 1 && byte != '\n';) line += byte;
@@ -107,7 +107,7 @@ std::vector<Outcome> Team::go() {
     std::istringstream words(read_line(output.number()));
     if (!(words >> outcome.begin >> outcome.end >> outcome.cpu)) fail("a child process failed at its work");
   }
-  // Only when a writer has closed its file are all of its counters in it.
+  // Only a writer that has closed its file has all of its counters in it.
   while (!processes_.empty()) {
     int status = 0;
     waitpid(processes_.back(), &status, 0);

@@ -1,4 +1,4 @@
-// Other processes: copies of this program that begin their work all at once, and programs that are timed.
+// Other processes: copies of this program that begin their work at the same time, and programs that are timed.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace bench::system {
 
-// One end of a pipe, or any other descriptor; closed with it.
+// One end of a pipe, or any other descriptor, which it closes.
 class End {
  public:
   explicit End(int number = -1) noexcept : number_(number) {}
@@ -26,24 +26,25 @@ class End {
   int number_;
 };
 
-// What a child has done, in seconds of a clock that all processes share.
+// When a child worked, in seconds of a clock that all processes share.
 struct Outcome {
   double begin = 0;
   double end = 0;
-  double cpu = 0;  // that the child has used between
+  double cpu = 0;  // CPU time of the child in between
 };
 
-// Copies of this program, started with fork and exec; each gets "--child" and its arguments, and becomes `ready`.
+// Copies of this program, started with fork and exec. Each gets "--child" and its arguments, and reports when it is
+// `ready`.
 class Team {
  public:
-  // Returns when all are ready.
+  // Returns when all copies are ready.
   explicit Team(const std::vector<std::vector<std::string>>& arguments);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
-  ~Team();  // kills who is still there
+  ~Team();  // kills those that still run
 
   [[nodiscard]] const std::vector<pid_t>& processes() const noexcept { return processes_; }
-  // Opens the gate; returns when all are done.
+  // Lets all begin, and returns when all are done.
   std::vector<Outcome> go();
 
  private:
@@ -52,12 +53,12 @@ class Team {
   std::vector<End> outputs_;
 };
 
-// In a child, what work_with_the_others() is made of.
+// For a child: the parts of work_with_the_others().
 void wait_at_the_gate();
 Outcome now();
 void tell(const Outcome& outcome);
 
-// In a child: says that it is ready, waits for the others, works, and says when.
+// For a child: reports that it is ready, waits for the others, works, and reports when it did.
 template <class Work>
 void work_with_the_others(Work work) {
   wait_at_the_gate();
@@ -69,7 +70,7 @@ void work_with_the_others(Work work) {
 
 // A program that ran to its end with exit code 0; anything else is a failure. `output` is a path.
 struct Run {
-  double seconds = 0;  // of a clock on the wall
+  double seconds = 0;  // wall-clock time
   double cpu = 0;      // user and system
 };
 Run run_program(const std::vector<std::string>& command, const std::string& output);

@@ -1,4 +1,5 @@
-// One lookup in a file that is not in memory: page faults, pages brought in, and time; beside reading one byte of it.
+// One lookup in a file that is not in memory: page faults, pages brought in, and time. Compared with reading one byte
+// of it.
 #include <sys/mman.h>
 
 #include <chrono>
@@ -16,7 +17,7 @@ namespace {
 constexpr double kMicro = 1e6;
 constexpr std::uint64_t kSeed = 7;
 
-// What each of many lookups has cost.
+// The costs of each of many lookups.
 struct Costs {
   std::vector<double> seconds, major, minor, pages;
 
@@ -46,12 +47,13 @@ void measure_one(Costs& costs, const Watched& watched, auto&& look) {
   costs.pages.push_back(static_cast<double>(watched.pages_in_memory()) - pages);
 }
 
-// Opened anew each time, so that the file can be dropped; of keys that are in it, for these take all probes.
+// Opens the file anew each time, so that it can be dropped from memory. Asks for keys that are in it, because these
+// take all probes.
 Measured look_up(const std::string& path, const MapOption& option, const std::vector<std::uint64_t>& present) {
   const Watched watched(path);
   Costs costs;
   std::vector<double> opening, opening_pages;
-  // The first lookup of a process brings the code into memory too.
+  // The first lookup of a process brings the code into memory, too.
   if (!value_of(option.open(path, bfstore::OpenMode::kRead)).contains_digest(present.front()))
     fail(path + ": a wrong no");
   for (const std::uint64_t digest : present) {
@@ -70,7 +72,7 @@ Measured look_up(const std::string& path, const MapOption& option, const std::ve
   return measured;
 }
 
-// The least that it can cost: one byte of a mapping, anywhere in the file. `advice`: for madvise().
+// The least that a lookup can cost: one byte of a mapping, anywhere in the file. `advice`: for madvise().
 Measured read_a_byte(const std::string& path, std::uint64_t times, int advice) {
   const Watched watched(path);
   std::mt19937_64 random(kSeed);
@@ -85,7 +87,7 @@ Measured read_a_byte(const std::string& path, std::uint64_t times, int advice) {
   return costs.summary();
 }
 
-// Closed and clean.
+// The file is closed and clean.
 std::string make_filled(const std::string& path, const Scale& scale, bfstore::Layout layout) {
   if (std::filesystem::exists(path)) return path;
   bfstore::Filter filter = make_file(path, scale.capacity, kBitsPerKey, layout);

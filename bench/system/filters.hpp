@@ -16,7 +16,7 @@
 
 namespace bench::system {
 
-// A way to map a file. Whoever adds an option to the library's open adds a line to kMapOptions.
+// A way to map a file. A new option of the library's open needs a line in kMapOptions.
 struct MapOption {
   const char* name;
   bfstore::Result<bfstore::Filter> (*open)(const std::string& path, bfstore::OpenMode mode);
@@ -43,7 +43,7 @@ inline void check(const bfstore::Error& error) {
   if (!error.ok()) fail(error.message);
 }
 
-// The same for the same seed, here and in other processes.
+// The same for the same seed, in every process.
 inline std::vector<std::uint64_t> digests_of(std::uint64_t seed, std::uint64_t count) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> digests(count);
@@ -55,7 +55,7 @@ inline void add_all(bfstore::Filter& filter, std::span<const std::uint64_t> dige
   if (!filter.add_keys(bfstore::Keys::digests(digests)).ok()) fail("adding was refused");
 }
 
-// How many of them may be present.
+// How many of the digests may be present.
 inline std::uint64_t count_present(const bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
   std::vector<std::uint8_t> answers(digests.size());
   const bfstore::Count present = filter.contains_keys(bfstore::Keys::digests(digests), answers);
@@ -68,7 +68,7 @@ inline void check_present(const bfstore::Filter& filter, std::span<const std::ui
   if (present != digests.size()) fail("a wrong no for " + std::to_string(digests.size() - present) + " keys");
 }
 
-// At `path`, where no file is: for digests, kBitsPerKey for each, open for writing.
+// Makes a file at `path`, where there is none: for digests, with kBitsPerKey for each, open for writing.
 inline bfstore::Filter make_file(const std::string& path, std::uint64_t capacity, double bits_per_key,
                                  bfstore::Layout layout = bfstore::Layout::kBlocked) {
   bfstore::Options options;

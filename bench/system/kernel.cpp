@@ -40,8 +40,8 @@ struct stat stat_of(const std::string& path) {
   return facts;
 }
 
-// The first line of a mapping in smaps ("7f00-7f20 r--s 00000000 fe:00 12345   /path") says whether what follows is
-// ours.
+// The first line of a mapping in smaps ("7f00-7f20 r--s 00000000 fe:00 12345 /path") says whether the following lines
+// are about our file.
 bool is_first_line(const std::string& line) { return line.find('-') < line.find(' '); }
 
 std::uint64_t inode_in(const std::string& line) {
@@ -62,7 +62,7 @@ void drop_from_memory(const std::string& path) {
   for (int i = 0; i < kTries; ++i) {
     if (posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED) != 0) break;
     if (watched.pages_in_memory() == 0) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // pages that are still being read ahead
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // read-ahead is still under way
   }
   throw Unmeasurable("the file system keeps its files in memory");
 }
@@ -100,7 +100,7 @@ std::uint64_t io_bytes(const std::string& field) {
 }
 
 std::optional<std::uint64_t> device_bytes_written(const std::string& path) {
-  constexpr std::uint64_t kSector = 512;  // whatever the device says of itself
+  constexpr std::uint64_t kSector = 512;  // whatever the device itself reports
   const dev_t device = stat_of(path).st_dev;
   std::ifstream disks("/proc/diskstats");
   for (std::string line; std::getline(disks, line);) {

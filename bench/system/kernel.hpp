@@ -10,10 +10,10 @@
 
 namespace bench::system {
 
-// Takes all of a file out of memory: syncs it, then drops its pages. No process may have touched a mapping of it.
+// Removes all of a file from memory: syncs it, then drops its pages. No process may have touched a mapping of it.
 void drop_from_memory(const std::string& path);
 
-// A mapping for looking alone: none of it is touched.
+// A mapping that only watches: it touches no page.
 class Watched {
  public:
   explicit Watched(const std::string& path);
@@ -38,15 +38,15 @@ struct Faults {
 // Of this process, so far.
 Faults faults();
 
-// Bytes that this process has had read from or made to be written to a device, so far (/proc/self/io). A page counts as
+// Bytes that this process has caused to be read from or written to a device so far (/proc/self/io). A page counts as
 // written when it becomes dirty.
 std::uint64_t io_bytes(const std::string& field);
 
-// Bytes that have been written to the whole device that the file is on, by anybody, so far; nothing where the kernel
-// does not say (a network's file system).
+// Bytes that all processes have written so far to the whole device that the file is on. Empty if the kernel does not
+// tell (a network filesystem).
 std::optional<std::uint64_t> device_bytes_written(const std::string& path);
 
-// What a process's mappings of the file take: all of it, and its share of what it shares with others.
+// What a process's mappings of the file take: all of it, and its share of what it shares with other processes.
 struct Memory {
   std::uint64_t resident_bytes = 0;      // Rss
   std::uint64_t proportional_bytes = 0;  // Pss

@@ -1,8 +1,8 @@
 // bfsystem: what bfbench does not measure, because it takes several processes, the disk, or other programs: processes
-// that share a file, opening, files that are not in memory, what a sync writes, and building from text.
+// that share a file, opening, files that are not in memory, what a sync writes, and filters built from text.
 //
-// Every measurement checks its answers; one that is wrong ends the program with exit code 1. Google Benchmark repeats
-// them in random order and writes the JSON, from which bench/report/system_table.py makes tables:
+// Every measurement checks its answers; a wrong one ends the program with exit code 1. Google Benchmark repeats them in
+// random order and writes the JSON, from which bench/report/system_table.py makes tables:
 //   bfsystem --quick --json system.json && bench/report/system_table.py system.json
 #include <benchmark/benchmark.h>
 #include <bfstore/bfstore.hpp>
@@ -73,14 +73,14 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   return settings;
 }
 
-// Prints nothing: the tables are made from the JSON.
+// Prints nothing, because the tables are made from the JSON.
 class QuietReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-// One repetition. A wrong answer is kept in `failure`: an exception would have to pass through Google Benchmark.
+// One repetition. Keeps a wrong answer in `failure`: an exception would have to pass through Google Benchmark.
 void measure(benchmark::State& state, const Row& row, std::string& failure) {
   std::cerr << row.name << '\n';
   for ([[maybe_unused]] auto iteration : state) {

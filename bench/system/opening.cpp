@@ -1,4 +1,4 @@
-// Opening a large filter for reading: how long, and what of the file that brings into memory.
+// Opening a large filter for reading: how long it takes, and how much of the file it brings into memory.
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kMicro = 1e6;
 
-// Made when it is first asked for; its blocks are allocated and never written, so that takes no time. Removed at once
-// when the folder is.
+// Made when it is first needed. Its blocks are allocated and never written, so that takes no time. Removed with its
+// folder.
 class LargeFile {
  public:
   LargeFile(std::string path, std::uint64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
@@ -56,7 +56,7 @@ Measured open_in_memory(LargeFile& file, std::uint64_t opens) {
   return summary(seconds);
 }
 
-// What is in memory afterwards is more than what was read for the header: the kernel reads ahead.
+// More is in memory afterwards than was read for the header, because the kernel reads ahead.
 Measured open_cold(LargeFile& file, std::uint64_t opens) {
   const Watched watched(file.path());
   std::vector<double> seconds;
@@ -79,7 +79,7 @@ Measured open_cold(LargeFile& file, std::uint64_t opens) {
 }  // namespace
 
 Rows opening_rows(const Scale& scale, const Places& places) {
-  // Looking for pages of a large file takes longer than opening it.
+  // Finding the pages of a large file in memory takes longer than opening it.
   const std::uint64_t cold_opens = std::max<std::uint64_t>(5, scale.opens / 100);
   auto file = std::make_shared<LargeFile>(places.folder + "/large.bf", scale.large_bytes);
   const std::string name = "opening/" + std::to_string(scale.large_bytes) + '/';

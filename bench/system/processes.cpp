@@ -1,4 +1,4 @@
-// 1, 2 and 4 processes that add to one file, ask it, and do both at once; and how much memory it takes them.
+// 1, 2 and 4 processes that add to one file, ask it, and do both at once; and how much memory that takes.
 #include "processes.hpp"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 constexpr std::array kTeams{1, 2, 4};
 constexpr std::size_t kBatch = 4096;
 
-// A part of all keys: whose, and how many. Parts with different seeds have no key in common (but by a chance of 2^64).
+// A part of all keys: its seed, and how many. Parts with different seeds share no key (but for a chance of 2^-64 a
+// pair).
 struct Part {
   std::uint64_t seed;
   std::uint64_t count;
@@ -52,7 +53,7 @@ void ask_part(const std::string& path, const Part& part) {
   if (present != digests.size()) fail("a wrong no while other readers ask");
 }
 
-// Adds new keys, and after each batch asks about as many that others put there before.
+// Adds new keys, and after each batch asks about as many keys that other processes added before.
 void add_and_ask(const std::string& path, const Part& added, const Part& asked) {
   bfstore::Filter filter = value_of(bfstore::Filter::open(path, bfstore::OpenMode::kWrite));
   const auto fresh = added.digests();
@@ -68,7 +69,7 @@ void add_and_ask(const std::string& path, const Part& added, const Part& asked) 
   check(filter.close());
 }
 
-// Has touched every page when the others are let go, and stays until then.
+// Touches every page, and stays until all processes have done so.
 void hold(const std::string& path, const Part& part) {
   const bfstore::Filter filter = value_of(bfstore::Filter::open(path, bfstore::OpenMode::kRead));
   check_present(filter, part.digests());
@@ -95,7 +96,7 @@ void check_all(const std::string& path, std::uint64_t keys, int members, int gen
   for (int i = 0; i < members; ++i) check_present(filter, part_of(keys, members, i, generation).digests());
 }
 
-// From the first one's begin to the last one's end.
+// From the first begin to the last end.
 Measured together(const std::vector<Outcome>& outcomes, std::uint64_t keys) {
   double begin = outcomes.front().begin;
   double end = outcomes.front().end;
@@ -109,7 +110,7 @@ Measured together(const std::vector<Outcome>& outcomes, std::uint64_t keys) {
 }
 
 Measured measure_team(const std::string& work, int members, std::uint64_t keys, const std::string& path) {
-  const std::uint64_t half = work == "both" ? keys / 2 : keys;  // half is there before, half is added
+  const std::uint64_t half = work == "both" ? keys / 2 : keys;  // half is added before, half meanwhile
   bfstore::Filter made = make_file(path, keys, kBitsPerKey);
   if (work != "add") fill(made, half, members, 0);
   check(made.close());
@@ -126,7 +127,7 @@ Measured measure_team(const std::string& work, int members, std::uint64_t keys, 
   return measured;
 }
 
-// Every process has all pages of the file in its page tables; one copy is in memory, of which each has its share.
+// Every process has all pages of the file in its page tables. Memory has one copy, of which each process has its share.
 Measured measure_sharing(int members, std::uint64_t keys, const std::string& path) {
   bfstore::Filter made = make_file(path, keys, kBitsPerKey);
   fill(made, keys, members, 0);

@@ -1,4 +1,4 @@
-// What a copy of bfsystem does that was started with --child.
+// What a copy of bfsystem does when it is started with --child.
 #pragma once
 
 #include <string>

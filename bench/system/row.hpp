@@ -1,5 +1,5 @@
-// One thing that bfsystem measures. Each call is one repetition, on a file of its own or on one that is put back into
-// the state that it had.
+// One measurement of bfsystem. Each call is one repetition, on a file of its own or on one that is put back into its
+// earlier state.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct Measured {
 };
 
 struct Row {
-  std::string name;  // "processes/add/2": what system_table.py finds it by
+  std::string name;  // "processes/add/2": the name for system_table.py
   std::function<Measured()> measure;
 };
 
 using Rows = std::vector<Row>;
 
-// This machine can not show it (no room on the disk, say): a line of the table gives the reason. Wrong answers, on the
-// other hand, are what fail() of fail.hpp is for: they end the program with exit code 1.
+// This machine cannot show it (no room on the disk, for example); a line of the table gives the reason. For a wrong
+// answer use fail() of fail.hpp, which ends the program with exit code 1.
 class Unmeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,20 +32,20 @@ class Unmeasurable : public std::runtime_error {
 
 // How much of everything.
 struct Scale {
-  std::uint64_t shared_keys = 10'000'000;  // that several processes add to one file
+  std::uint64_t shared_keys = 10'000'000;  // of the file that several processes add to
   std::uint64_t large_bytes = std::uint64_t{16} << 30;
   std::uint64_t capacity = 100'000'000;   // of the files that are read cold and synced: 125 MB
-  std::uint64_t filled_keys = 4'000'000;  // that are in them: several on every page
+  std::uint64_t filled_keys = 4'000'000;  // keys in them: several on every page
   std::uint64_t opens = 1000;
   std::uint64_t cold_lookups = 200;
   std::uint64_t syncs = 5;
-  std::uint64_t lines = 10'000'000;  // of text
+  std::uint64_t lines = 10'000'000;  // lines of text
 };
 
 inline constexpr double kBitsPerKey = 10;
 
 struct Places {
-  std::string folder;  // for files; who makes them removes them
+  std::string folder;  // for files; a measurement removes those that it makes
   std::string bf;      // the program that builds filters from text
 };
 

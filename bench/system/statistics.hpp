@@ -1,4 +1,4 @@
-// Medians and percentiles of what one repetition has seen.
+// Medians and percentiles of one repetition's samples.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace bench::system {
 
-// The sample below which `share` of all lie, 0 to 1.
+// The sample with `share` (0 to 1) of all samples below it.
 inline double percentile(std::vector<double> samples, double share) {
   const auto place =
       std::min(samples.size() - 1, static_cast<std::size_t>(share * static_cast<double>(samples.size())));

@@ -1,4 +1,4 @@
-// Filters from text: bf building, adding and asking, beside wc -l, which only reads it, and sort -u.
+// Filters from text: bf building, adding and asking, compared with wc -l, which only reads the text, and sort -u.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kLeastBytes = 16;
 constexpr std::size_t kMostBytes = 32;
 
-// `count` lines, each of which begins with its number and is filled up with what looks random, so no two are alike; in
-// an order that is none, or sort would have nothing to do.
+// `count` lines. Each begins with its number and continues with what looks random, so no two are equal. They are in no
+// order, because otherwise sort would have nothing to do.
 void write_lines(const std::string& path, std::uint64_t count) {
   constexpr std::array kDigits{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   std::mt19937_64 random(1);
   std::ofstream file(path, std::ios::binary);
   for (std::uint64_t i = 0; i < count; ++i) {
-    // Multiplying by an odd number is a bijection of 40 bits: ten of the digits.
+    // Multiplying by an odd number is a bijection of 40 bits, which are ten of the digits.
     std::array<std::uint64_t, 2> bits{i * 0x9e3779b97fU & 0xff'ffff'ffffU, random()};
     std::array<char, kMostBytes + 1> line{};
     for (std::size_t digit = 0; digit < kMostBytes; ++digit) {
@@ -46,7 +46,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// The text, the filter that is made of it, and what the programs say.
+// The text, the filter made of it, and the programs' output.
 class Text {
  public:
   Text(std::uint64_t count, const Places& places)

@@ -7,7 +7,7 @@
  *   ./engine FOLDER get KEY          the newest value; exit code 1 if there is none
  *   ./engine FOLDER answer           for each line "KEY" of standard input: "KEY = VALUE", or "KEY is absent"
  *   ./engine FOLDER sync             makes the filter durable up to the rows of now
- *   ./engine FOLDER rebuild          makes a new filter, while others go on reading and writing
+ *   ./engine FOLDER rebuild          makes a new filter, while other processes read and write
  *   ./engine FOLDER compact          makes a new log of the newest rows; also after an older log was restored
  *
  * The numbers of the steps are those of "The engine's protocol" in bfstore.h.  Where a real engine has an index, this
@@ -76,7 +76,7 @@ static void check(int good, const char* what) {
   if (!good) die("%s: %s", what, strerror(errno));
 }
 
-/* FNV-1a.  A torn write is to be noticed; nobody is malicious here. */
+/* FNV-1a.  It detects a torn write; it is not for attackers. */
 static uint64_t checksum_of(const void* bytes, size_t count) {
   const unsigned char* at = bytes;
   uint64_t hash = 0xcbf29ce484222325ULL;
@@ -114,7 +114,7 @@ static int read_record(int log, uint64_t at, struct record* record) {
          record->checksum == checksum_of(&record->kind, sizeof *record - offsetof(struct record, kind));
 }
 
-/* Durable when it returns.  Returns the position behind it. */
+/* Durable when it returns.  Returns the position after it. */
 static uint64_t append(int log, uint64_t at, struct record* record) {
   record->checksum = checksum_of(&record->kind, sizeof *record - offsetof(struct record, kind));
   check(pwrite(log, record, sizeof *record, (off_t)at) == sizeof *record, "appending to the log");
@@ -176,7 +176,7 @@ static void lock_log(struct engine* engine) {
 
 /* --- The filter, for writers -------------------------------------------------------------------------------------- */
 
-/* Adds the keys of all records from `at` on.  Returns the position behind the last one, or 0 where the filter takes no
+/* Adds the keys of all records from `at` on.  Returns the position after the last one, or 0 where the filter takes no
  * more keys: `at` is never 0. */
 static uint64_t add_from(const struct engine* engine, bfs_filter* filter, uint64_t at) {
   struct record record;
@@ -188,7 +188,7 @@ static uint64_t add_from(const struct engine* engine, bfs_filter* filter, uint64
 
 /* A filter of all rows takes the place of the one that is there, if any.  Needs no lock: rows that other processes
  * append meanwhile are either in the log when bfs_supersede returns, and are added here; or their add is refused after
- * that, and they are added to the new filter by whoever appended them. */
+ * that, and they are added to the new filter by the process that appended them. */
 static void build_filter(const struct engine* engine) {
   bfs_error error = {.struct_bytes = sizeof error};
   bfs_options options = {.struct_bytes = sizeof options, .fpr = 0.01, .mode = 0644};
@@ -300,8 +300,8 @@ static void put(struct engine* engine, const char* key, const char* value) {
   unlock_log(engine);
 }
 
-/* Step 3.  Every row up to what is visible has returned from an add, whoever put it: the low-water mark.  A sync that
- * failed is never tried again: the filter is recovered. */
+/* Step 3.  Every row up to what is visible has returned from an add, in one process or another: the low-water mark.  A
+ * sync that failed is never tried again: the filter is recovered. */
 static void sync_filter(struct engine* engine) {
   uint64_t mark;
   lock_log(engine);

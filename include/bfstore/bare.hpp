@@ -1,18 +1,18 @@
-// Bare filters without a handle: for an engine whose table has a small filter in each block, at any address and for the
-// length of one call.
+// Bare filters without a handle: for an engine whose tables have a small filter in each block, at any address, used for
+// the length of one call.
 //
 //     std::vector<std::byte> block(bfstore::bare::bytes_for(keys.size(), 10));
 //     if (bfstore::bare::build(block, bfstore::Keys::views(keys)) != bfstore::Code::kOk) return;  // no filter
 //     ...
 //     if (!bfstore::bare::contains(block, key)) continue;  // certainly not in the block
 //
-// A bare filter is a body and an 8-byte trailer and nothing else (FORMAT.md, "Bare form"). Its hash is XXH3 with seed
-// 0, or the owner's own (Hash::kExternal).
+// A bare filter is a body and an 8-byte trailer (FORMAT.md, "Bare form"). Its hash is XXH3 with seed 0, or the caller's
+// own (Hash::kExternal).
 //
-// No function here allocates, takes a lock, throws or needs an aligned buffer. Threads: any number; no thread changes
-// the buffer during a call.
-// The environment variable BFSTORE_FORCE_ISA chooses the kernel as it was when the process first came here; where this
-// CPU cannot run it, the scalar one answers. Answers never depend on it.
+// No function here allocates, takes a lock, throws, or needs an aligned buffer. Any number of threads may call them; no
+// thread may change the buffer during a call.
+// The environment variable BFSTORE_FORCE_ISA chooses the kernel, with the value that it has at the first call in the
+// process. If this CPU cannot run that kernel, the scalar one answers. Answers never depend on it.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -26,26 +26,27 @@
 
 namespace bfstore::bare {
 
-// False: `filter` is a whole bare filter (body and trailer), and the key was certainly not among those that it was
-// built of. True: the key may be one of them, or these bytes are not a bare filter that this library understands, or
-// its hash takes no keys.
-// Damage to the trailer, or another length, gives true. Damage to the body does not show: a body has no checksum.
+// False if `filter` is a whole bare filter (body and trailer) that was certainly built without the key. Otherwise true:
+// the key may be in it, or these bytes are not a bare filter that this library understands, or its hash takes no keys.
+// Damage to the trailer, or a wrong length, gives true. Damage to the body does not show: a body has no checksum.
 [[nodiscard]] bool contains(std::span<const std::byte> filter, std::string_view key) noexcept;
 
-// The same for a digest of the filter's hash: XXH3_64bits(key, key_bytes), which is XXH3 with seed 0, or the owner's.
+// As contains(), for a digest of the filter's hash: XXH3_64bits(key, key_bytes), which is XXH3 with seed 0, or the
+// caller's own.
 [[nodiscard]] bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept;
 
-// The length of a bare filter of so many keys: a body of num_keys * bits_per_key bits, rounded up to what the layout
-// can have (64 bytes for blocked, 8 for classic), and the trailer. 0 if there is no such filter: no such layout, bits
-// per key that are not a positive number, or more than 2^48 bits.
+// The bytes of a bare filter of `num_keys` keys: a body of num_keys * bits_per_key bits, rounded up to 64 bytes for
+// blocked and to 8 for classic, and the trailer. 0 if no such filter exists: an unknown layout, bits per key that are
+// not a positive number, or more than 2^48 bits.
 [[nodiscard]] std::uint64_t bytes_for(std::uint64_t num_keys, double bits_per_key,
                                       Layout layout = Layout::kBlocked) noexcept;
 
 // Builds a bare filter of these keys that is exactly as long as `filter`, and overwrites all of it. k is the best one
-// for as many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, and add().
-// kInvalid: no filter of the layout is so long (see bytes_for), a key is null, or something is wrong with the keys.
-// kLayout, kHash: a bare filter cannot have it. kDigestOnly: the hash takes digests alone. kUnsupported: the layout
-// takes no keys. On a code the buffer is as before.
+// for that many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, followed by
+// add().
+// kInvalid: no filter of the layout is that long (see bytes_for), a key is null, or something is wrong with the keys.
+// kLayout, kHash: unknown, or not for bare filters. kDigestOnly: the hash takes digests only. kUnsupported: the layout
+// takes no keys. On an error the buffer is as before.
 [[nodiscard]] Code build(std::span<std::byte> filter, const Keys& keys, Layout layout = Layout::kBlocked,
                          Hash hash = Hash::kXxh3) noexcept;
 

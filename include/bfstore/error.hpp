@@ -1,5 +1,4 @@
-// What can go wrong: one list of codes, shared with the C ABI and never renumbered, and the Result that carries
-// either a value or an Error.
+// What can go wrong: one list of codes, which the C ABI shares, and Result, which carries either a value or an Error.
 #pragma once
 
 #include <cassert>
@@ -13,8 +12,8 @@
 
 namespace bfstore {
 
-// The numbers are the BFS_E codes of capi/bfstore.h: they are stored in other people's programs, so they are never
-// renumbered and never reused.
+// The numbers are the BFS_E codes of capi/bfstore.h. Other people's programs store them, so they are never renumbered
+// and never reused.
 enum class Code : std::int32_t {
   kOk = 0,
 
@@ -37,7 +36,7 @@ enum class Code : std::int32_t {
   kFilesystem = -16,   // on a network or overlay filesystem, which may show readers an older file
   kKey = -17,          // the secret key is missing, is another one, or the filter has none
 
-  // The state of a good file.
+  // The file is good; its state forbids this.
   kUnclean = -100,     // dirty when the machine went down, or copied while in use
   kPoisoned = -101,    // a sync failed: memory and disk may differ
   kLost = -102,        // truncated, overwritten or zero-filled while it was mapped
@@ -45,11 +44,11 @@ enum class Code : std::int32_t {
   kSuperseded = -104,  // another file takes, or took, the place of this one: open the path again
   kFull = -105,        // the handle has a hard limit, and the filter is at its capacity
   kFault = -106,       // a page could not be read, or the file was truncated: every answer is "maybe" now
-  kSealed = -107,      // sealed: no one writes to it again
+  kSealed = -107,      // sealed: no process writes to it again
   kNotSealed = -108,   // not sealed, so that it has no checksums
   kDamaged = -109,     // a sealed file with other bytes than those that were sealed
 
-  // What a reader's checklist found, in the order in which it is checked (FORMAT.md).
+  // The path does not name a good filter file. The codes are in the order in which a reader checks (FORMAT.md).
   kNotRegular = -200,  // not a regular file
   kSymlink = -201,     // a symbolic link, where none is followed
   kTooShort = -202,    // shorter than its header
@@ -67,7 +66,7 @@ enum class Code : std::int32_t {
   kCapacity = -214,    // n or p is impossible
   kBody = -215,        // the body is not where, or not as long as, it must be
   kRecord = -216,      // a parameter record is malformed, or critical and unknown
-  kCanary = -217,      // this library hashes otherwise than the one that made the file
+  kCanary = -217,      // this library hashes differently from the one that made the file
   kSlots = -218,       // no state slot is valid
   kLiveWord = -219,    // the live word or the end word is not the file's own
 };
@@ -75,14 +74,14 @@ enum class Code : std::int32_t {
 // The name of a code as C programs spell it ("BFS_EUNCLEAN"), or nullptr if there is no such code.
 [[nodiscard]] const char* code_name(Code code) noexcept;
 
-// The errno that says the same (kExists: EEXIST), for languages that choose the class of an error by it; 0: there is
+// The errno that says the same (kExists: EEXIST), for languages that choose an exception's class by it. 0 if there is
 // none.
 [[nodiscard]] int natural_errno(Code code) noexcept;
 
-// One sentence for a person; never nullptr.
+// One sentence for a person. Never nullptr.
 [[nodiscard]] const char* code_text(Code code) noexcept;
 
-// An outcome: Code::kOk, or a code with the message that names the thing and the way out.
+// An outcome: Code::kOk, or a code with a message that names the thing and the way out.
 struct [[nodiscard]] Error {
   Code code = Code::kOk;
   int os_errno = 0;  // 0 where no system call was involved
@@ -91,14 +90,14 @@ struct [[nodiscard]] Error {
   [[nodiscard]] bool ok() const noexcept { return code == Code::kOk; }
 };
 
-// Thrown by Result::value() of an error, as by std::expected: a bug in the program that did not look.
+// Result::value() of an error throws it, like std::expected: a bug in a program that did not check for the error.
 class BadResult : public std::logic_error {
  public:
   explicit BadResult(const Error& error) : std::logic_error("the value of an error was used: " + error.message) {}
 };
 
 // A value or an Error (never one whose code is kOk). Using the value of an error throws BadResult.
-// A Result<bool> is neither true nor false: `if (!f.is_current())` would ask for an error, and not for the answer.
+// A Result<bool> does not convert to bool: `if (!f.is_current())` would test for an error and not for the answer.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -129,7 +128,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> held_;
 };
 
-// What the hot calls return, without allocating: a number of keys, or a code. Truthiness is not defined on purpose.
+// What the hot calls return, without allocating: a number of keys, or a code. It does not convert to bool, on purpose.
 class [[nodiscard]] Count {
  public:
   constexpr Count(std::uint64_t keys) noexcept : number_(static_cast<std::int64_t>(keys)) {}
@@ -141,7 +140,7 @@ class [[nodiscard]] Count {
   }
   // Only when ok().
   [[nodiscard]] constexpr std::uint64_t keys() const noexcept { return static_cast<std::uint64_t>(number_); }
-  // As the C ABI has it: the number of keys, or a negative code.
+  // As in the C ABI: the number of keys, or a negative code.
   [[nodiscard]] constexpr std::int64_t raw() const noexcept { return number_; }
 
  private:

@@ -1,9 +1,9 @@
 // The filter: made, opened, asked, added to, synced and closed.
 //
-// A Filter is a handle, movable and not copyable; destroying it closes it. No function throws except where
-// std::string runs out of memory; what can fail says so in its return value.
-// Threads: one handle serves any number of threads at once in every function but close(), publish(), a move and the
-// destructor, which need the handle to themselves. Any number of handles and processes may have one file open.
+// A Filter is a handle, movable and not copyable; destroying it closes it. A failure is a return value: no function
+// throws, except where std::string runs out of memory.
+// Threads: any number may use one handle at once, in every function but close(), abandon(), publish(), a move and the
+// destructor, which need the handle for themselves. Any number of handles and processes may have one file open.
 // C++ has no stable ABI: link the static library, or use the project as a Meson subproject.
 #pragma once
 
@@ -24,10 +24,10 @@
 namespace bfstore {
 
 enum class OpenMode : std::uint32_t {
-  kRead = 1,       // asks only: keeps no lock, writes nothing, never waits for writers
-  kWrite = 2,      // adds too, beside any number of other writers
-  kExclusive = 4,  // adds as the only writer; kBusy if there is another. Adding is several times as fast as beside
-                   // others, having no need of atomic instructions; threads of one handle take turns
+  kRead = 1,       // asks only; keeps no lock and never waits for adds (OpenOptions::no_write: when it writes)
+  kWrite = 2,      // asks and adds, concurrently with any number of other writers
+  kExclusive = 4,  // asks and adds as the only writer; kBusy if there is another. Adds are several times as fast,
+                   // because they need no atomic instructions. Threads of one handle take turns
 };
 
 class Lookup;  // inline.hpp
@@ -38,20 +38,20 @@ class Filter {
   Filter& operator=(Filter&&) noexcept;
   ~Filter();
 
-  // Makes a new, empty filter at `path`, open for writing. The complete file appears under its name or nothing
-  // does; its blocks are allocated: adding cannot run out of disk (but see bfstore.h). Durable when this returns.
+  // Makes a new, empty filter file at `path`, open for writing. The complete, durable file appears under its name, or
+  // nothing does. Its blocks are allocated, so adding cannot run out of disk (bfstore.h: bfs_create has the limits).
   static Result<Filter> create(const std::string& path, const Options& options);
 
-  // Opens an existing file. For writing, the file is marked dirty, durably, before this returns. A dirty file
-  // without a live writer is adopted if a process was merely killed in this boot; otherwise kUnclean (see OpenOptions
-  // for what then can be done).
-  // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel for everything that is
-  // opened or made while it is set; one that this CPU can not run is an error. Answers never depend on it.
+  // Opens an existing file. For writing: the file is marked dirty, durably, before this returns, so that a later crash
+  // is noticed. A dirty file without a live writer is adopted if a process was merely killed in this boot: nothing is
+  // lost. Any other dirty file is kUnclean: recover it (OpenOptions::recover), or make it again.
+  // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of what is opened or
+  // made while it is set. One that this CPU cannot run is kInvalid. Answers never depend on it.
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
-  // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
-  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. Of the options: `map`, `key` and
-  // `any_filesystem`.
+  // Reads in place an embedded filter in a file of any other format. It begins `offset` bytes into the file, a multiple
+  // of 64, and is at most `max_bytes` long (0: up to the end of the file). Of the options it takes `map`, `key`,
+  // `any_filesystem`, `no_follow` and `no_write`.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                    const OpenOptions& options = {});
 
@@ -59,11 +59,11 @@ class Filter {
   static Result<std::uint64_t> required_bytes(const Options& options);
 
   // Makes a new, empty filter in the caller's buffer, which is 64-byte aligned, at least required_bytes() long, and
-  // outlives the handle. The caller saves the bytes; nothing here touches a file.
+  // must outlive the handle. Nothing touches a file: the caller saves the bytes.
   static Result<Filter> format(std::span<std::byte> buffer, const Options& options);
 
-  // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and outlives the handle. `bare`: the
-  // buffer is exactly body and trailer. `key`: OpenOptions. The first reads and adds, the second only reads.
+  // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and must outlive the handle. `bare`:
+  // the buffer is exactly body and trailer. `key`: see OpenOptions. wrap() reads and adds, wrap_to_read() only reads.
   static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<SecretKey>& key = {});
   static Result<Filter> wrap_to_read(std::span<const std::byte> buffer, bool bare = false,
                                      const std::optional<SecretKey>& key = {});
@@ -93,14 +93,14 @@ class Filter {
   // superseded: its handles answer "maybe", its writers get kSuperseded.
   Error publish();
 
-  // For a filter that was made `unpublished` to `replace` a file with writers: supersedes that file now, before
-  // publish(). What its writers added before is in their logs; what they add from now on is refused. So the caller can
-  // add the end of those logs to this filter, and publish it, and no key is in neither. Until then nobody can open the
-  // path for writing. Without publish() the old file goes on where it was when this handle is closed.
+  // For a filter that was created `unpublished` to `replace` a file with writers: supersedes that file now, before
+  // publish(). What that file's writers added before is in their logs. What they add from now on is refused. So add the
+  // end of those logs to this filter, and publish it: then no key is in neither. Until then no process can open the
+  // path for writing. If this handle is closed instead, the old file continues as before.
   Error supersede();
 
-  // Closes; the last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever is
-  // returned. Closing without looking at the outcome (the destructor) loses nothing but the news of a failed sync.
+  // Closes the handle. The last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever
+  // this returns. A caller that ignores the result (the destructor does) loses only the news of a failed sync.
   Error close();
 
   // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
@@ -109,96 +109,101 @@ class Filter {
 
   // --- One key ------------------------------------------------------------------------------------------------
 
-  // Adds a key. Adding it again changes nothing and dirties no page. Readers in any process see it once this returns;
-  // it survives a killed process at once, and a power cut once a later sync() returns ok.
-  // keys() is 1 if the key was certainly new, 0 if it may have been there; on a code nothing changed. Of those who add
-  // one key at the same moment, several may be told 1.
+  // Adds a key. Adding it again changes nothing and dirties no page. Readers in every process see it once this returns.
+  // It survives a killed process at once, and a power cut once a later sync() returns ok.
+  // keys() is 1 if the key was certainly new, 0 if it may have been there. Of several threads that add one key at the
+  // same moment, more than one may get 1. On an error the key does not count as added, although some of its bits may be
+  // set.
   Count add(std::string_view key) noexcept;
   Count add_digest(std::uint64_t digest) noexcept;
 
-  // false: the key was certainly never added. true: it may have been, or something is in doubt (see health()).
+  // false: the key was certainly never added. true: it may have been, or the file is in doubt (see health()).
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
-  // The same as a number, which the C ABI hands on as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
+  // The same as a number, which the C ABI returns as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
   [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;
 
-  // The key's digest in this file; other files with equal hash and seed (or secret key) have the same. Nothing for
+  // The key's digest in this file. Files with equal hash and seed (or secret key) have equal digests. Empty for
   // Hash::kExternal. For Hash::kSipHash it is as secret as the key: it shows where the bits are.
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
-  // In whatever form the caller has them (keys.hpp). Many at once cost a fraction of as many single calls once a filter
-  // is larger than the caches: the cache misses of 128 keys are under way together.
+  // In the form in which the caller has them (keys.hpp). Once a filter is larger than the caches, a call with many keys
+  // costs a fraction of as many single calls: the cache misses of 128 keys are under way together.
 
-  // keys() is how many were certainly new. On a code found in the arguments nothing was added.
+  // Adds keys. keys() is how many were certainly new. kInvalid and kDigestOnly: nothing was added. With any other code
+  // some of the keys may have been added, and none counts as added.
   Count add_keys(const Keys& keys) noexcept;
 
-  // Into how many threads of its own (1 to 64) a call that adds many keys divides its work from now on, where this
-  // handle is the only writer and the layout is blocked; calls of fewer than 16,384 keys a thread are not divided.
-  // kInvalid for a handle that adds beside others: there, let threads of yours add.
+  // The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
+  // writer and the layout is blocked. A call with fewer than 16,384 keys a thread uses its own thread alone. kInvalid
+  // for a handle that adds concurrently with others: there, let threads of the caller's add.
   Error use_threads(unsigned threads);
 
-  // answers[i] is 0 if key i is certainly absent, else 1; keys() is how many may be present. On a code every answer is
-  // 1 (maybe). `answers` is at least as long as the keys.
+  // answers[i] is 0 if key i is certainly absent or a null, otherwise 1. keys() is how many may be present. On an error
+  // every answer is 1 (maybe). `answers` is at least as long as the keys.
   Count contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept;
 
-  // A selection vector: the first keys() of `indices` are, ascending, the numbers of the keys that may be present. On a
-  // code they are the numbers of all keys. `indices` is at least as long as the keys, of which there are at most 2^32;
-  // what is behind the last index is left undefined.
+  // A selection vector: the first keys() of `indices` are the numbers of the keys that may be present, ascending. On an
+  // error they are the numbers of all keys. `indices` is at least as long as the keys; what follows the last number is
+  // undefined. At most 2^32 keys.
   Count select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept;
 
-  // digests[i] is the digest of key i (digest()), 0 for a null; keys() is how many keys there are. On a code nothing is
-  // written. `digests` is at least as long as the keys.
+  // digests[i] is the digest of key i in this file (digest()), 0 for a null. keys() is the number of keys. On an error
+  // nothing is written. `digests` is at least as long as the keys.
   Count digest_keys(const Keys& keys, std::span<std::uint64_t> digests) const noexcept;
 
   // --- Durability ---------------------------------------------------------------------------------------------
 
-  // What an engine has to do, and in which order, is in bfstore.h, "The engine's protocol".
+  // bfstore.h, "The engine's protocol", says what an engine has to do, and in which order.
 
-  // Makes everything that was added before the call durable, and then stores the position: the caller promises that
-  // every key of that log up to the mark has returned from an add. After a crash, adding again what came after
-  // get_mark() restores the filter. Within one epoch the higher mark stays; another epoch takes the place of epoch and
-  // mark. Mark 0 with an epoch makes the owner known, so that a recovery waits for it; mark 0 and epoch 0 store
-  // nothing. At most 64 owners. An error poisons the file: a sync that failed can not be retried.
+  // Makes everything that was added before the call durable, then stores `position`: the caller promises that every key
+  // of that log up to the mark has returned from an add. After a crash, adding again what came after get_mark()
+  // restores the filter. In one epoch the higher mark stays; another epoch replaces epoch and mark. Mark 0 with an
+  // epoch makes the owner known, so that a recovery waits for it. Mark 0 with epoch 0 stores nothing. At most 64
+  // owners: kOwners, and the keys are durable. A failure poisons the file, for every process: a sync that failed cannot
+  // be retried.
   Error sync(const LogPosition& position = {});
 
-  // The mark of the owner in that epoch, as of the last sync of any process. 0 means: add the keys of all rows. So it
-  // is if the file has no mark of the owner, or has one of another epoch, or can not be read.
+  // The mark of `owner` in `epoch`, as of the last sync by any process. 0 means: add the keys of all rows. It is 0 if
+  // the file has no mark of the owner, has one of another epoch, or cannot be read.
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch = 0) const noexcept;
 
-  // Everything that is stored, as of the last sync of any process. kInvalid for a buffer.
+  // All marks in the file, as of the last sync by any process. kInvalid for a buffer.
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
 
-  // Forgets the owner, durably, and makes its place free: get_mark() is 0 then, and nothing keeps the owner from
-  // beginning again. What was added before the call is durable first. A recovery does not wait for the owner any more:
-  // keys of its log that came after its mark, and that nobody adds again, are answered "no" then. So drop an owner
-  // whose rows are gone. If the other owners, one at least, have said that they recovered,
-  // the recovery is over with this. An owner that the file does not know is no error.
+  // Forgets `owner`, durably, and frees its lane: get_mark() is 0 then, and the owner may begin again. What was added
+  // before the call is made durable first. A recovery no longer waits for the owner: the keys of its log that came
+  // after its mark, and that no process adds again, are answered "no" when it is over. So drop an owner whose rows are
+  // gone. If the other owners, one at least, have finished a recovery, it is over with this call. An owner that the
+  // file does not know is no error.
   Error drop_owner(std::uint64_t owner);
 
-  // For a handle that was opened to recover: the owner has added again every key of its log that came after its mark.
-  // Durable when this returns. True if the recovery is over (every owner that is stored has said so, or none is
-  // stored), false if others are waited for. What the file does not know it can not wait for: an owner that adds keys
-  // stores a position first (one sync each time it opens the file), or has to be replayed before the last one says so.
+  // For a handle that was opened to recover: `owner` has added again every key of its log that came after its mark.
+  // Durable when this returns. True if the recovery is over: every owner that the file knows has finished it, or the
+  // file knows none. False if it waits for other owners. It cannot wait for an owner that the file does not know: an
+  // owner that adds keys calls sync() once with its epoch each time it opens the file, or has to be replayed before the
+  // last other owner calls this.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
   // --- Facts --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Shape& shape() const noexcept;
-  // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
-  // kRecovering or kFault. Reads memory, and makes no system call.
+  // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering or
+  // kFault. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
-  // Whether the path still names this file, as long as it must be, and nobody is putting another in its place: a handle
-  // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other
-  // programs what it knew.
-  // Of a range of a file: whether the path still names the file, and the filter is in its place.
-  // Asks the file system, and the kernel for failed writes. kInvalid for a buffer.
+  // True if the path still names this file, as long as it must be, and no process is putting another in its place. A
+  // handle of a file that was replaced continues to answer "maybe". A handle of a file that another program removed or
+  // renamed continues to answer from it.
+  // For a range of a file: true if the path still names the file, and the filter is in its place.
+  // Asks the file system, and the kernel for failed writes, which it writes down in the file (poisons). kInvalid for a
+  // buffer.
   [[nodiscard]] Result<bool> is_current() const;
-  // Without a wish it reads memory, and makes no system call.
+  // Without a wish it reads memory only, and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;
 
-  // What a lookup needs, for callers who want it inlined (inline.hpp). Good until this handle is closed.
+  // What a lookup needs, for callers that inline it (inline.hpp). Valid until this handle is closed.
   [[nodiscard]] Lookup lookup() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The hashes that this version knows, and what each needs.
+// The hashes that this version knows, and what each one needs.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -12,16 +12,16 @@ namespace bfstore {
 struct HashInfo {
   Hash hash{};
   const char* name = nullptr;  // as the tools write it
-  bool takes_keys = false;     // else digests alone, which the owner brings
+  bool takes_keys = false;     // otherwise it takes digests only, which the caller computes
   bool takes_seed = false;
-  bool takes_secret = false;  // a SecretKey, which no file has
-  bool fits_bare = false;     // the bare form has room for all that a reader must know
+  bool takes_secret = false;  // a SecretKey, which is in no file
+  bool fits_bare = false;     // the bare form has room for everything that a reader needs
 };
 
-// All of them, in the order of their numbers.
+// All hashes, in the order of their numbers.
 [[nodiscard]] std::vector<HashInfo> hashes();
 
-// Nothing if there is no such hash.
+// Empty if there is no such hash.
 [[nodiscard]] std::optional<HashInfo> hash_of(Hash hash) noexcept;
 [[nodiscard]] std::optional<HashInfo> hash_named(std::string_view name) noexcept;
 

@@ -1,18 +1,18 @@
-// Lookups that are inlined into the caller's loop: for engines that are built with bfstore, in C++.
+// Lookups that are inlined into the caller's loop: for C++ engines that are built together with bfstore.
 //
 //     const bfstore::Lookup lookup = filter.lookup();
 //     if (!lookup.contains_digest(digest)) continue;  // no call, no indirection: a multiplication and one cache line
 //
-// The test of a line is compiled for the instruction set that the including file is compiled for: AVX-512 with
-// -mavx512f -mavx512vl (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, else
-// scalar. Nothing is chosen at run time here, and BFSTORE_FORCE_ISA has no say; Filter's own functions choose for
-// themselves. All give the same answers.
+// The test of a line is compiled for the instruction set of the including file: AVX-512 with -mavx512f -mavx512vl
+// (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, otherwise scalar. Nothing is
+// chosen at run time here, and BFSTORE_FORCE_ISA has no effect; Filter's own functions choose for themselves. All give
+// the same answers.
 //
-// A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, where that is
-// inlined too. A filter with Hash::kExternal takes the owner's own, and one with Hash::kSipHash Filter::digest(key)
-// alone.
+// A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, if the caller
+// inlines that, too. A filter with Hash::kExternal takes the caller's own digests, and one with Hash::kSipHash only
+// Filter::digest(key).
 //
-// A filter of another layout than blocked is asked by a call, of the kernel that was chosen when it was opened.
+// A lookup in a filter of another layout than blocked is a call of the kernel that was chosen when it was opened.
 //
 // Link the static library, or use the project as a Meson subproject.
 #pragma once
@@ -32,25 +32,25 @@
 
 namespace bfstore {
 
-// A view of an open Filter: copy it at will; it is good until the handle is closed. Threads: any number. Where lookups
-// are many, let it be a local variable of the loop's function: then the compiler keeps it in registers.
+// A view of an open Filter. It is cheap to copy, and valid until the handle is closed. Threads: any number. In a loop
+// of many lookups make it a local variable of the loop's function, so that the compiler keeps it in registers.
 class Lookup {
  public:
-  explicit Lookup(const layout::Target& target) noexcept : target_(target) {}  // the library's
+  explicit Lookup(const layout::Target& target) noexcept : target_(target) {}  // for the library alone
 
-  // As Filter::contains_digest: false is a certain no; everything in doubt is true.
+  // As Filter::contains_digest: false is a certain no; every doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
     return target_.inlined ? test<BlockedKernel>(digest) : call(digest) != 0;
   }
 
-  // The same for code that is compiled for less than the CPUs it runs on: a call of the kernel that was chosen when the
-  // filter was opened. 1 is maybe.
+  // The same, for code that is compiled for less than the CPUs that it runs on: a call of the kernel that was chosen
+  // when the filter was opened. 1 is maybe.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::int32_t call(std::uint64_t digest) const noexcept {
     return target_.ask(target_, digest);
   }
 
-  // Asks for the line that contains_digest(digest) will read, some time before it does. Nothing where a key is not in
-  // one line.
+  // Prefetches the line that contains_digest(digest) will read; call it some time before. Does nothing if the layout
+  // does not put a key in one line.
   BFSTORE_ALWAYS_INLINE void prefetch(std::uint64_t digest) const noexcept {
     if (target_.inlined) layout::prefetch<layout::Blocked>(target_.words, target_.geometry, digest);
   }

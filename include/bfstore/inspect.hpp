@@ -22,49 +22,49 @@ struct Problem {
 };
 
 enum class FileState {
-  kUnknown,     // the state can not be read
+  kUnknown,     // the state cannot be read
   kClean,       // synced and closed
   kInUse,       // dirty, and a writer has it open
-  kAdoptable,   // dirty, no writer: a process was killed in this boot; the next open goes on
+  kAdoptable,   // dirty, no writer: a process was killed in this boot, and the next open adopts the file
   kUnclean,     // dirty, no writer, another boot or another copy, or killed while syncing
-  kRecovering,  // a recovery was begun, and not every owner has said that it is over
+  kRecovering,  // a recovery was begun, and an owner has not finished it
   kPoisoned,    // a sync failed
-  kSuperseded,  // another file is being put in its place, or was to be when its maker was killed
+  kSuperseded,  // another file is taking its place, or was when the process that replaces it was killed
   kEmbedded,    // an embedded filter has no state of its own
 };
 
 // "clean", "in use", ...
 [[nodiscard]] const char* file_state_name(FileState state) noexcept;
 
-// What a keyed filter keeps of its secret key: enough to tell another one.
+// What a file keeps of its secret key: enough to detect another key.
 struct KeyCheck {
-  std::uint64_t salt = 0;  // random, so that two filters do not show that they have one key
+  std::uint64_t salt = 0;  // random: two filters do not show that they have the same key
   std::uint64_t tag = 0;   // the salt's SipHash under the key
 
   bool operator==(const KeyCheck&) const noexcept = default;
 };
 
-// Where a sealed file's checksums are, and what they are of.
+// Where a sealed file's checksums are, and what they cover.
 struct Seal {
   std::uint32_t chunk_bytes = 0;
   std::uint64_t num_chunks = 0;
   std::uint64_t checksums_offset = 0;
-  std::uint64_t checksum = 0;    // of the checksums
-  std::uint64_t keys_added = 0;  // when it was sealed
+  std::uint64_t checksum = 0;    // of the checksums themselves
+  std::uint64_t keys_added = 0;  // as of the seal
 
   bool operator==(const Seal&) const noexcept = default;
 };
 
-// The values of a filter's parameter records (src/format/FORMAT.md): what one filter has and another has not.
+// The values of a filter's parameter records (src/format/FORMAT.md), each of which may be absent.
 struct Parameters {
-  std::optional<std::string> note;    // the owner's own words
+  std::optional<std::string> note;    // the maker's own words
   std::optional<Seal> seal;           // of a sealed file
   std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
 
   bool operator==(const Parameters&) const = default;
 };
 
-// The identity as the bytes say it, believed or not. A parameter record that breaks a rule is among the problems alone.
+// The identity as the bytes have it, believed or not. A parameter record that breaks a rule is only among the problems.
 struct ReportedIdentity : Parameters {
   std::uint16_t version_major = 0;
   std::uint16_t version_minor = 0;
@@ -96,26 +96,26 @@ struct ReportedSlot {
 struct Report {
   std::string path;
   std::uint64_t file_bytes = 0;
-  std::uint64_t allocated_bytes = 0;         // on disk, holes left out
-  std::string first_bytes;                   // up to 16, to tell what a foreign file is
-  std::optional<ReportedIdentity> identity;  // where the file is long enough and begins with the magic
+  std::uint64_t allocated_bytes = 0;         // on disk, without holes
+  std::string first_bytes;                   // at most 16, to show what a foreign file is
+  std::optional<ReportedIdentity> identity;  // if the file is long enough and begins with the magic
   std::array<std::optional<ReportedSlot>, 2> slots;
   FileState state = FileState::kUnknown;
   bool syncing = false;
-  bool being_changed = false;  // somebody holds the lock of the state: it is about to be another one
+  bool being_changed = false;  // another process holds the lock of the state, which is about to change
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;
-  std::optional<Fill> fill;                      // where the body could be counted
+  std::optional<Fill> fill;                      // if the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file
   std::optional<std::uint64_t> resident_bytes;   // of the body, in the page cache, before it was counted
-  std::vector<Problem> problems;                 // every broken rule; empty for a good file
+  std::vector<Problem> problems;                 // every rule that the file breaks; empty for a good file
 
-  // No rule of the format is broken (the state may still need attention).
+  // The file breaks no rule of the format. Its state may still need attention.
   [[nodiscard]] bool valid() const noexcept { return problems.empty(); }
 };
 
-// kNotFound, kAccess, kSystem where the file can not be read at all; otherwise a report, however bad the file is.
+// kNotFound, kAccess or kSystem if the file cannot be read at all; otherwise a report, however bad the file is.
 // `count_bits` reads the whole body.
 Result<Report> inspect(const std::string& path, bool count_bits = true);
 

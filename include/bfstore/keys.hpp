@@ -1,9 +1,9 @@
 // Many keys in the form in which the caller has them: what Filter::add_keys, contains_keys and select_keys take.
 //
-// A Keys is a view and cheap to copy. It owns nothing: the caller's memory outlives it, and no thread changes that
-// memory during a call.
-// One key is a std::string_view, and many keys are a Keys. No conversion leads from one to the other: each form has a
-// function with a name that makes it.
+// A Keys is a view and cheap to copy. It owns nothing: the caller's memory must outlive it, and no thread may change
+// that memory during a call.
+// One key is a std::string_view, and many keys are a Keys. Neither converts to the other: each form has a named
+// function that makes it.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -21,7 +21,7 @@ namespace bfstore {
 
 class Keys {
  public:
-  // No keys at all, which every filter takes.
+  // No keys, which every filter takes.
   Keys() noexcept = default;
 
   // Key i has key_bytes[i] bytes at keys[i]. Only an empty key may have a null pointer.
@@ -32,15 +32,15 @@ class Keys {
 
   [[nodiscard]] static Keys views(std::span<const std::string_view> keys) noexcept { return Keys(Views{keys}); }
 
-  // Pointer and length in one struct, as C programs and many languages have them. Not the same as views: where a
-  // string_view keeps its pointer is up to the standard library (libstdc++ puts the length first).
+  // Pointer and length in one struct, as in C programs and many languages. Not the same as views: the standard library
+  // decides where a string_view keeps its pointer (libstdc++ puts the length first).
   // Only an empty key may have a null pointer.
   [[nodiscard]] static Keys pairs(std::span<const iovec> keys) noexcept { return Keys(Pairs{keys}); }
 
-  // `count` keys of `key_bytes` each, which is not 0. Each begins `stride` bytes after the one before: a field of
-  // records in an array, for example. Without a stride they are one directly after the other.
+  // `count` keys of `key_bytes` bytes each, which is not 0. Each key begins `stride` bytes after the one before, for
+  // example in a field of an array of records. Without a stride the keys have no gaps.
   // Keys that overlap (a stride below key_bytes) are an error: two arguments may be swapped, and a filter of the wrong
-  // keys answers "no" to the right ones. Windows that slide over a text are views or pairs.
+  // keys answers "no" to the right ones. For windows that slide over a text use views or pairs.
   [[nodiscard]] static Keys fixed(const void* bytes, std::size_t key_bytes, std::size_t count,
                                   std::size_t stride) noexcept {
     return Keys(Fixed{static_cast<const char*>(bytes), key_bytes, count, stride});
@@ -49,8 +49,9 @@ class Keys {
     return fixed(bytes, key_bytes, count, key_bytes);
   }
 
-  // Key i is bytes[offsets[i]] .. bytes[offsets[i + 1]]: one more offset than keys, as in Apache Arrow's columns of
-  // strings. The offsets do not descend, the first is at least 0, and the last at most `num_bytes`: check() compares.
+  // Key i is bytes[offsets[i]] .. bytes[offsets[i + 1]], with one more offset than keys, as in string columns of Apache
+  // Arrow. The offsets do not descend, the first is at least 0, and the last at most `num_bytes`; check() compares
+  // them.
   [[nodiscard]] static Keys column(const void* bytes, std::size_t num_bytes,
                                    std::span<const std::int32_t> offsets) noexcept {
     return Keys(Column<std::int32_t>{{static_cast<const char*>(bytes), num_bytes}, offsets});
@@ -63,10 +64,10 @@ class Keys {
   // Digests of the filter's hash: see Filter::digest().
   [[nodiscard]] static Keys digests(std::span<const std::uint64_t> digests) noexcept { return Keys(Digests{digests}); }
 
-  // The same keys, of which some are null: key i is there if bit i of `bits` is 1, counted from bit `first_bit`, the
-  // lowest bit of a byte first (Apache Arrow's validity bitmap). A null is not the empty key: add_keys() skips it,
-  // contains_keys() answers 0 and select_keys() leaves it out, since no call can have added it.
-  // Its place in the form has to be sound nevertheless; its bytes are not read.
+  // The same keys, of which some are null: key i is there if bit first_bit + i of `bits` is 1, the lowest bit of a byte
+  // first (Apache Arrow's validity bitmap). A null is not the empty key: no call can have added it, so add_keys() skips
+  // it, contains_keys() answers 0, and select_keys() leaves it out.
+  // Its place in the form has to be sound, too; its bytes are not read.
   [[nodiscard]] Keys where_valid(const std::uint8_t* bits, std::size_t first_bit = 0) const noexcept {
     Keys keys = *this;
     keys.validity_ = bits;
@@ -79,17 +80,17 @@ class Keys {
     return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
   }
 
-  // How many; without a meaning where check() finds a mistake.
+  // The number of keys, nulls included. Meaningless if check() finds a mistake.
   [[nodiscard]] std::size_t size() const noexcept {
     return std::visit([](const auto& keys) { return keys.size(); }, form_);
   }
 
-  // kOk, or kInvalid where the arguments cannot be right: arrays of unequal length, a null pointer to a key that is not
+  // kOk, or kInvalid if the arguments cannot be right: arrays of unequal length, a null pointer to a key that is not
   // empty, offsets that descend or leave the column, a width of 0, keys that overlap or that no memory can hold. Reads
-  // the pointers and the offsets, and no key. Each call of Filter that takes keys does this before anything else.
+  // the pointers and the offsets, and no key. Each function of Filter that takes keys calls this first.
   [[nodiscard]] Code check() const noexcept;
 
-  // The forms. All but Digests have key i at [i].
+  // The forms. In all but Digests, key i is at [i].
   struct Pointers {
     std::span<const void* const> keys;
     std::span<const std::size_t> key_bytes;
@@ -155,7 +156,8 @@ class Keys {
     }
   };
 
-  // What `use` makes of the form: the way to a loop that is compiled for each form and does not ask for it at each key.
+  // Returns what `use` makes of the form. A loop in `use` is compiled for each form, and does not choose it at each
+  // key.
   template <class Use>
   decltype(auto) visit(Use use) const {
     return std::visit(use, form_);

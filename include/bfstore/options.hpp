@@ -1,4 +1,4 @@
-// How to make a filter, and what it says of itself. Plain values, no behaviour.
+// How to make and open a filter, and the facts that a filter reports. Plain values, no behaviour.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@ namespace bfstore {
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
 enum class Layout : std::uint16_t {
-  kBlocked = 1,  // one 64-byte line a key, k probes in its 512 bits: one cache miss, one page fault
-  kClassic = 2,  // Bloom's own: k probes anywhere in m bits; the lowest false-positive rate
+  kBlocked = 1,  // one line of 64 bytes a key, k probes in its 512 bits: a lookup costs one cache miss, one page fault
+  kClassic = 2,  // Bloom's own: k probes anywhere in m bits: the lowest false-positive rate, and k cache misses
 };
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
 enum class Hash : std::uint16_t {
   kXxh3 = 1,      // XXH3-64 with the file's seed
-  kExternal = 2,  // the caller passes digests of its own, well mixed hash; functions that take keys refuse
+  kExternal = 2,  // the caller passes digests of its own, well mixed hash, and never keys
   kSipHash = 3,   // SipHash-2-4 under a SecretKey: for keys that strangers choose
 };
 
-// The secret of a filter with Hash::kSipHash: 16 random bytes, kept by the owner and never in the file. Who does not
-// know it can not choose keys that fill the filter faster than others, nor find out alone which absent keys it says
-// "maybe" to. It does not help against who can read it, against who is told digests (they are as secret as the key), or
-// against who may ask the filter: what it answered "maybe" to it will answer "maybe" to again.
+// The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
+// attacker cannot choose keys that fill the filter long before its capacity, and cannot compute which absent keys it
+// answers "maybe". The secret is no help against an attacker who can read it, who learns digests (they are as secret as
+// the key), or who may ask the filter: an absent key that was once answered "maybe" is answered "maybe" again.
 using SecretKey = std::array<std::uint8_t, 16>;
 
 // What distinguishes a filter from every other one (FORMAT.md, "file_id").
@@ -35,26 +35,27 @@ inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kLineBits = 512;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
-// How a file is mapped into memory. By default its pages come in when they are first touched; the mapping begins at a
-// multiple of 2 MiB; and who reads, or is the only writer, asks for huge pages, of which the system gives as many as it
-// has (Stats::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
+// How a file is mapped into memory. By default a page comes in when it is first touched, and the mapping begins at a
+// multiple of 2 MiB. A reader, or the only writer, asks for huge pages, and the system gives as many as it has
+// (MemoryUse::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
 struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
   // Of a file that is refused only the header and the last page are read, whatever is wanted here.
   bool populate = false;
-  // Small pages and no reading ahead: for files that are larger than memory, and for files that are synced often, since
-  // a sync writes every page, small or huge, that holds a new bit: let everyone who opens such a file say so. Lookups
+  // Small pages, no read-ahead: for files larger than memory, and for files that are synced often, because a sync
+  // writes every page, small or huge, that holds a new bit. Every process that opens such a file should set it. Lookups
   // in a file that is in memory are slower.
   bool random_access = false;
-  // A page that can not be read (an I/O error, or the file was truncated) is no SIGBUS: it puts this handle in doubt
-  // for good (kFault): lookups are answered with "maybe", adds, syncs and the close are errors, and a file that this
-  // handle may write is poisoned. The first such handle installs a handler of SIGBUS in the process, for good, which
-  // passes on every fault that is not in a guarded file to the handler that was there before. Who installs one later
-  // has to pass on what is not his; SIGBUS must not be blocked; the library must not be unloaded.
+  // A page that cannot be read (an I/O error, or the file was truncated) is doubt, not SIGBUS. It puts this handle in
+  // doubt for good (kFault): lookups answer "maybe"; adds, syncs and the close are errors; a file that the handle may
+  // write is poisoned. The first such handle installs a handler of SIGBUS in the process, for good. It passes every
+  // fault outside guarded files to the handler that was there before. A program that installs a handler later must pass
+  // on what is not its own. SIGBUS must not be blocked in threads that use the handle. The code of the library must not
+  // be unloaded.
   bool guard = false;
-  // For reading: the file is not mapped but read into memory of this process, and what happens to it later, keys that
-  // others add included, does not reach this handle: the answer for hostile files. kNoMemory if it is larger than the
-  // memory that the system has available; memory limits of containers are not looked at.
+  // For reading. The file is read into memory of this process and not mapped: for hostile files. What happens to the
+  // file later (truncation, I/O errors, new keys) does not reach this handle. kNoMemory if the file is larger than the
+  // memory that the system has available; memory limits of containers are not asked.
   bool copy = false;
 };
 
@@ -62,74 +63,76 @@ inline constexpr std::uint32_t kWaitForEver = UINT32_MAX;
 inline constexpr std::uint32_t kLockTimeoutMs = 5000;
 inline constexpr std::uint32_t kWritebackCheckMs = 100;
 
-// How a file is opened, besides for what.
+// How a file is opened; OpenMode says what for.
 struct OpenOptions {
   MapOptions map{};
 
-  // For writing. A file that is unclean or poisoned, or whose recovery was begun, is opened to be recovered: every
-  // handle in every process answers "maybe" until every owner of a mark has added again what came after its mark and
-  // has said so (Filter::finish_recovery). A file that needs no recovery is opened as always.
+  // For writing. Opens an unclean, poisoned or recovering file to recover it. Until every owner has added again what
+  // came after its mark, and has called Filter::finish_recovery, every handle in every process answers "maybe". A file
+  // that needs no recovery is opened as always.
   bool recover = false;
-  // For writing. The same, but nothing will be added again: keys that came after the marks may be missing from now on,
-  // and are answered with "no". Only the owner of the data can know that this does not matter.
+  // For writing. Opens such a file as it is: keys that came after the marks may be missing and are answered "no" from
+  // now on. Only the owner of the data can know that this does not matter.
   bool accept_loss = false;
-  // A dirty file that no writer has open is unclean, even where a process was merely killed: for devices that may
-  // vanish and come back while the system runs.
+  // A dirty file that no writer has open is unclean, even if a process was merely killed: for devices that may vanish
+  // and come back while the system runs.
   bool strict = false;
-  // Open it on a network filesystem, too (NFS, SMB, FUSE, 9p and their like), or on an overlay that can not be written
-  // to. There a reader may see an older file than the writer wrote, which makes a wrong "no".
+  // Also opens on a network filesystem (NFS, SMB, FUSE, 9p and the like), or on an overlay that cannot be written to.
+  // There a reader may see an older file than the writer wrote, which makes a wrong "no".
   bool any_filesystem = false;
-  // For reading. A symbolic link as the last part of the path is kSymlink; otherwise it is followed. Writers never
-  // follow one.
+  // For reading. kSymlink if the last part of the path is a symbolic link; otherwise the link is followed. Writers
+  // never follow one.
   bool no_follow = false;
-  // For reading. Nothing at all is written, for audits and sandboxes. Without it a reader adopts a killed writer's file
-  // (it syncs that), writes down that the kernel failed to write a page, clears the sign of a process that was killed
-  // while it replaced the file, and makes an overlay copy the file up. With it a file that needs any of this is
-  // refused, and the handle does not ask the kernel for failed writes, which it tells once.
+  // For reading. The handle writes nothing at all, for audits and sandboxes. Without it a reader writes in these cases:
+  // it adopts a killed writer's file (which syncs it), writes down that the kernel failed to write a page (poisons),
+  // clears the sign of a superseding process that was killed, and on an overlay makes the kernel copy the file up. With
+  // it a file that needs any of this is refused. The kernel tells once that it failed to write a page, and this handle
+  // does not ask.
   bool no_write = false;
-  // For reading a sealed file: all of it is read first, and compared with its checksums. kDamaged if it is not as it
-  // was sealed, kNotSealed if it has none.
+  // For reading a sealed file: all of it is first read and compared with its checksums. kDamaged if it is not as it was
+  // sealed, kNotSealed if it has no checksums.
   bool verify = false;
-  // The same, but where it is damaged every key is answered with "maybe", and the rest is as good as ever.
+  // The same, but every key whose bits are in a damaged part is answered "maybe", and the other answers are as always.
   bool tolerate_damage = false;
-  // Adding is refused (kFull) while the keys added are as many as the capacity. Looked at once for each call that adds
-  // one key, else once for 64 keys: writers that add at the same moment may exceed it by as many each.
+  // Adds return kFull once the filter is at its capacity. A call with one key checks once, a call with many keys once
+  // for 64 keys. So each writer that adds at the same moment may exceed the capacity by that many keys.
   bool hard_limit = false;
 
-  // Milliseconds that opening, syncing and closing wait for a lock that another process holds, then kBusy. 0: they do
-  // not wait; kWaitForEver: they wait as long as it takes.
+  // Milliseconds that opening, syncing and closing wait for each lock that another process holds; then kBusy. 0: no
+  // wait. kWaitForEver: as long as it takes.
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;
-  // For writing. Milliseconds after which an add that changed a bit asks the kernel whether it failed to write any page
-  // of the file (that asks for no I/O); 0: each such add asks. A failure poisons the file.
+  // For writing. Milliseconds after which an add that changed a bit asks the kernel whether it failed to write a page
+  // of the file (which causes no I/O). 0: each such add asks. A failure poisons the file.
   std::uint32_t writeback_check_ms = kWritebackCheckMs;
 
-  // Of a file with Hash::kSipHash, the one that it was made with; none for any other file (else kKey). The handle keeps
-  // a copy and wipes it when it ends; this one is the caller's to wipe.
+  // For a file with Hash::kSipHash: the secret that it was made with. Empty for any other file. Otherwise kKey. The
+  // handle keeps a copy and wipes it when it ends; the caller wipes this one.
   std::optional<SecretKey> key{};
 };
 
-// The size of a filter is given by exactly one of these pairs (zero means "not given"):
+// Exactly one of these pairs gives the size of a filter (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
 //   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k
-//   num_bits and num_probes     m and k; with capacity too, the promised rate is computed for it, else the
-//                               capacity is the one at which half of the bits are set
-//   like                        m, k, n, p, layout, hash and seed of another file: one digest then serves both;
-//                               its key, if it has one, is needed, and is the new one's, too
-// With capacity alone, fpr is 0.01.
+//   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
+//                               half of the bits are set)
+//   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs
+//                               the file's key, if it has one, which becomes the new file's, too
+// With capacity alone, fpr is 0.01. A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic
+// layout.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for
   double fpr = 0;                // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
   double bits_per_key = 0;       // m / n
-  std::uint64_t max_bytes = 0;   // bytes
+  std::uint64_t max_bytes = 0;   // bytes of the whole file or buffer
   std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked layout
   std::uint32_t num_probes = 0;  // k: 1..64
   std::string like;              // path of the file whose shape is copied; it need not be clean
 
   std::optional<Layout> layout;       // blocked if not given
   std::optional<Hash> hash;           // XXH3-64 if not given
-  std::optional<std::uint64_t> seed;  // of Hash::kXxh3 alone; random if not given
-  std::optional<SecretKey> key{};     // of Hash::kSipHash, which needs one; never stored (OpenOptions)
+  std::optional<std::uint64_t> seed;  // for Hash::kXxh3 only; random if not given
+  std::optional<SecretKey> key{};     // for Hash::kSipHash, which needs one; never stored (OpenOptions)
   std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all
@@ -144,8 +147,8 @@ struct Options {
 
   // Files only.
   std::uint32_t mode = 0600;  // permission bits, less the umask
-  bool replace = false;       // put the new file in the place of another, whose writers are told (kSuperseded)
-  bool unpublished = false;   // no name in the file system until Filter::publish(); adds alone until then
+  bool replace = false;       // take the place of another file, whose users learn of it (kSuperseded)
+  bool unpublished = false;   // no name in the file system until Filter::publish(); the only writer until then
   MapOptions map;
   bool any_filesystem = false;                           // OpenOptions
   bool hard_limit = false;                               // OpenOptions
@@ -177,8 +180,8 @@ struct Shape {
   Hash hash = Hash::kXxh3;
   std::uint32_t num_probes = 0;  // k
   std::uint64_t num_bits = 0;    // m
-  std::uint64_t capacity = 0;    // n; 0 where the bare form does not say
-  double fpr = 0;                // p promised at n; 0 where the bare form does not say
+  std::uint64_t capacity = 0;    // n: keys sized for; 0 in the bare form
+  double fpr = 0;                // p promised at n keys; 0 in the bare form
   std::uint64_t seed = 0;
 };
 
@@ -186,21 +189,21 @@ struct Shape {
 struct Fill {
   std::uint64_t set_bits = 0;
   double fill_ratio = 0;  // set_bits / m
-  // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), less what the logarithm of a
-  // random number is too great by in the mean (Jensen's term); line by line, with m = 512, for the blocked layout.
+  // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less
+  // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512.
   double estimated_keys = 0;
   double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
 };
 
-// What the kernel says of the memory that a file is in. Asking takes longer the larger the file is.
+// What the kernel says about the memory that the file is in. The time to ask grows with the file.
 struct MemoryUse {
   std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now
-  // How much of the mapping's file is in memory now; nothing where the kernel does not tell: it tells the owner of the
-  // file, and a process that may write to it.
+  // How much of the mapped file is in memory now. Empty if the kernel does not tell: it tells the owner of the file,
+  // and a process that may write to it.
   std::optional<std::uint64_t> resident_bytes;
 };
 
-// What is found out besides what costs nothing.
+// What stats() finds out besides what costs nothing.
 struct StatsWish {
   bool fill = false;    // counts the bits: reads the whole body
   bool memory = false;  // files only
@@ -210,10 +213,10 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;  // adds that changed a bit; 0 in buffers, which keep no counter
-  bool saturated = false;        // more keys were added than the capacity: the false-positive rate is above the promise
-  std::optional<Fill> fill;      // only where it was asked for
-  std::optional<MemoryUse> memory;  // only where it was asked for, and never of a buffer
+  std::uint64_t keys_added = 0;  // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
+  bool saturated = false;        // more keys were added than `capacity`: the false-positive rate is above the promise
+  std::optional<Fill> fill;      // only if asked for
+  std::optional<MemoryUse> memory;  // only if asked for, and never for a buffer
 };
 
 }  // namespace bfstore

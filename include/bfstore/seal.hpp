@@ -1,5 +1,5 @@
-// Sealed files: a filter that never changes again, with a checksum of each 64 KiB of its body, so that bits which rot
-// on the disk, or are written over, are noticed. Sealed files are opened as others are, for reading only.
+// Sealed files: filters that never change again, with a checksum for every 64 KiB of the body, which detects bits that
+// rot on the disk or are overwritten. Sealed files are opened as others are, for reading only.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -12,17 +12,17 @@
 namespace bfstore {
 
 struct SealOptions {
-  std::uint32_t mode = 0600;    // permission bits of the new file, less the umask
-  bool replace = false;         // put the new file in the place of another, which may be `from` itself
-  bool any_filesystem = false;  // OpenOptions
+  std::uint32_t mode = 0600;                       // permission bits of the new file, less the umask
+  bool replace = false;                            // take the place of another file, which may be `from` itself
+  bool any_filesystem = false;                     // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,
-// durable file appears under its name or nothing does. `from` stays as it is; it has no writer while it is read (kBusy
-// else), and need only be readable. A sealed file is copied only if it is whole (kDamaged else). With `replace`,
-// handles of the file that had the name answer "maybe" from then on (kSuperseded). A crash leaves the old file or the
-// new one, and at most a temporary name beside it. Any thread may call it; a key of the filter is not needed.
+// durable file appears under its name, or nothing does. `from` stays as it is, and need only be readable; while it is
+// copied it may have no writer (kBusy). A sealed file is copied only if it is undamaged (otherwise kDamaged). With
+// `replace`, handles of the file that had the name answer "maybe" from then on (kSuperseded). A crash leaves the old
+// file or the new one, and at most a temporary name next to it. Any thread may call it. No secret is needed.
 Error seal(const std::string& from, const std::string& to, const SealOptions& options = {});
 
 struct DamagedRange {
@@ -31,16 +31,16 @@ struct DamagedRange {
 };
 
 struct Verification {
-  std::uint64_t num_chunks = 0;          // 64 KiB each, but for the last one
-  std::uint64_t num_damaged_chunks = 0;  // of them: other bytes than were sealed, or unreadable
-  // Ascending, not touching each other: runs of damaged chunks; and what belongs to no chunk, the checksums themselves
-  // and the counters of keys added. Empty if the file is as it was sealed.
+  std::uint64_t num_chunks = 0;          // of 64 KiB each, except the last one
+  std::uint64_t num_damaged_chunks = 0;  // chunks with other bytes than those that were sealed, or unreadable
+  // Ascending, not touching each other: runs of damaged chunks, and damage outside the chunks, in the checksums
+  // themselves and the counters of keys added. Empty if the file is as it was sealed.
   std::vector<DamagedRange> damaged;
 };
 
-// Reads a sealed file from end to end, from the disk as far as no process has it in memory, and writes nothing. Any
-// thread may call it; a key of the filter is not needed. kNotSealed if it has no checksums. What is wrong with the
-// header is an error, as when it is opened. A symbolic link is followed, unless `no_follow` (then kSymlink).
+// Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
+// checksums. Writes nothing. Any thread may call it. No secret is needed. kNotSealed if it has no checksums. A bad
+// header is an error, as when the file is opened. A symbolic link is followed, unless `no_follow` (then kSymlink).
 Result<Verification> verify(const std::string& path, bool no_follow = false);
 
 }  // namespace bfstore

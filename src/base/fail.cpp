@@ -28,7 +28,7 @@ Code code_of_errno(int os_errno) noexcept {
   }
 }
 
-// Empty where the errno does not tell.
+// Empty if the errno does not tell what to do.
 std::string_view what_to_do_about(int os_errno) noexcept {
   switch (os_errno) {
     case ENOSPC:

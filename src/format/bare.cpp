@@ -11,7 +11,7 @@ std::string number_in(Bytes bytes, const Field& field) {
   return std::to_string(get<std::uint8_t>(bytes.last(kTrailerBytes), field));
 }
 
-// The words for a code of read_bare().
+// The message for a code of read_bare().
 std::string what_is_wrong(Code code, Bytes bytes) {
   switch (code) {
     case Code::kTooShort:

@@ -27,7 +27,7 @@ inline constexpr std::array kTrailerFields{kTrailerMarkerField, kTrailerLayoutFi
 
 std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uint64_t body_bytes) noexcept;
 
-// What a trailer and the length before it say.
+// What a trailer, and the length before it, say.
 struct BareShape {
   const layout::Row* row = nullptr;
   const hash::Row* hash = nullptr;
@@ -35,28 +35,29 @@ struct BareShape {
   std::uint64_t body_bytes = 0;
 };
 
-inline constexpr std::size_t kTrailerNumbers = 256;  // of layouts and of hashes, for which a trailer has room
+inline constexpr std::size_t kTrailerNumbers = 256;  // how many numbers of layouts, and of hashes, fit a trailer
 
 struct BareHash {
   const hash::Row* row = nullptr;
-  std::uint64_t canary = 0;  // for seed 0
+  std::uint64_t canary = 0;  // with seed 0
 };
 
-// Those that a bare filter can have, by their numbers; nullptr: not known, or not for bare filters.
+// The layouts and hashes that a bare filter can have, by their numbers. nullptr: unknown, or not for bare filters.
 struct BareKinds {
   std::array<const layout::Row*, kTrailerNumbers> layouts{};
   std::array<BareHash, kTrailerNumbers> hashes{};
 };
 
-// What is known here. Computed once: a canary takes longer than a hundred lookups.
+// The kinds that this library knows. Computed once: a canary takes longer than a hundred lookups.
 BareKinds find_bare_kinds() noexcept;
 inline const BareKinds& bare_kinds() noexcept {
   static const BareKinds kKinds = find_bare_kinds();
   return kKinds;
 }
 
-// The four bytes before the check, and the length. In one store of 16 bytes: XXH3 reads them as two words that overlap,
-// and a load of bytes from two stores waits until both are in the cache, which would be half of a lookup's time.
+// Covers the four bytes before the check, and the length. They are stored as 16 bytes at once: XXH3 reads them as two
+// words that overlap, and a load of bytes from two stores waits until both are in the cache, which would be half of a
+// lookup's time.
 inline std::uint32_t trailer_check(Bytes trailer, std::uint64_t canary, std::uint64_t body_bytes) noexcept {
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
   const std::uint64_t first = base::load<std::uint32_t>(trailer.data());
@@ -71,20 +72,20 @@ inline bool is_multiple(std::uint64_t value, std::uint64_t unit) noexcept {
   return power_of_two ? (value & (unit - 1)) == 0 : value % unit == 0;
 }
 
-// A word of body, and the trailer.
+// One word of body, and the trailer.
 inline constexpr std::uint64_t kLeastBareBytes = 8 + kTrailerBytes;
 
-// Whether a bare filter of the layout can have such a body.
+// Whether a bare filter of the layout can have a body of that many bytes.
 inline bool fits_bare(const layout::Row& row, std::uint64_t body_bytes) noexcept {
   return body_bytes != 0 && body_bytes <= kMaxBits / 8 && is_multiple(body_bytes * 8, row.body_unit);
 }
 
-// Of the filter that is exactly these bytes, body and trailer: kOk, or the code of the first rule that is broken. Needs
-// no words and no memory, and is inlined: a lookup without a handle begins with it.
+// Reads the filter that is exactly these bytes, body and trailer: kOk, or the code of the first broken rule. Needs no
+// message and no memory, and is inlined: a lookup without a handle begins with it.
 inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
   if (bytes.size() < kLeastBareBytes) return Code::kTooShort;
   shape.body_bytes = bytes.size() - kTrailerBytes;
-  if (shape.body_bytes > kMaxBits / 8) return Code::kBits;  // before the end is looked at, which cannot be there
+  if (shape.body_bytes > kMaxBits / 8) return Code::kBits;  // checked before the end is read, which cannot be there
   const Bytes trailer = bytes.subspan(shape.body_bytes);
   if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) return Code::kMagic;
   const BareKinds& kinds = bare_kinds();
@@ -101,7 +102,7 @@ inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
   return checked ? Code::kOk : Code::kChecksum;
 }
 
-// The same as a shape, of which n and p are 0, or an error with words.
+// The same as a Shape with n and p of 0, or an error with a message.
 Result<Shape> decode_bare(Bytes bytes);
 
 }  // namespace bfstore::format

@@ -24,7 +24,7 @@ std::uint64_t checksum_of(Bytes record) noexcept {
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// What the record says before its parameter records, to which `bytes` reaches.
+// What the record says before its parameter records. `bytes` reaches at least that far.
 ReportedIdentity fields_of(Bytes bytes) noexcept {
   ReportedIdentity reported;
   reported.version_major = get<std::uint16_t>(bytes, kVersionMajorField);
@@ -48,8 +48,8 @@ ReportedIdentity fields_of(Bytes bytes) noexcept {
   return reported;
 }
 
-// Walks the checklist over one record. Every check adds its own problem and lets the others go on as far as there are
-// bytes to read.
+// Walks the checklist over one record. Each check adds its own problem, and the others continue while there are bytes
+// to read.
 class Checker {
  public:
   Checker(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing)
@@ -201,7 +201,7 @@ class Checker {
     }
     const std::uint64_t unit = form_ == Form::kFile ? kPageBytes : 64;
     const std::uint64_t least = form_ == Form::kFile ? kFileHeaderBytes : id_.header_bytes;
-    const auto sections = possible_sections_of(id_);  // without a seal, of which nothing is known yet
+    const auto sections = possible_sections_of(id_);  // without a seal, which has not been read yet
     if (id_.body_offset % unit != 0 || id_.body_offset < least || !sections) {
       broken(Code::kBody, "the body cannot begin at byte " + std::to_string(id_.body_offset));
     } else if (sections->end > available_bytes_) {
@@ -304,8 +304,8 @@ class Checker {
   bool writing_;
   ReportedIdentity id_;
   std::uint32_t records_bytes_ = 0;
-  std::vector<const RecordRow*> found_;  // of records that keep the rules of their rows
-  bool whole_ = false;                   // header_bytes is possible, and that many bytes are there
+  std::vector<const RecordRow*> found_;  // of the records that keep the rules of their rows
+  bool whole_ = false;                   // header_bytes is possible, and the bytes are there
   const layout::Row* row_ = nullptr;     // of its layout
   const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;

@@ -1,7 +1,7 @@
 // The identity record: what a filter is, written once (FORMAT.md, "Identity"). Bytes to struct and back; no I/O.
 //
-// bytes -> ReportedIdentity (what they say, believed or not) and the rules that they break -> Identity, if there are
-// none -> bytes.
+// Reading: bytes -> ReportedIdentity (what they say, believed or not) and the rules that they break -> Identity, if
+// they break none. Writing: Identity -> bytes.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -18,7 +18,8 @@ namespace bfstore::format {
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kHeaderPages = 4;
 inline constexpr std::size_t kFileHeaderBytes = kHeaderPages * kPageBytes;  // identity, slots, live page
-inline constexpr std::uint64_t kBigBodyBytes = std::uint64_t{2} << 20;      // and where such a body begins
+inline constexpr std::uint64_t kBigBodyBytes = std::uint64_t{2} << 20;      // a body of this size or more also begins
+                                                                            // there
 inline constexpr std::uint16_t kVersionMajor = 1;
 inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'B', 'F', 'S', 0x0d, 0x0a, 0x1a, 0x0a};
@@ -63,8 +64,8 @@ inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 
-// What a filter is: one that was planned, or one whose bytes keep every rule of the checklist. So no filter that is
-// open has a number that the checklist refuses.
+// What a filter is: a filter that was planned, or one whose bytes keep every rule of the checklist. So no open filter
+// has a number that the checklist refuses.
 struct Identity : Parameters {
   Form form = Form::kFile;
   Shape shape{};
@@ -74,29 +75,29 @@ struct Identity : Parameters {
   FileId file_id{};
 };
 
-// The record's length.
+// The record's length in bytes.
 std::uint32_t header_bytes_for(Form form, const Parameters& parameters);
 
-// What a file keeps of its key.
+// What a file keeps of its secret key.
 KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
 
-// Where a body of so many bytes begins in a file.
+// Where a body of that many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;
 
-// The record, header_bytes long, canary and checksum included.
+// The record: header_bytes long, with canary and checksum.
 std::vector<std::byte> encode_identity(const Identity& identity);
 
 struct CheckedIdentity {
-  std::optional<ReportedIdentity> reported;  // where there are bytes enough and the magic is there
-  std::vector<Problem> problems;             // in the order of the checklist; empty for a good record
+  std::optional<ReportedIdentity> reported;  // if there are enough bytes, and they begin with the magic
+  std::vector<Problem> problems;             // in the checklist's order; empty for a good record
 
-  // Nothing if there are problems.
+  // Empty if there are problems.
   [[nodiscard]] std::optional<Identity> identity() const;
 };
 
-// Applies the reader's checklist to a record. `bytes` holds at least the header, or all that there is;
-// `available_bytes` is how long the file or buffer is, counted from the record's start. `writing` refuses unknown
-// ro_compat bits.
+// Applies the reader's checklist to a record. `bytes` has at least the header, or all bytes that there are.
+// `available_bytes` is the length of the file or buffer from the record's start on. `writing` refuses unknown ro_compat
+// bits.
 CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing);
 
 }  // namespace bfstore::format

@@ -20,28 +20,29 @@ struct LiveWord {
   static constexpr std::uint64_t kSyncing = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kReplaced = std::uint64_t{1} << 36;
   static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced;
-  // The file is not, or soon not, the one of its name.
+  // Another file has, or will soon have, this file's name.
   static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
-  // Never set here, and always in the word at the end: so the two differ, whatever the file's id.
+  // Never set in this word, and always set in the end word: so the two differ, whatever the file's id is.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 37;
-  // Bits 40 to 47 are a generation, 48 to 63 a number of slices: data, which may change while a file is in use.
+  // Bits 40 to 47 are a generation, bits 48 to 63 a number of slices. This is data, which may change while a file is in
+  // use.
   static constexpr unsigned kGenerationShift = 40;
   static constexpr unsigned kSlicesShift = 48;
   static constexpr std::uint64_t kData = ~std::uint64_t{0} << kGenerationShift;
-  // What never changes in a file that is whole.
+  // The bits that never change in a whole file.
   static constexpr std::uint64_t kFixed = ~(kStates | kData);
-  // What a lookup compares: in a sync, answers count.
+  // The bits that a lookup compares. *Syncing* is not among them: during a sync, answers count.
   static constexpr std::uint64_t kCompared = (kFixed | kStates) & ~kSyncing;
 
   std::uint64_t bits = 0;
 
-  // Of a file with this id: no state, generation 0, one slice.
+  // The word of a file with this id: no state, generation 0, one slice.
   static LiveWord healthy(const FileId& file_id) noexcept {
     const auto id = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(file_id.data()));
     return {std::uint64_t{1} << kSlicesShift | id | 1};
   }
 
-  // Whether one of these is set.
+  // Whether one of these states is set.
   [[nodiscard]] constexpr bool has(std::uint64_t states) const noexcept { return (bits & states) != 0; }
   // Whether this is the word of the file with this id, whatever its state. No layout of this version has generations or
   // slices.
@@ -59,12 +60,12 @@ class SharedLiveWord {
 
   [[nodiscard]] LiveWord load() const noexcept { return {word_.load()}; }
   void store(LiveWord word) const noexcept { word_.store(word.bits); }
-  // As it was before.
+  // Both return the word as it was before.
   LiveWord set(std::uint64_t states) const noexcept { return {word_.fetch_or(states)}; }
   LiveWord clear(std::uint64_t states) const noexcept { return {word_.fetch_and(~states)}; }
 
  private:
-  base::SharedWord word_;  // the page's first
+  base::SharedWord word_;  // the first word of the page
 };
 
 // The word at the end of a file, and of an embedded filter, with this id.

@@ -1,4 +1,4 @@
-// Alone in its file, so that a program that tests the table can have another one.
+// The table alone, so that a program that tests it can link another one.
 #include "format/record_table.hpp"
 
 namespace bfstore::format {

@@ -1,4 +1,4 @@
-// THE table of parameter records.
+// The only table of parameter records.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The rows of the table of parameter records, and what writes the records.
+// The rows of the table of parameter records, and the code that writes the records.
 #include "format/records.hpp"
 
 #include <cstring>

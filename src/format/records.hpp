@@ -1,8 +1,8 @@
-// Parameter records: what an identity says of one filter and not of another (FORMAT.md, "Parameter records"). Bytes to
-// struct and back; no I/O.
+// Parameter records: what the identity of one filter has and that of another has not (FORMAT.md, "Parameter records").
+// Bytes to struct and back; no I/O.
 //
-// Everything that differs from one record to another is in its row of the table (record_table.hpp), through which an
-// identity is written and checked (identity.cpp). A record without a row is one of a later version.
+// Everything in which records differ is in their rows of the table (record_table.hpp). identity.cpp writes and checks
+// an identity through these rows. A record without a row belongs to a later version.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -29,12 +29,12 @@ inline constexpr std::uint16_t kRecordNote = 1;
 inline constexpr std::uint16_t kRecordKeyCheck = 2;
 inline constexpr std::uint16_t kRecordSeal = 3;
 
-// The value of a key check.
+// The fields of a key check's value.
 inline constexpr Field kKeyCheckSaltField{"salt", 0, 8};
 inline constexpr Field kKeyCheckTagField{"tag", 8, 8};
 inline constexpr std::size_t kKeyCheckBytes = 16;
 
-// The value of a seal.
+// The fields of a seal's value.
 inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
 inline constexpr Field kSealReservedField{"reserved", 4, 4};
 inline constexpr Field kSealNumChunksField{"num_chunks", 8, 8};
@@ -49,25 +49,25 @@ struct RecordRow {
   std::uint16_t type;  // persisted
   const char* name;
 
-  bool critical;              // a reader that has no row for it refuses the filter
-  bool repeats;               // may be there more than once; no version writes it so
+  bool critical;              // a reader that has no row for the record refuses the filter
+  bool repeats;               // the record may occur more than once; no version writes it so
   std::uint32_t least_bytes;  // of the value
   std::uint32_t most_bytes;
   Field reserved;  // of the value
   bool in_file;    // the forms that may have it
   bool in_embedded;
-  // The record is there exactly where this is true; nullptr: it is there or not.
+  // The record must be there if this is true, and must not be if it is false. nullptr: either is good.
   bool (*expected)(const ReportedIdentity& identity) noexcept;
 
-  // What a reader says of a record that is critical or not, repeated, or as long as it may not be, or has other
-  // reserved bytes than 0; of one in a filter that may not have it; of a filter that lacks it.
+  // The messages of a reader. `malformed`: the record is critical or not, repeated, of a length or with reserved bytes
+  // other than this row allows. `unexpected`: the filter may not have it. `missing`: the filter lacks it.
   const char* malformed;
   const char* unexpected;
   const char* missing;
 
-  // Of a value that keeps every rule above.
+  // The value keeps every rule above.
   void (*decode)(Bytes value, Parameters& into);
-  // The value; nothing if the filter does not have the record.
+  // The value. Empty if the filter does not have the record.
   std::optional<std::vector<std::byte>> (*encode)(const Parameters& from);
 };
 
@@ -75,13 +75,13 @@ extern const RecordRow kNoteRow;
 extern const RecordRow kKeyCheckRow;
 extern const RecordRow kSealRow;
 
-// nullptr if this version has no such record.
+// nullptr if this version does not know the record.
 const RecordRow* find_record(std::uint16_t type) noexcept;
 
-// The length of all the records together.
+// The length of all records together.
 std::size_t records_bytes_of(const Parameters& parameters);
 
-// Writes them to the beginning of `records`, which are zeros, and returns their length.
+// Writes the records to the beginning of `records`, which is all zero, and returns their length.
 std::size_t put_records(std::span<std::byte> records, const Parameters& parameters);
 
 }  // namespace bfstore::format

@@ -16,10 +16,10 @@ constexpr std::uint64_t num_chunks_of(std::uint64_t body_bytes) noexcept {
 
 constexpr std::uint64_t checksums_bytes_of(std::uint64_t num_chunks) noexcept { return num_chunks * 8; }
 
-// Of another file, or of another place in the same one, the same bytes have another checksum.
+// The same bytes have another checksum in another file, or at another place in the same file.
 std::uint64_t chunk_checksum(Bytes chunk, std::uint64_t number, const Identity& identity) noexcept;
 
-// Of the checksums together.
+// The checksum of all checksums.
 std::uint64_t checksum_of_checksums(Bytes checksums, const Identity& identity) noexcept;
 
 }  // namespace bfstore::format

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kNoFileIsAsLong = std::uint64_t{1} << 62;  // no sum of two such numbers overflows
 
-// Of an identity or a report: both have these numbers.
+// Takes an identity or a report: both have these numbers.
 template <class Numbers>
 Sections placed(const Numbers& numbers, Form form) noexcept {
   const bool embedded = form == Form::kEmbedded;
@@ -18,8 +18,8 @@ Sections placed(const Numbers& numbers, Form form) noexcept {
   sections.header = {0, embedded ? numbers.header_bytes : kFileHeaderBytes};
   sections.identity_checksum = {numbers.header_bytes - kChecksumBytes, kChecksumBytes};
   sections.body = {numbers.body_offset, numbers.body_bytes};
-  // What follows is in pages that have no bits: a cut zeroes the rest of a page bit by bit, and takes whole pages
-  // before that.
+  // What follows the body is in pages without its bits: a truncation zeroes the rest of a page bit by bit, and before
+  // that removes whole pages.
   sections.checksums = {base::round_up(sections.body.end(), kPageBytes),
                         numbers.seal ? checksums_bytes_of(num_chunks_of(numbers.body_bytes)) : 0};
   sections.end_word = {embedded ? sections.body.end() : sections.checksums.end(), kEndWordBytes};

@@ -1,5 +1,5 @@
-// Where the parts of a filter are, and how long the whole is (FORMAT.md, "A file", "Sealed files", "Embedded form").
-// Nothing else adds an offset to a length. Numbers only; no I/O.
+// Where the parts of a filter are, and how long the whole is (FORMAT.md, "A file", "Sealed files", "Embedded form"). No
+// other code adds an offset to a length. Numbers only; no I/O.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bfstore::format {
 
-// A range with one meaning; its offset counts from the start of the identity record.
+// A range with one meaning. Its offset counts from the start of the identity record.
 struct Section {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -18,21 +18,21 @@ struct Section {
 };
 
 struct Sections {
-  Section header;             // identity; in a file the state slots and the live page, too
+  Section header;             // identity; in a file also the state slots and the live page
   Section identity_checksum;  // the record's last bytes
   Section body;
-  Section checksums;  // none where the file is not sealed
+  Section checksums;  // empty if the file is not sealed
   Section end_word;
-  Section behind_header;  // from the body to the end: what is allocated, and written again, as a whole
-  std::uint64_t end = 0;  // a file or buffer is at least as long
+  Section behind_header;  // from the body to the end: allocated, and rewritten, as a whole
+  std::uint64_t end = 0;  // a file or buffer is at least this long
 };
 
 Sections sections_of(const Identity& identity) noexcept;
 
-// Of a body, the one with this number: what one checksum is of.
+// The part of the body that the checksum with this number covers.
 Section chunk_of(const Identity& identity, std::uint64_t number) noexcept;
 
-// Of what bytes say, believed or not: nothing if no file can be as long.
+// The sections that bytes report, believed or not. Empty if no file can be that long.
 std::optional<Sections> possible_sections_of(const ReportedIdentity& reported) noexcept;
 
 }  // namespace bfstore::format

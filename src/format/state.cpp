@@ -18,7 +18,7 @@ bool zero_between(Bytes record, const Field& before, const Field& behind) noexce
   return all_zero(record.subspan(first, behind.offset - first));
 }
 
-// None unless a recovery is under way.
+// Only in a recovery.
 bool recovered_is_possible(Bytes slot) noexcept {
   const auto recovered = get<std::uint64_t>(slot, kRecoveredField);
   const auto state = static_cast<SlotState>(get<std::uint32_t>(slot, kStateField));
@@ -58,7 +58,7 @@ bool set_mark(Slot& slot, const LogPosition& position) noexcept {
     if (is_of(candidate, position.owner)) {
       if (candidate.epoch != position.epoch) {
         candidate = position;
-        slot.recovered &= ~(std::uint64_t{1} << i);  // that was said of another log
+        slot.recovered &= ~(std::uint64_t{1} << i);  // the bit was about another log
       }
       candidate.mark = std::max(candidate.mark, position.mark);
       return true;
@@ -178,7 +178,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   }
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
-    if (!decode_slot(slot, file_id)) continue;  // a torn slot has a verdict of its own
+    if (!decode_slot(slot, file_id)) continue;  // a torn slot is a problem of its own
     zero = zero && recovered_is_possible(slot) && get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
            zero_between(slot, kRecoveredField, kLanesField) && zero_between(slot, kLanesField, kSlotChecksumField);
   }

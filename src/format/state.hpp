@@ -1,5 +1,5 @@
-// The state slots and the live page: what a file is going through (FORMAT.md, "State slots", "Live page"). Bytes to
-// structs and back; no I/O.
+// The state slots and the live page: what state a file is in (FORMAT.md, "State slots", "Live page"). Bytes to structs
+// and back; no I/O.
 #pragma once
 
 #include <bfstore/marks.hpp>
@@ -36,7 +36,7 @@ inline constexpr std::array kSlotFields{kSequenceField,  kStateField, kNumSlices
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
-// Where and when a file is used: this boot of this system, this inode of this mount.
+// Where and when a file is used: in this boot of this system, as this inode of this mount.
 struct Place {
   BootId boot_id{};  // all zero: unknown
   std::uint64_t device = 0;
@@ -51,14 +51,14 @@ struct Slot {
   std::uint64_t sequence = 0;
   SlotState state = SlotState::kClean;
   std::uint32_t num_slices = 1;
-  Place place;                  // where it became dirty
+  Place place;                  // where the file became dirty
   std::uint64_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
   std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
 };
 
-// 0 if the owner has none in this epoch: a mark of another epoch says nothing about this one's log.
+// 0 if the owner has no mark in this epoch: a mark of another epoch says nothing about this epoch's log.
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch = 0) noexcept;
 
 // What the slot of a poisoned file says: dirty, but in no place. A slot that a writer makes has the inode at least.
@@ -69,22 +69,23 @@ bool is_poisoned(const Slot& slot) noexcept;
 // and epoch 0 change nothing.
 bool set_mark(Slot& slot, const LogPosition& position) noexcept;
 
-// Frees the owner's lane. Nothing is known of who takes it next: its bit of `recovered` is not that one's.
+// Frees the owner's lane, and clears its bit of `recovered`, which says nothing about the lane's next owner.
 void drop_owner(Slot& slot, std::uint64_t owner) noexcept;
 
-// The owner has added again what came after its mark. Who has no lane is not waited for.
+// The owner has added again what came after its mark. An owner without a lane changes nothing: no recovery waits for
+// it.
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept;
 
-// Whether every owner that has a lane has.
+// Whether every owner that has a lane has recovered.
 bool all_recovered(const Slot& slot) noexcept;
 
-// What is in the lanes that are not free.
+// The contents of the lanes that are not free.
 std::vector<OwnerMark> marks_of(const Slot& slot);
 
 using SlotPage = std::array<std::byte, kPageBytes>;
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept;
 
-// Nothing if the slot is invalid.
+// Empty if the slot is invalid.
 std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept;
 
 // The two slots of a file together.
@@ -95,7 +96,8 @@ struct SlotPair {
   [[nodiscard]] const Slot* newest() const noexcept;
   // Where the next state is written: over the older or invalid slot.
   [[nodiscard]] std::size_t next_index() const noexcept;
-  // Both valid and one behind the other. If not, a write was torn, and the file may be less clean than it says.
+  // Both are valid, and their sequences follow one another. If not, a write was torn, and the file may be less clean
+  // than it says.
   [[nodiscard]] bool whole() const noexcept;
   [[nodiscard]] bool clean() const noexcept;
 

@@ -1,4 +1,4 @@
-// From a key to its digest: what each hash needs besides the key, and the one place where it is chosen.
+// From a key to its digest: what each hash needs besides the key, and the only place that chooses the hash.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -25,13 +25,13 @@ struct SipHash {
   }
 };
 
-// Whether the digest is a few instructions in a row. A function that makes no other digests needs no stack frame.
+// Whether a few instructions make the digest. A function that makes no other digests needs no stack frame.
 [[nodiscard]] inline bool is_quick(Hash hash, std::string_view key) noexcept {
   return hash == Hash::kXxh3 && key.size() <= 16;
 }
 
-// What `use` makes of the hasher; `otherwise` where no keys are taken. XXH3, which nearly everybody uses, is apart from
-// the others, so that it costs one branch that is always foretold.
+// Returns what `use` makes of the hasher, or `otherwise` if the hash takes no keys. XXH3, which nearly every filter
+// uses, has a branch of its own, which the CPU always predicts.
 template <class Outcome, class Use>
 Outcome visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Outcome otherwise, Use use) noexcept {
   if (hash == Hash::kXxh3) [[likely]]

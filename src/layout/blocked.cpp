@@ -1,4 +1,4 @@
-// The blocked layout: one 64-byte line a key (FORMAT.md, "Layouts"). Its row, and its scalar kernel.
+// The blocked layout: one 64-byte line per key (FORMAT.md, "Layouts"). Its row in the table, and its scalar kernel.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,8 +24,8 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
 }
 
 // The mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and Space-Efficient Bloom
-// Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h: 2^-32, and where there are
-// more than 2^32 lines 1 by the number of digests that lead to a line.
+// Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h. That chance is 2^-32, or,
+// with more than 2^32 lines, 1 / (the number of digests that lead to a line).
 double rate(double keys, double bits, double probes) noexcept {
   const double load = keys / (bits / kBins);
   const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
@@ -42,8 +42,8 @@ double rate(double keys, double bits, double probes) noexcept {
   return std::min(1.0, sum + load * same);
 }
 
-// The rate is a function of the keys in a line, and so the best k is a step function of that load: element k - 1 is
-// where k + 1 probes begin to be better than k, as the load falls. tests/sizing computes it anew.
+// The rate is a function of the keys in a line, so the best k is a step function of that load. Element k - 1 is the
+// load below which k + 1 probes are better than k. tests/sizing computes the table again.
 constexpr std::array kLoadOfNextProbe{
     245.920279971, 142.848943322, 100.318842162, 76.7213761287, 61.5586787855, 50.9034830451, 42.9489463116,
     36.7472295836, 31.7534024344, 27.6321112594, 24.1657647987, 21.207021843,  18.6524922738, 16.4273691867,
@@ -51,8 +51,8 @@ constexpr std::array kLoadOfNextProbe{
     5.83207462133, 5.08482091691, 4.42237597203, 3.83614092395, 3.31841638566, 2.86226068703, 2.46138274712,
     2.1100603542,  1.8030770495,  1.5356725667,  1.30350306656, 1.10260837827, 0.929384198595};
 
-// Not exact near a step, nor where rounding decides: below the last step the rates of many k are equal but for it, and
-// above 2^41 bits so many digests have equal h that it is so earlier.
+// Not exact near a step, nor where rounding decides. Below the last step the rates of many k differ only by rounding.
+// Above 2^41 bits so many digests have equal h that this begins earlier.
 Guess best_probes(double keys, double bits) noexcept {
   constexpr double kNear = 1e-4;
   const double load = keys / (bits / kBins);
@@ -77,7 +77,7 @@ void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64
   }
 }
 
-// Line by line: the logarithm of the whole filter's fill would be of lines that are as full as each other.
+// Line by line: the logarithm of the whole filter's fill would assume that all lines are equally full.
 Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;

@@ -1,5 +1,5 @@
-// The blocked layout with AVX2. The functions alone are compiled for it, by attribute: whatever else this
-// file may come to define is for every CPU.
+// The blocked layout with AVX2. Only the functions are compiled for AVX2, by attribute: anything else that this file
+// may define later must run on every CPU.
 #include <bfstore/layout/blocked_avx2.hpp>
 
 #include "layout/table.hpp"

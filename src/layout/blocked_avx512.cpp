@@ -1,5 +1,5 @@
-// The blocked layout with AVX-512. The functions alone are compiled for it, by attribute: whatever else this
-// file may come to define is for every CPU.
+// The blocked layout with AVX-512. Only the functions are compiled for AVX-512, by attribute: anything else that this
+// file may define later must run on every CPU.
 #include <bfstore/layout/blocked_avx512.hpp>
 
 #include "layout/table.hpp"

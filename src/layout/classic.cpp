@@ -1,4 +1,4 @@
-// The classic layout: k probes anywhere in m bits (FORMAT.md, "Layouts"). Its row, and its scalar kernel.
+// The classic layout: k probes anywhere in m bits (FORMAT.md, "Layouts"). Its row in the table, and its scalar kernel.
 #include <algorithm>
 #include <cmath>
 
@@ -35,7 +35,7 @@ double expected_fill(double keys, double bits, double probes) noexcept {
 }
 
 void take(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept {
-  const std::uint64_t bits = std::min(num_words * 64, geometry.num_bits - tally.bits_taken);  // none after m
+  const std::uint64_t bits = std::min(num_words * 64, geometry.num_bits - tally.bits_taken);  // no bits after m
   tally.set_bits += count_bits(words, 0, bits);
   tally.bits_taken += bits;
 }

@@ -1,4 +1,4 @@
-// Which row, which kernel, and what needs neither.
+// Chooses a layout's row and its kernel, and has the code that needs neither.
 #include "layout/layout.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr auto has_neon = everywhere;
 constexpr auto has_neon = nowhere;
 #endif
 
-// The best first.
+// The best set first.
 constexpr IsaRow kIsas[kNumIsas] = {
     {Isa::kAvx512, "avx512", has_avx512}, {Isa::kAvx2, "avx2", has_avx2}, {Isa::kNeon, "neon", has_neon}};
 

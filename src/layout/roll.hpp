@@ -1,5 +1,5 @@
-// The loop over many digests: while some are asked or added, others, of which it is the turn later, are prefetched, so
-// that many cache misses are under way at once.
+// The loop over many digests. While some are asked or added, later ones are prefetched, so that many cache misses are
+// under way at once.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 
 namespace bfstore::layout {
 
-// How far ahead of its turn a digest is prefetched: enough for CPUs that keep many misses under way, and harmless to
-// others. bfbench times the loop that only reads lines at 16 to 256 ahead in every run (the table's "@"): on two shared
-// cores of a virtual Xeon, with 100 million keys, 64 to 256 are the same but for noise.
+// How far ahead a digest is prefetched: enough for CPUs that keep many misses under way, and harmless to others. In
+// every run bfbench times the loop that only reads lines at 16 to 256 ahead (the table's "@"). On two shared cores of a
+// virtual Xeon, with 100 million keys, 64 to 256 differ only by noise.
 inline constexpr std::size_t kAhead = 128;
 
-// Digests of one step. What is checked once for each step is checked soon.
+// Digests of one step. A check that is made once for each step is made soon.
 inline constexpr std::size_t kStep = 64;
 
-// Digests of one step where they have yet to be computed: a prefetch waits until those of its step are.
+// Digests of one step if they are not computed yet: a prefetch waits until the digests of its step are computed.
 inline constexpr std::size_t kHashedStep = 16;
 
-// `visit(step, first)` asks or adds digests of which the first is the one with this number; it ends everything by
+// `visit(step, first)` asks or adds a step's digests, of which the first has the number `first`. It ends the loop by
 // returning false.
 template <class Visit>
 void roll(const std::uint64_t* digests, std::size_t count, Visit visit) noexcept {
@@ -35,10 +35,10 @@ void roll(const std::uint64_t* digests, std::size_t count, Visit visit) noexcept
   }
 }
 
-// The same for digests that have yet to be computed: digest_at(i) gives the i-th.
+// As roll(), for digests that are not computed yet: digest_at(i) gives the i-th.
 template <class DigestAt, class Visit>
 void roll_hashed(DigestAt digest_at, std::size_t count, Visit visit) noexcept {
-  constexpr std::size_t kRing = kAhead + kHashedStep;  // a step's digests and those that are computed meanwhile
+  constexpr std::size_t kRing = kAhead + kHashedStep;  // a step's digests, and those that are computed meanwhile
   std::array<std::uint64_t, kRing> ring;
   std::size_t later = 0;
   const auto compute = [&](std::size_t most) __attribute__((always_inline)) {

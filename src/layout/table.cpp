@@ -1,4 +1,4 @@
-// Alone in its file, so that a program that tests the table can have another one.
+// The table alone, so that a program that tests the table can link another one.
 #include "layout/table.hpp"
 
 namespace bfstore::layout {

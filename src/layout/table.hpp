@@ -1,4 +1,4 @@
-// THE table of layouts, and what the layouts and their kernels hand to it.
+// The only table of layouts, and what the layouts and their kernels give to it.
 #pragma once
 
 #include <span>

@@ -17,12 +17,12 @@
 namespace bfstore::region {
 namespace {
 
-// One call allocates no more: before Linux 6.9 a signal ends an fallocate of a tmpfs, which gives back what that call
-// had got, so that it would never end while a timer fires.
+// One call allocates no more than this. Before Linux 6.9 a signal ends an fallocate of a tmpfs, which then frees what
+// that call had allocated: a larger call would never end while a timer fires.
 constexpr std::uint64_t kAllocatedAtOnce = std::uint64_t{64} << 20;
 
-// xfs_fsr exchanges the blocks of a file for those of a copy that it made. Stores through a mapping meanwhile were seen
-// to get lost (xfs_fsr beside fsfreeze and copies, Linux 6.18).
+// xfs_fsr exchanges a file's blocks for those of a copy that it made. Concurrent stores through a mapping were seen to
+// get lost (xfs_fsr with fsfreeze and copies, Linux 6.18).
 void keep_from_defragmenting(int descriptor) noexcept {
   struct fsxattr attributes {};
   if (ioctl(descriptor, FS_IOC_FSGETXATTR, &attributes) != 0) return;
@@ -30,7 +30,7 @@ void keep_from_defragmenting(int descriptor) noexcept {
   static_cast<void>(ioctl(descriptor, FS_IOC_FSSETXATTR, &attributes));
 }
 
-// Calls allocate(offset, bytes), which returns an errno, for one piece after the other.
+// Calls allocate(offset, bytes), which returns an errno, for each piece in turn.
 template <class Allocate>
 int in_pieces(const Extent& part, Allocate allocate) {
   for (std::uint64_t done = 0; done < part.bytes;) {
@@ -43,15 +43,15 @@ int in_pieces(const Extent& part, Allocate allocate) {
   return 0;
 }
 
-// Not posix_fallocate, which writes zeros where a filesystem cannot allocate: another process may be adding there.
+// Not posix_fallocate, which writes zeros if a filesystem cannot allocate: another process may be adding there.
 int fallocate_in_place(int descriptor, int mode, const Extent& part) {
   const int failed = in_pieces(part, [&](off_t offset, off_t bytes) {
     return fallocate(descriptor, mode | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0 ? 0 : errno;
   });
-  return failed == EOPNOTSUPP || failed == ENOSYS ? 0 : failed;  // this filesystem has no such promise to make
+  return failed == EOPNOTSUPP || failed == ENOSYS ? 0 : failed;  // this filesystem cannot promise blocks
 }
 
-// A question to the filesystem, with room for the answer.
+// A question to the filesystem, with room for its answer.
 struct Question {
   static constexpr std::uint32_t kMost = 64;
 
@@ -66,7 +66,7 @@ void add(std::vector<Extent>& to, std::uint64_t& sum, std::uint64_t from, std::u
   sum += end - from;
 }
 
-// Adds what the next extents from `at` on tell. Returns how far that is, or nothing.
+// Adds what the next extents from `at` on say. Returns the offset that it reached, or nothing.
 std::optional<std::uint64_t> look_on(int descriptor, std::uint64_t at, std::uint64_t end, Unowned& found) {
   Question question;
   fiemap& map = question.map();
@@ -120,7 +120,7 @@ void ask_to_keep_blocks(int descriptor) noexcept {
   if (static_cast<std::uint32_t>(facts.f_type) != BTRFS_SUPER_MAGIC) return;
   if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) != 0) return;
   flags |= FS_NOCOW_FL;
-  static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // else it is as on any such filesystem
+  static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // on failure the file is as any other there
 }
 
 }  // namespace bfstore::region

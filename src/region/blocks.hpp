@@ -1,4 +1,4 @@
-// Which blocks a file has, and getting those that it lacks. Numbers and descriptors; never sees filters.
+// Which blocks a file has, and how it gets those that it lacks. Numbers and descriptors; never sees filters.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace bfstore::region {
 
-// What a store to a mapped page of a file needs new blocks for.
+// The parts of a file in which a store to a mapped page needs new blocks.
 struct Unowned {
   std::vector<Extent> holes;
   std::vector<Extent> shared;  // with another file: the filesystem copies on write
-  std::uint64_t bytes = 0;     // of both
+  std::uint64_t bytes = 0;     // of holes and shared parts
 };
 
-// Nothing where the filesystem does not tell (tmpfs).
+// Nothing if the filesystem does not tell (tmpfs).
 std::optional<Unowned> unowned_in(int descriptor, const std::vector<Extent>& parts);
 
-// These return an errno, or 0. The first one extends the file.
+// These return an errno, or 0. allocate_blocks() extends the file.
 int allocate_blocks(int descriptor, const Extent& part);
 int fill_hole(int descriptor, const Extent& part);
 int unshare(int descriptor, const Extent& part);
 
-// Where a filesystem writes every change to another place, a file that is still empty may ask to keep its blocks.
+// On a filesystem that writes each change to a new place, asks it to keep the blocks of this file, which is still
+// empty.
 void ask_to_keep_blocks(int descriptor) noexcept;
 
 }  // namespace bfstore::region

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kStandardStreams{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
 
-// Takes the numbers of closed standard streams, for as long as something is opened.
+// Occupies the numbers of closed standard streams while a file is opened.
 class Fillers {
  public:
   Fillers() noexcept {
@@ -45,7 +45,7 @@ class Fillers {
   std::size_t count_ = 0;
 };
 
-// What was opened at a number.
+// What was opened at a descriptor number.
 struct Opened {
   std::uint64_t serial;
   dev_t device;
@@ -56,13 +56,13 @@ struct Opened {
 };
 
 struct All {
-  std::mutex forks;              // held during fork(), so that a child finds nothing open that is not in the map
-  std::mutex mutex;              // of the map; never held while a file is opened, which may wait for a slow filesystem
+  std::mutex forks;              // held during fork(), so that every open file of a child is in the map
+  std::mutex mutex;              // for the map; never held while a file is opened, which may wait for a slow filesystem
   std::map<int, Opened> opened;  // by number
   std::uint64_t last_serial = 0;
 };
 
-// Never destroyed: other objects' destructors may still come. An empty map holds no memory.
+// Never destroyed: other objects' destructors may use it later. An empty map holds no memory.
 All& all() {
   alignas(All) static std::byte room[sizeof(All)];
   static All& only = *new (room) All;
@@ -73,8 +73,8 @@ bool same_file(const Opened& one, const Opened& other) noexcept {
   return one.device == other.device && one.inode == other.inode;
 }
 
-// A program that closes descriptors that are not its own may have another one at that number by now. Where the system
-// cannot tell, it is there: what is not closed would keep its locks.
+// A program that closes descriptors that are not its own may have opened another file at that number. If the system
+// cannot tell, the answer is true: a descriptor that is not closed would keep its locks.
 bool is_there(int number, const Opened& opened) noexcept {
   struct stat now {};
   if (fstat(number, &now) != 0) return errno != EBADF;
@@ -83,14 +83,16 @@ bool is_there(int number, const Opened& opened) noexcept {
          (flags < 0 || (flags & O_ACCMODE) == opened.access);
 }
 
-// nullptr if other code closed it, and another one was opened here at its number. The mutex is held.
+// nullptr if other code closed the descriptor and this process opened another one here at its number. The caller holds
+// the mutex.
 Opened* find(int number, std::uint64_t serial) noexcept {
   const auto found = all().opened.find(number);
   return found == all().opened.end() || found->second.serial != serial ? nullptr : &found->second;
 }
 
-// The number stays taken, so that nothing else of the child's gets it and is closed for it. Closed first: there may be
-// no other number left, and nobody else runs in this child yet. False if the number is free now.
+// Keeps the number taken, so that the child opens nothing else there, which would then be closed for this descriptor.
+// It closes first: no other number may be free, and no other thread runs in this child yet. False if the number is free
+// now.
 bool put_nothing_there(int number, Opened& opened) noexcept {
   close(number);
   const int nothing = open("/", O_PATH | O_CLOEXEC);
@@ -126,8 +128,8 @@ void in_child() {
   after_fork();
 }
 
-// Before main(): so our handler is the last one before a fork and the first one in the child, and what others do in
-// theirs, closing filters for instance, meets an unlocked mutex.
+// Runs before main(). So our handler is the last one before a fork and the first one in the child, and other handlers,
+// which may close filters, find the mutex unlocked.
 [[gnu::constructor]] void register_handlers() {
   static_cast<void>(pthread_atfork(before_fork, after_fork, in_child));  // without it a child keeps the locks
 }
@@ -143,7 +145,7 @@ Descriptor Descriptor::open(const char* path, int flags, Children children, unsi
   const std::lock_guard<std::mutex> no_fork(all().forks);
   Descriptor made;
   std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
-  auto entry = one.extract(-1);  // memory before there is something to close
+  auto entry = one.extract(-1);  // allocates before there is a descriptor to close
   made.number_ = open_high(path, flags, mode, folder);
   if (!made.is_open()) return made;
   struct stat facts {};
@@ -158,7 +160,7 @@ Descriptor Descriptor::open(const char* path, int flags, Children children, unsi
   entry.mapped().inode = facts.st_ino;
   entry.key() = made.number_;
   const std::lock_guard<std::mutex> lock(all().mutex);
-  all().opened.erase(made.number_);  // other code closed what was opened here before
+  all().opened.erase(made.number_);  // other code closed what was open here before
   all().opened.insert(std::move(entry));
   return made;
 }

@@ -1,5 +1,5 @@
-// How files are opened and closed: at numbers that no program prints to, and, if they are for writing, as this
-// process's own. Never sees filters.
+// Opens and closes files: at numbers that no program prints to, and for this process alone if they are for writing.
+// Never sees filters.
 #pragma once
 
 #include <fcntl.h>
@@ -8,21 +8,21 @@
 
 namespace bfstore::region {
 
-// As openat(2), close-on-exec, but never at the number of a standard stream that happens to be closed: what a program
-// prints must not go into a filter. -1, with errno.
+// As openat(2), close-on-exec, but never at the number of a standard stream that happens to be closed: a program's
+// output must not go into a filter. Returns -1, with errno, on failure.
 int open_high(const char* path, int flags, unsigned mode = 0, int folder = AT_FDCWD) noexcept;
 
-// Whether a forked child gets a descriptor. An open-file-description lock ends with the last descriptor of it, so a
-// child that had its parent's would hold the parent's locks after the parent's death. Such a child has a descriptor of
-// nothing at that number, which it closes as it would have closed the other. A child that is not made by fork() (vfork,
-// clone) has it all the same. Any thread may fork meanwhile.
+// Whether a forked child gets a descriptor. An open-file-description lock ends with the description's last descriptor,
+// so a child with its parent's descriptor would hold the parent's locks after the parent's death. With kDoNot, the
+// child has at that number a descriptor of nothing, which it closes as it would have closed the file's. A child that is
+// not made by fork() (vfork, clone) still has the file's. Any thread may fork at any time.
 enum class Children { kInherit, kDoNot };
 
 // A descriptor that remembers which file it was opened for. Other code of the process may close it (closefrom(3), for
-// instance), and open another file at its number: then it is gone, and that file is left alone.
+// instance) and open another file at its number. Then it counts as closed, and never touches that file.
 class Descriptor {
  public:
-  // As open_high(). is_open() is false where that fails, with errno.
+  // As open_high(). On failure is_open() is false, and errno says why.
   static Descriptor open(const char* path, int flags, Children children, unsigned mode = 0, int folder = AT_FDCWD);
 
   Descriptor() noexcept = default;
@@ -32,11 +32,11 @@ class Descriptor {
 
   [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
   [[nodiscard]] int number() const noexcept { return number_; }
-  // Whether the number still leads to what was opened here.
+  // Whether the number still leads to the file that was opened here.
   [[nodiscard]] bool is_there() const noexcept;
 
-  // From now on locks of this descriptor are held for as long as its owner likes, and the rest of this process must not
-  // wait for them: held_for_long() is true of every other descriptor of the same file.
+  // From now on this descriptor's locks may be held for any time, and the rest of this process must not wait for them:
+  // held_for_long() is true for every other descriptor of the same file.
   void hold_for_long() const noexcept;
   [[nodiscard]] bool held_for_long() const noexcept;
 

@@ -81,7 +81,7 @@ Result<File> File::open(const std::string& path, Access access, Links links) {
   return follow ? open_target(*folder, path, access) : std::move(file);
 }
 
-// What the link leads to is a path of its own, which may be a link again by the time it is opened.
+// The link's target is a path of its own, which may be a link again by the time it is opened.
 Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const std::string& path, Access access) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr), &std::free);
   if (target == nullptr && errno == ENOENT)
@@ -133,8 +133,8 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
   return fail_errno(failed, path, "opening");
 }
 
-// The right to write is taken back before anything is written: what matters is the descriptor. A process that is killed
-// in between leaves a file that its owner may write to.
+// Takes the right to write back before anything is written: only the descriptor matters. A process that is killed in
+// between leaves a file that its owner may write to.
 Result<File> File::open_again_as_owner() const {
   auto file = open_again(Access::kReadWrite);
   if (file || file.error().code != Code::kAccess) return file;
@@ -149,7 +149,7 @@ Result<File> File::open_again_as_owner() const {
   return writable;
 }
 
-// A file without a name is opened once more through /proc alone; where there is none, it has a temporary name.
+// A file without a name can be opened once more only through /proc. Without /proc, it gets a temporary name.
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   auto opened = Folder::of(path);
   if (!opened) return opened.error();
@@ -174,7 +174,7 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   return file;
 }
 
-// Until it is published its owner may read and write it, whatever mode was asked for: it is opened once more.
+// Until it is published its owner may read and write it, whatever its mode will be, because it is opened once more.
 Result<File> File::new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder) {
   constexpr mode_t kOwners = S_IRUSR | S_IWUSR;
   auto file = of_this_process(std::move(descriptor), path, name_in_folder(path), std::move(folder));
@@ -226,7 +226,7 @@ File::~File() {
   if (!temporary_.empty() && born_.here()) unlinkat(folder_->descriptor(), temporary_.c_str(), 0);
 }
 
-// What fails for want of numbers or memory must not look as if there were no way.
+// A lack of descriptors or memory must not look as if there were no way.
 Result<std::optional<Descriptor>> File::another_description() const {
   constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   const std::string& name = temporary_.empty() ? name_ : temporary_;
@@ -319,7 +319,7 @@ Error File::may_write_up_to(std::uint64_t end) const {
                     "writing past the process's file size limit of " + std::to_string(limit.rlim_cur) + " bytes");
 }
 
-// Never into a file that has the number by now: that may be any file of the program.
+// Never writes into another file that has the number now, which may be any file of the program.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
   if (Error error = check_descriptor(); !error.ok()) return error;
   if (Error error = may_write_up_to(offset + bytes.size()); !error.ok()) return error;
@@ -347,8 +347,8 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
   return {};
 }
 
-// A filesystem may find out that there is not enough only when it has given away all that there was: for that moment
-// nobody else could write anything.
+// A filesystem may notice the lack only when it has allocated all its blocks. For that moment no other process could
+// write anything.
 Error File::check_room_for(std::uint64_t bytes) const {
   struct statfs facts {};
   if (fstatfs(descriptor(), &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
@@ -367,8 +367,8 @@ Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
 }
 
-// Where the filesystem does not tell which blocks there are, their number does: a copy has blocks for the hole after
-// the header only if it has them everywhere.
+// If the filesystem does not tell which blocks a file has, their number does: a copy has blocks for the hole after the
+// header only if it has them everywhere.
 Error File::own_blocks(const std::vector<Extent>& parts) const {
   ask_to_keep_blocks(descriptor());
   auto unowned = unowned_in(descriptor(), parts);
@@ -396,9 +396,9 @@ Error File::sync() const {
   return fail_errno(errno, path_, "syncing to disk");
 }
 
-// Of the whole inode, whatever range is asked for: the error is the inode's (Linux, mm/filemap.c,
-// file_check_and_advance_wb_err), and its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT,
-// ENOLINK and more. These alone say that the question can not be asked here.
+// The answer is for the whole inode, whatever range is asked for (Linux, mm/filemap.c, file_check_and_advance_wb_err).
+// Its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT, ENOLINK and more. Only the errnos below
+// say that the question cannot be asked here.
 int File::failed_writeback() const noexcept {
   if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
   const bool cannot_be_asked =
@@ -435,8 +435,8 @@ Error File::rename_temporary(bool replace) {
   return {};
 }
 
-// That it has a name is in the inode, too: without a journal (ext2) an inode that says that it has none is thrown away
-// after a power cut, whatever the folder says.
+// The inode, too, says whether the file has a name. Without a journal (ext2) an inode that says no is discarded after a
+// power cut, whatever the folder says.
 Error File::sync_inode() const {
   return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
 }

@@ -42,7 +42,8 @@ struct Extent {
 
 class File {
  public:
-  // What is open for writing is not its owner's children's: they have no descriptor of it, and hold none of its locks.
+  // Forked children do not get a file that is open for writing: they have no descriptor of it, and hold none of its
+  // locks.
   enum class Access { kRead, kReadWrite };
 
   // Whether a symbolic link as the last part of a path is followed.
@@ -52,9 +53,9 @@ class File {
   // in that one's folder.
   static Result<File> open(const std::string& path, Access access, Links links = Links::kRefuse);
 
-  // The file that has this file's name now, in the folder that its path led to: this one, or one that took its place.
+  // The file that has this file's name now, in the folder that its path led to: this one, or one that replaced it.
   [[nodiscard]] Result<File> open_again(Access access) const;
-  // The same, for writing into its header what its handles must learn. An owner who has taken the right to write away
+  // The same, for writing into its header what its handles must learn. An owner that has taken the right to write away
   // from itself (mode 0444) has it for this moment.
   [[nodiscard]] Result<File> open_again_as_owner() const;
 
@@ -74,7 +75,7 @@ class File {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
   // kLost if other code of this process closed the descriptor.
   [[nodiscard]] Error check_descriptor() const;
-  // Locks of this file are held for long: the rest of this process is not to wait for them.
+  // This file's locks may be held for any time: the rest of this process must not wait for them.
   void hold_for_long() const noexcept { descriptor_.hold_for_long(); }
   [[nodiscard]] bool held_for_long() const noexcept { return descriptor_.held_for_long(); }
   [[nodiscard]] bool writable() const noexcept { return writable_; }
@@ -92,20 +93,20 @@ class File {
   // From now on read_at() brings no more into memory than it reads.
   void read_nothing_ahead() const noexcept;
 
-  // What no process has mapped comes from the disk when it is read next.
+  // Pages that no process maps are read from the disk next time.
   void forget_cached() const noexcept;
 
-  // How many bytes were read: less than asked for only at the end of the file.
+  // Returns how many bytes were read: fewer than asked for only at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::span<std::byte> into, std::uint64_t offset) const;
   Error write_at(std::span<const std::byte> bytes, std::uint64_t offset) const;
   // EFBIG past the process's limit of file sizes, where the kernel would send SIGXFSZ.
   [[nodiscard]] Error may_write_up_to(std::uint64_t end) const;
 
-  // Reads the bytes and writes them again, so that a sync writes them, even where the system takes them for written
-  // because it failed to write them before. Nobody may write to the file meanwhile.
+  // Reads the bytes and writes them again. So a sync writes them, even if the system failed to write them before and
+  // takes them for written. No process may write to the file meanwhile.
   Error rewrite(std::uint64_t offset, std::uint64_t bytes) const;
 
-  // Reserves disk blocks, extending the file: a store to them can not run out of disk afterwards.
+  // Reserves disk blocks, extending the file: a store to them cannot run out of disk afterwards.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
 
   // Blocks for the holes of these parts, and of its own for those that it shares with a copy, where the filesystem can
@@ -121,7 +122,7 @@ class File {
   // page, and read the old one again. On an overlay the system is not told so: see Mapping::failed_writeback().
   [[nodiscard]] int failed_writeback() const noexcept;
 
-  // Gives a file made by create_unnamed its name, durably, all at once. Without `replace`, kExists if the name is
+  // Gives a file made by create_unnamed its name, durably and atomically. Without `replace`, kExists if the name is
   // taken.
   Error publish(bool replace);
 
@@ -146,9 +147,9 @@ class File {
 
   Descriptor descriptor_;
   std::string path_;
-  std::string name_;  // in the folder; another one than the path's last part where that is a symbolic link
+  std::string name_;  // in the folder; not the path's last part if that is a symbolic link
   std::shared_ptr<const Folder> folder_;
-  // Where the path was a symbolic link, the folder of that. Its name is the last part of the path.
+  // If the path was a symbolic link, the link's folder. The link's name is the last part of the path.
   std::shared_ptr<const Folder> link_folder_;
   std::string temporary_;  // not empty: the file has this name in the folder, until it is published
   std::optional<std::uint32_t> published_mode_;  // where it has another one until then

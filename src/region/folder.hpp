@@ -11,16 +11,16 @@
 namespace bfstore::region {
 
 // A path is followed once, when its file is opened or created. From then on everything that concerns the file's name is
-// relative to this folder, so that chdir, chroot and a symbolic link that is switched change nothing for the file.
+// relative to this folder. So chdir, chroot, or a symbolic link that is switched, changes nothing for the file.
 class Folder {
  public:
-  // The folder of `path`. It need not be readable. Shared by all who open a file of it again.
+  // The folder of `path`. It need not be readable. All handles that open its files share it.
   static Result<std::shared_ptr<const Folder>> of(const std::string& path);
 
-  // For *at calls. -1 if other code of the process closed the descriptor: the number may name another file by now.
+  // For *at calls. -1 if other code of the process closed the descriptor: its number may lead to another file now.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.is_there() ? descriptor_.number() : -1; }
 
-  // The same folder, for sync(): opened before anything in it changes, because what can fail then does no harm.
+  // The same folder, for sync(). It is opened before anything in the folder changes, when a failure does no harm yet.
   class Syncer {
    public:
     explicit Syncer(const Folder& folder) noexcept;
@@ -29,8 +29,8 @@ class Folder {
     ~Syncer();
 
     [[nodiscard]] Error opened() const;
-    // The names in the folder are durable. A folder that may not be read cannot be synced: then `file` is, which was
-    // given its name just now, and a new file's sync writes its name, too.
+    // Makes the names in the folder durable. A folder that may not be read cannot be synced. Then this syncs `file`,
+    // which has just been given its name: a new file's sync writes its name, too.
     [[nodiscard]] Error sync(const std::string& path, int file) const;
 
    private:
@@ -49,7 +49,7 @@ class Folder {
 // The last component of a path: the file's name in its folder.
 std::string name_in_folder(const std::string& path);
 
-// A name for a file that is not complete, in any folder; not longer than the file's own name may be.
+// A name for an incomplete file, for use in any folder, and not longer than the file's own name may be.
 std::string temporary_name();
 
 }  // namespace bfstore::region

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 65536;  // a multiple of any system's pages
 
-// One page for the life of the process, and of its children. No lock: a child could inherit it taken.
+// One page for the life of the process and its children. Without a lock, which a child could inherit taken.
 std::uint64_t* word_page = nullptr;
 
 Result<std::uint64_t*> page() {
@@ -37,7 +37,7 @@ Result<ForkMark> ForkMark::make() {
   const auto word = page();
   if (!word) return word.error();
   std::uint64_t value = __atomic_load_n(*word, __ATOMIC_ACQUIRE);
-  if (value == 0) {  // the first time here, or in this child
+  if (value == 0) {  // the first call in this process, or in this child
     std::uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random) return base::fail_errno(errno, "getrandom", "calling");
     random |= 1;

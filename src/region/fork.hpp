@@ -7,13 +7,13 @@
 
 namespace bfstore::region {
 
-// Made in one process: there, and in nobody forked from it, here() is true. No system call: the kernel wipes the word
-// in children (MADV_WIPEONFORK, Linux 4.14).
+// Made in one process: here() is true in it and in no child forked from it. Makes no system call: the kernel wipes a
+// word in children (MADV_WIPEONFORK, Linux 4.14).
 class ForkMark {
  public:
   static Result<ForkMark> make();
 
-  // here() is true everywhere: for what needs no care.
+  // here() is true in every process: for objects that any process may use.
   ForkMark() noexcept = default;
 
   [[nodiscard]] bool here() const noexcept { return __atomic_load_n(word_, __ATOMIC_RELAXED) == value_; }

@@ -19,9 +19,9 @@
 namespace bfstore::region {
 namespace {
 
-using Action = struct sigaction;  // a function, too, has that name
+using Action = struct sigaction;  // a function has that name, too
 
-// What was installed before. Never freed: the handler may be reading it.
+// The handler that was installed before ours. Never freed, because our handler may be reading it.
 std::atomic<const Action*> before_us{nullptr};
 std::atomic<bool> installed{false};
 
@@ -32,7 +32,7 @@ std::uintptr_t page_bytes() noexcept {
 
 std::uintptr_t page_of(std::uintptr_t address) noexcept { return address & ~(page_bytes() - 1); }
 
-// Moved into place when it is full of ones: other threads never see it otherwise.
+// Fills a page with ones first and then moves it into place, so that other threads only see it full.
 bool put_ones(std::uintptr_t page) noexcept {
   void* const fresh = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return false;
@@ -41,8 +41,8 @@ bool put_ones(std::uintptr_t page) noexcept {
          MAP_FAILED;
 }
 
-// May fault, and then finds the word replaced by 0. A handler that was installed later and calls us may have the signal
-// blocked: a fault would be the end of the process.
+// May fault. Then the word reads as 0, and nothing is written. The signal must not be blocked meanwhile, because such a
+// fault would end the process. A handler that was installed after ours and calls it may have blocked it.
 void tell_others(const DoubtWord& doubt) noexcept {
   sigset_t ours;
   sigemptyset(&ours);
@@ -56,15 +56,15 @@ void tell_others(const DoubtWord& doubt) noexcept {
 
 // --- Faults that are not ours ----------------------------------------------------------------------------------------
 
-// The same again, and nobody handles it: the process ends as it would have without us.
+// The fault happens again without a handler, and ends the process as it would have without us.
 void end_as_by_default(int signal, const siginfo_t& info) noexcept {
   Action otherwise{};
   otherwise.sa_handler = SIG_DFL;
   sigaction(signal, &otherwise, nullptr);
-  if (info.si_code <= 0) raise(signal);  // somebody sent it: nothing will raise it again
+  if (info.si_code <= 0) raise(signal);  // another process or thread sent it: nothing will raise it again
 }
 
-// With the signals blocked that its owner wanted blocked.
+// Blocks the signals that the handler's installer asked for.
 void call_handler(const Action& handler, int signal, siginfo_t* info, void* context) noexcept {
   sigset_t blocked = handler.sa_mask;
   if ((handler.sa_flags & SA_NODEFER) == 0) sigaddset(&blocked, signal);
@@ -88,9 +88,9 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   const bool takes_info = other != nullptr && (other->sa_flags & SA_SIGINFO) != 0;
   if (other == nullptr || (!takes_info && other->sa_handler == SIG_DFL)) return end_as_by_default(signal, *info);
   if ((other->sa_flags & static_cast<int>(SA_RESETHAND)) != 0)
-    before_us.store(by_default());  // it wants to be called once
+    before_us.store(by_default());  // the installer wants one call
   if (!takes_info && other->sa_handler == SIG_IGN) {
-    if (info->si_code > 0) end_as_by_default(signal, *info);  // as the kernel does: a fault can not be ignored
+    if (info->si_code > 0) end_as_by_default(signal, *info);  // as the kernel does: a fault cannot be ignored
     return;
   }
   call_handler(*other, signal, info, context);
@@ -100,8 +100,8 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
 
 // --- The table -------------------------------------------------------------------------------------------------------
 
-// A guarded range. `version` is odd while the slot is changed. Whoever has a fault in a range is using it, so that its
-// slot does not change: what is changing is another one, and is passed over.
+// A guarded range. `version` is odd while the slot changes. A thread with a fault in a range is using that range, so
+// its slot does not change; the search skips every slot that does.
 struct Guard::Slot {
   std::atomic<std::uint64_t> version{0};
   std::atomic<std::uintptr_t> begin{0};  // 0: the slot is free
@@ -123,7 +123,7 @@ struct Guard::Slot {
   }
 };
 
-// Slots that are given out again, in pieces that are never freed. No lock: a forked child could inherit it taken.
+// Slots that are used again, in pieces that are never freed. Without a lock, which a forked child could inherit taken.
 struct Guard::Table {
   std::array<Slot, 64> slots;
   std::atomic<Table*> next{nullptr};
@@ -133,7 +133,7 @@ struct Guard::Table {
     return table;
   }
 
-  // One that is claimed; nullptr if there is no memory for more.
+  // A slot that is now claimed. nullptr if there is no memory for more.
   static Slot* claim() noexcept {
     for (Table* table = &first();;) {
       for (Slot& slot : table->slots) {
@@ -165,11 +165,12 @@ struct Guard::Table {
 
 // --- A fault ---------------------------------------------------------------------------------------------------------
 
-// No thread goes on before the doubt is there. Others are told first, through the file: that may fault itself, if the
-// word's page can not be read either, and then comes back to here with the word's own page, which replaces everything;
-// the word is 0 then, and nobody is told.
-// What is read from the replaced range before the word is looked at does not matter. The page of this fault has ones
-// all the same: "maybe" to who does not look.
+// No thread continues before the doubt is visible to it.
+// Other processes learn of it first, through the word in the file. If the word's page cannot be read either, that
+// faults again inside the handler. The second fault replaces the whole range; the word is then 0, and other processes
+// learn nothing.
+// A thread that reads from the replaced range before it reads the word does no harm. Still, the page of this fault gets
+// ones: "maybe", even for code that does not read the word.
 bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   const DoubtWord& doubt = slot.doubt;
   const std::uintptr_t begin = slot.begin.load();
@@ -179,7 +180,7 @@ bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   slot.faulted.store(true);
   if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load()) tell_others(doubt);
   if (!slot.replaced.load()) {
-    // Who adds at this moment may write to it. Pages of it cost no memory before that.
+    // A thread that adds now may write to it. Its pages cost no memory before that.
     void* const all = mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return false;
@@ -192,15 +193,15 @@ void Guard::on_fault(int signal, void* info, void* context) noexcept {
   auto* const what = static_cast<siginfo_t*>(info);
   const int saved = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(what->si_addr);
-  Slot* const slot = what->si_code > 0 ? Table::with(address) : nullptr;  // else somebody sent it
+  Slot* const slot = what->si_code > 0 ? Table::with(address) : nullptr;  // otherwise a process sent it
   if (slot == nullptr || !replace(*slot, address)) pass_on(signal, what, context);
   errno = saved;
 }
 
 // --- Installing and watching -----------------------------------------------------------------------------------------
 
-// Once: who installed a handler after us and passes faults on to us would else get them back. Two threads that do it at
-// once do the same thing.
+// Only once: a handler that was installed after ours and passes faults to it would otherwise get them back. Two threads
+// that install at once do the same thing.
 Error Guard::install() {
   if (installed.load()) return {};
   page_bytes();
@@ -210,7 +211,7 @@ Error Guard::install() {
   if (sigaction(SIGBUS, nullptr, there) != 0 || !before_us.compare_exchange_strong(nobody, there)) delete there;
   Action ours{};
   ours.sa_sigaction = [](int signal, siginfo_t* info, void* context) { on_fault(signal, info, context); };
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;  // it may fault itself: see replace()
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;  // the handler may fault itself: see replace()
   if (sigaction(SIGBUS, &ours, nullptr) != 0) return base::fail_errno(errno, "", "installing a handler of SIGBUS");
   installed.store(true);
   return {};
@@ -239,7 +240,7 @@ Guard& Guard::operator=(Guard&& other) noexcept {
   return *this;
 }
 
-// Before the range is unmapped, so that nobody else's memory is ever taken for it.
+// Runs before the range is unmapped, so that memory mapped there later is never taken for it.
 Guard::~Guard() {
   if (slot_ == nullptr) return;
   slot_->version.fetch_add(1);

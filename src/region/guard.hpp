@@ -1,9 +1,9 @@
-// A fault of a mapped page (an I/O error, or the file was truncated) that puts one mapping in doubt instead of ending
-// the process. Never sees filters.
+// Turns a fault in a mapped page (an I/O error, or the file was truncated) into doubt about one mapping, where it would
+// have ended the process. Never sees filters.
 //
-// The handler of SIGBUS is installed once and stays. It looks the address up in a table that nobody locks. What is
-// guarded is replaced as a whole, by private memory: so one fault is the last one, however many pages can not be read,
-// and the word that everybody looks at after the bits is 0, with not a single instruction more in a lookup.
+// The handler of SIGBUS is installed once and stays. It looks the address up in a table without locks. A fault replaces
+// the whole guarded range by private memory. So a range faults once, however many of its pages cannot be read, and the
+// word that every lookup reads after the bits is 0. Lookups need no extra instruction.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -13,27 +13,27 @@
 
 namespace bfstore::region {
 
-// How those who use the mapping see that they must not believe it: 64 bits that they look at after everything else.
+// How users of the mapping see that they must not believe it: a 64-bit word that they read after everything else.
 struct DoubtWord {
   std::uint64_t* word = nullptr;  // in the mapping: it is 0 after a fault
-  // Where the word has the expected value as far as the mask goes, these bits are set before it is replaced, so that
-  // others see them in the file.
+  // If the word has the expected value under the mask, these bits are set in it before it is replaced, so that other
+  // processes see them in the file.
   std::uint64_t mask = 0;
   std::uint64_t expected = 0;
-  std::uint64_t tell_others = 0;  // none: the mapping is for reading
+  std::uint64_t tell_others = 0;  // 0: the mapping is for reading
 };
 
 class Guard {
  public:
-  // The range is mapped, and stays so until the guard is gone.
+  // The range is mapped, and must stay mapped until the guard is destroyed.
   static Result<Guard> watch(void* begin, std::size_t bytes, const DoubtWord& doubt);
 
-  Guard() noexcept = default;  // of nothing
+  Guard() noexcept = default;  // guards nothing
   Guard(Guard&& other) noexcept;
   Guard& operator=(Guard&& other) noexcept;
   ~Guard();
 
-  // Whether a page could not be read: what is in the range now is not from the file.
+  // Whether a page could not be read. What is in the range now is not from the file.
   [[nodiscard]] bool faulted() const noexcept;
 
  private:

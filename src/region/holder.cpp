@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As /proc writes the file of a lock, and of a mapping (proc(5)).
+// How /proc writes the file of a lock, and that of a mapping (proc(5)).
 struct Names {
   std::string of_lock;     // "08:01:131"
   std::string of_mapping;  // "08:01 131"
@@ -42,7 +42,7 @@ bool is_lock_in(const std::string& line, const Names& names, const ByteRange& ra
   return read >= 1 && first < range.end() && (read == 1 || last >= range.first);  // "EOF" is the last
 }
 
-// A writer's lock is kept by a mapping that nothing can be read through.
+// A writer's lock is kept by a mapping without the right to read.
 bool is_lock_mapping(const std::string& line, const Names& names) {
   return line.find(" ---s ") != std::string::npos && line.find(names.of_mapping) != std::string::npos;
 }
@@ -91,7 +91,7 @@ std::string holder_in_words(int descriptor, const ByteRange& range) try {
   }
   return {};
 } catch (const std::exception&) {
-  return {};  // a process that ends while it is looked at
+  return {};  // a process that ends during the search
 }
 
 }  // namespace bfstore::region

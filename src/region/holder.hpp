@@ -1,5 +1,5 @@
-// Which process holds a lock, for words alone: the kernel does not say of an open-file-description lock, but /proc
-// does, of processes that one may look at. Never sees filters.
+// Which process holds a lock, for messages only. The kernel does not tell it for an open-file-description lock. /proc
+// does, for processes that the caller may look at. Never sees filters.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ namespace {
 
 using base::fail_errno;
 
-constexpr pid_t kNoProcess = -1;  // whose locks belong to a description
+constexpr pid_t kNoProcess = -1;  // the lock belongs to a description, not to a process
 constexpr std::uint64_t kEndOfLocks = std::numeric_limits<off_t>::max();
 
 struct flock request_of(short type, const ByteRange& range) noexcept {
@@ -33,7 +33,7 @@ struct flock request_of(short type, const ByteRange& range) noexcept {
   return request;
 }
 
-// False: another description has a lock there.
+// False if another description has a lock there.
 Result<bool> set_lock(const File& file, int descriptor, short type, const ByteRange& range) {
   struct flock request = request_of(type, range);
   if (fcntl(descriptor, F_OFD_SETLK, &request) == 0) return true;
@@ -46,19 +46,20 @@ struct FoundLock {
   bool of_process = false;
 };
 
-// Any exclusive lock in `part` that is of another description or process: a shared one does not conflict with the lock
-// that is asked about.
+// Any exclusive lock in `part` that another description or process has. (The question is asked for a shared lock, which
+// conflicts with exclusive ones only.)
 Result<std::optional<FoundLock>> any_lock_in(const File& file, int descriptor, const ByteRange& part) {
   struct flock question = request_of(F_RDLCK, part);
   if (fcntl(descriptor, F_OFD_GETLK, &question) != 0) return fail_errno(errno, file.path(), "asking for locks");
   if (question.l_type == F_UNLCK) return std::optional<FoundLock>();
   ByteRange found{static_cast<std::uint64_t>(question.l_start), static_cast<std::uint64_t>(question.l_len)};
-  if (found.count == 0) found.count = kEndOfLocks - found.first;  // as far as a file can be
+  if (found.count == 0) found.count = kEndOfLocks - found.first;  // up to the largest offset of a file
   return std::optional(FoundLock{found, question.l_pid != kNoProcess});
 }
 
-// An exclusive lock in `part` that is of this kind. One that begins before the range that `part` is of, or that belongs
-// to a process, is a stranger's: the system tells of one lock only, so what the stranger leaves free is asked about.
+// An exclusive lock in `part` that a writer of filters has. A lock that begins before `range`, which `part` is in, or
+// that belongs to a process, is a stranger's. The system tells of one lock only, so this asks again about the bytes
+// that the stranger leaves free.
 Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& part,
                                                    const ByteRange& range) {
   std::vector<ByteRange> unknown{part};
@@ -108,8 +109,9 @@ Error unlock(const File& file, std::uint64_t byte) {
 Patience::Patience(std::uint32_t timeout_ms) noexcept
     : for_ever_(timeout_ms == kWaitForEver), until_(Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
 
-// Short pauses: the kernel keeps no queue for those that ask again and again, and a process that asks seldom would wait
-// longest where others come and go without a rest. (Six that do nothing else, holding a lock for 20 ms each time: 2 s.)
+// The pauses are short, because the kernel has no queue for processes that poll. A process that polls seldom would wait
+// longest while others lock and unlock without a rest. (Measured: six processes that do only that, holding the lock for
+// 20 ms each time, wait up to 2 s.)
 bool Patience::wait() {
   constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
   const auto left = until_ - Clock::now();
@@ -147,8 +149,8 @@ Result<std::optional<ScopedLock>> ScopedLock::try_take(const File& file, std::ui
 
 ScopedLock::ScopedLock(ScopedLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)), byte_(other.byte_) {}
 
-// Closing the descriptor would release it, too. A child that has its parent's descriptors (it was not made by fork())
-// leaves the parent's lock alone.
+// Closing the descriptor would release the lock, too. A child that has its parent's descriptors (it was not made by
+// fork()) leaves the parent's lock alone.
 ScopedLock::~ScopedLock() {
   if (file_ != nullptr && file_->born().here()) static_cast<void>(unlock(*file_, byte_));
 }
@@ -172,7 +174,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
   Patience patience(timeout_ms);
   std::uint64_t first = any_number() % range.count;
-  for (std::uint64_t tried = 0;; ++tried) {  // one byte after the other, and after a stranger's from any one on
+  for (std::uint64_t tried = 0;; ++tried) {  // byte by byte in turn; after a stranger's lock from a random byte on
     const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got.ok()) return got.error();
@@ -198,8 +200,8 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   }
 }
 
-// The mapping keeps the description, except on an overlay: there it keeps one of the layer below, and the lock ends
-// with the descriptor, which therefore stays open.
+// The mapping keeps the description, except on an overlay. There the mapping has a description of the lower layer, and
+// the lock ends with the descriptor, which therefore stays open.
 Error MappedLock::let_go_of(const File& file, Descriptor another) {
   another = {};
   const auto kept = locked_by_other(file, held_);
@@ -216,7 +218,7 @@ Error MappedLock::let_go_of(const File& file, Descriptor another) {
   return {};
 }
 
-// The description lives as long as the mapping, which children do not get.
+// The description lives as long as the mapping, which forked children do not have.
 Error MappedLock::hold(const File& file, int descriptor) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, 0);
@@ -244,7 +246,7 @@ MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
   return *this;
 }
 
-// In a child something else may be mapped there.
+// In a child another mapping may be at that address.
 MappedLock::~MappedLock() {
   if (!born_.here()) return;
   if (page_ != nullptr) munmap(page_, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));

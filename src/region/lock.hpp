@@ -1,8 +1,8 @@
-// Open-file-description locks on bytes of a file (fcntl F_OFD_*): between descriptions, not processes; released by the
-// last close of a description, or the death of its owner. Never sees filters.
+// Open-file-description locks on bytes of a file (fcntl F_OFD_*). They exclude descriptions, not processes. The last
+// close of a description, or the death of its owner, releases its locks. Never sees filters.
 //
 // All of them are exclusive: only a process that may write to the file can have one. A shared lock is a stranger's (a
-// backup program, Samba): it proves nothing, and can only be in the way.
+// backup program, Samba). It proves nothing, and can only be in the way.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -25,18 +25,18 @@ struct ByteRange {
   [[nodiscard]] std::uint64_t end() const noexcept { return first + count; }
 };
 
-// False: another description has a lock there.
+// try_lock() is false if another description has a lock there.
 Result<bool> try_lock(const File& file, std::uint64_t byte);
 Error unlock(const File& file, std::uint64_t byte);
 
-// Whether another description has an exclusive lock of such bytes alone.
+// Whether another description has an exclusive lock that is on bytes of this range only.
 Result<bool> locked_by_other(const File& file, const ByteRange& range);
 
-// kBusy, with words that name the process where the system tells which one it is.
+// kBusy, with a message that names the process if the system tells which one it is.
 Error busy(const File& file, const ByteRange& range, const std::string& why,
            const std::string& what_to_do = "Try again later.");
 
-// Waits for what another process does, a little longer each time, and `timeout_ms` at most in all.
+// Waits for another process, a little longer each time, and `timeout_ms` at most in all.
 class Patience {
  public:
   explicit Patience(std::uint32_t timeout_ms) noexcept;
@@ -50,13 +50,13 @@ class Patience {
   std::chrono::nanoseconds pause_ = std::chrono::microseconds(20);
 };
 
-// A lock of one byte, held for a scope. Other threads of this handle's owner have the same lock.
+// A lock of one byte, held for a scope. Other threads that use the same file object share it.
 class ScopedLock {
  public:
-  // Waits `timeout_ms` at most for another process (then kBusy), and not at all for another part of this one that holds
-  // such locks for long.
+  // Waits at most `timeout_ms` for another process (then kBusy), and not at all for another handle of this process that
+  // holds such locks for long.
   static Result<ScopedLock> take(const File& file, std::uint64_t byte, std::uint32_t timeout_ms);
-  // Nothing if another description has a lock there.
+  // Empty if another description has a lock there.
   static Result<std::optional<ScopedLock>> try_take(const File& file, std::uint64_t byte);
   ScopedLock(ScopedLock&& other) noexcept;
   ScopedLock& operator=(ScopedLock&&) = delete;
@@ -68,22 +68,22 @@ class ScopedLock {
   std::uint64_t byte_;
 };
 
-// A lock that lasts as long as this process has it mapped: whatever descriptors other code closes, it stays, and a
+// A lock that lasts as long as this process maps its page. It stays whatever descriptors other code closes, and a
 // forked child does not have it.
 class MappedLock {
  public:
-  // Of any one byte of the range, or of all of it. Waits for strangers' locks as above, and where every byte is taken;
-  // not for locks of others' whole range: that is kBusy at once, and so are locks of any byte where the whole range is
-  // wanted.
+  // Locks any one byte of the range, or all of it. Both wait for strangers' locks as above, and take_one() waits while
+  // every byte is taken. A conflict with a writer's other kind of lock is kBusy at once: for take_one() a lock of the
+  // whole range, for take_all() a lock of any byte.
   static Result<MappedLock> take_one(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
   static Result<MappedLock> take_all(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
 
-  MappedLock() noexcept = default;  // of nothing
+  MappedLock() noexcept = default;  // holds nothing
   MappedLock(MappedLock&& other) noexcept;
   MappedLock& operator=(MappedLock&& other) noexcept;
   ~MappedLock();
 
-  // Whether another description than this lock's has an exclusive lock in the range that this one was taken from.
+  // Whether a description other than this lock's has an exclusive lock in the range that this lock was taken from.
   [[nodiscard]] Result<bool> others(const File& file) const;
 
  private:
@@ -93,8 +93,8 @@ class MappedLock {
   Error let_go_of(const File& file, Descriptor another);
 
   void* page_ = nullptr;
-  Descriptor described_;  // where the mapping does not keep the lock
-  int unmapped_ = -1;     // the file's own descriptor, where the lock is on that one's description
+  Descriptor described_;  // if the mapping does not keep the lock
+  int unmapped_ = -1;     // the file's own descriptor, if the lock is on its description
   ByteRange range_;
   ByteRange held_;
   ForkMark born_;

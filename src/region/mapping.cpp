@@ -1,5 +1,5 @@
-// Boost.Interprocess keeps the mapping; it takes a descriptor of ours, since its own file_mapping opens without
-// O_CLOEXEC and O_NOFOLLOW, and neither of them checks the file's length.
+// Boost.Interprocess keeps the mapping. It gets our descriptor, because its own file_mapping opens without O_CLOEXEC
+// and O_NOFOLLOW. Neither of its classes checks the file's length.
 #include "region/mapping.hpp"
 
 #include <fcntl.h>
@@ -30,9 +30,9 @@ namespace {
 namespace bip = boost::interprocess;
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
-constexpr std::uint64_t kMostCovers = 16'384;  // of 2 MiB of damage at most
+constexpr std::uint64_t kMostCovers = 16'384;  // each of at most 2 MiB of damage
 
-// What Boost asks of a thing that can be mapped.
+// What Boost needs of an object that it maps.
 struct Mappable {
   int descriptor;
   [[nodiscard]] bip::mapping_handle_t get_mapping_handle() const {
@@ -54,7 +54,7 @@ class Reservation {
   [[nodiscard]] bool ok() const noexcept { return base_ != MAP_FAILED; }
   [[nodiscard]] std::uint64_t address() const noexcept { return reinterpret_cast<std::uint64_t>(base_); }
 
-  // The range [from, from + bytes) belongs to somebody else now; the rest is given back.
+  // Gives up all of the reservation except [from, from + bytes), which now belongs to another mapping.
   void keep(std::uint64_t from, std::uint64_t bytes) noexcept {
     const std::uint64_t end = from + bytes;
     if (from > address()) munmap(base_, from - address());
@@ -81,7 +81,7 @@ bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t o
   return region;
 }
 
-// mincore's rule: the file's owner, who is almighty, and who may write to it.
+// mincore's rule: the file's owner, root, and a process that may write to the file.
 bool may_know_residence(int descriptor) noexcept {
   struct stat facts {};
   if (fstat(descriptor, &facts) != 0) return false;
@@ -94,7 +94,7 @@ std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
   return line.rfind(field, 0) == 0 ? std::stoull(line.substr(field.size())) * 1024 : 0;
 }
 
-// What the system could give without taking it from anybody (proc(5)); all that there is where it does not say.
+// What the system could give without taking it from a process (proc(5)). All memory if it does not tell.
 std::uint64_t available_bytes() {
   std::ifstream meminfo("/proc/meminfo");
   for (std::string line; std::getline(meminfo, line);) {
@@ -103,7 +103,7 @@ std::uint64_t available_bytes() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Memory of our own, all zero at first.
+// Private memory, all zero at first.
 class Memory {
  public:
   Memory() noexcept = default;
@@ -133,10 +133,10 @@ struct Mapping::Held {
   bip::mapped_region region;
   std::string path;
   bool residence_is_told = false;
-  Memory copy;  // instead of a region of the file
-  Memory ones;  // what damage is covered with, once there is any
+  Memory copy;  // used instead of a region of the file
+  Memory ones;  // what covers damage, once there is any
   std::uint64_t covers = 0;
-  Guard guard;  // gone before what it guards
+  Guard guard;  // destroyed before what it guards
 };
 
 Mapping::Mapping(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
@@ -148,8 +148,9 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
                              Pages pages) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
-    // A mapping keeps its open file description, and so that one's locks. A forked child has the mapping: so that it
-    // does not hold its parent's locks, a writer's mapping has a description of its own, where there is one to be had.
+    // A mapping keeps its open file description, and so that description's locks, and a forked child has the mapping.
+    // So that the child does not hold its parent's locks, a writer's mapping has a description of its own, if one can
+    // be had.
     Result<std::optional<Descriptor>> another = std::optional<Descriptor>();
     if (access == File::Access::kReadWrite && file.writable()) another = file.another_description();
     if (!another) return another.error();
@@ -158,7 +159,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     held->region = map_aligned(descriptor, mode, offset, bytes);
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
-    // Advice, which the kernel need not know: a failure is no error.
+    // Advice, which the kernel may not know: a failure is no error.
     if (pages == Pages::kSmall || (pages == Pages::kHuge && bytes >= kHugePage)) {
       const int advice = pages == Pages::kSmall ? MADV_RANDOM : MADV_HUGEPAGE;
       static_cast<void>(madvise(held->region.get_address(), held->region.get_size(), advice));
@@ -252,14 +253,14 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
                  held_->path +
                      ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it."};
   }
-  // Linux before 5.14: begun, and not waited for.
+  // Linux before 5.14: the read is begun and not waited for.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 
-// The same memory again and again: remapping shared pages with an old length of 0 maps them once more. Each time takes
-// one of the mappings that a process may have (vm.max_map_count, 65530 as a rule), and the file's on both sides
-// another.
+// Maps the same memory again and again: mremap of shared pages with an old length of 0 maps them once more. Each time
+// takes one of the mappings that a process may have (vm.max_map_count, usually 65530), and splitting the file's mapping
+// takes another.
 Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const {
   if (held_->copy.ok()) {
     std::memset(data() + offset, 0xff, bytes);
@@ -291,7 +292,7 @@ bool Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> byte
     if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return true;
     munmap(fresh, page);
   }
-  // The same addresses as before, and one mapping as before: no limit of either is in the way.
+  // The same addresses, and one mapping as before, so that no limit of either applies.
   return mmap(data(), this->bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
               -1, 0) != MAP_FAILED;
 }

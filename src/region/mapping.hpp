@@ -14,14 +14,14 @@
 
 namespace bfstore::region {
 
-// Which pages of the file are asked for: what the system gives, huge ones, or small ones with nothing read ahead.
+// Which pages the mapping asks for: the system's choice, huge ones, or small ones without read-ahead.
 enum class Pages { kAny, kHuge, kSmall };
 
 class Mapping {
  public:
-  // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be as long: touching a page
-  // behind its end is SIGBUS. From 2 MiB on, the address is such that the file's 2 MiB pieces can be huge pages.
-  // Nothing is read from the file yet.
+  // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be at least that long:
+  // touching a page after its end is SIGBUS. From 2 MiB on, the address is chosen so that the file's 2 MiB pieces can
+  // be huge pages. Reads nothing from the file yet.
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
                              Pages pages = Pages::kAny);
 
@@ -46,38 +46,38 @@ class Mapping {
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] bool is_copy() const noexcept;
 
-  // From now on a page that can not be read is doubt and no SIGBUS.
+  // From now on a page that cannot be read is doubt and not SIGBUS.
   Error guard(const DoubtWord& doubt);
   // A page could not be read: nothing in the mapping is from the file any more.
   [[nodiscard]] bool faulted() const noexcept;
 
-  // How much of the mapping is mapped by huge pages now (/proc/self/smaps); 0 where that can not be read.
+  // How much of the mapping is in huge pages now (/proc/self/smaps); 0 if that cannot be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
 
-  // Brings the pages of these bytes into memory and maps them, and waits for that. What can not be read is an error
-  // (kFault), not a SIGBUS.
+  // Brings the pages of these bytes into memory, maps them, and waits for that. A page that cannot be read is an error
+  // (kFault), not SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t offset, std::uint64_t bytes) const;
 
-  // Every bit there is 1 from now on, for who has this mapping alone. `offset` is a multiple of the page size, and
-  // where the range ends in the middle of a page, so does the mapping. Takes 2 MiB of memory, however much is covered;
-  // kDamaged after 16,384 pieces of up to 2 MiB.
+  // From now on every bit there is 1, in this mapping only. `offset` is a multiple of the page size. If the range ends
+  // in the middle of a page, so does the mapping. Takes 2 MiB of memory, however much is covered. kDamaged after 16,384
+  // pieces of up to 2 MiB.
   [[nodiscard]] Error cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const;
 
-  // For this mapping alone, the page of `offset` is what it was, but for these bytes, from now on: what happens in the
-  // file is not seen there any more. Other threads see the old page or the new one.
-  // Where there is no room for another page, all of it is zero from now on. False where nothing could be done.
+  // From now on the page of `offset` has these bytes and otherwise its present ones, in this mapping only. Later
+  // changes of the file do not show in it. Other threads see the old page or the new one. If there is no room for
+  // another page, the whole mapping is zero from now on. False if nothing could be done.
   bool replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
 
-  // Whether the system failed to write a page of the file, as File::failed_writeback() tells, but of the file that the
-  // mapping is of: on an overlay that is the upper layer's. It writes the page of `offset`, if that is dirty.
+  // Whether the system failed to write a page of the file: as File::failed_writeback(), but of the file that is mapped,
+  // which on an overlay is the upper layer's. Writes the page of `offset` if it is dirty.
   [[nodiscard]] int failed_writeback(std::uint64_t offset) const noexcept;
 
-  // How much of the mapping's range of the file is in the page cache (mincore); nothing where the kernel does not tell,
-  // which it does only to who owns the file or may write to it.
+  // How much of the mapping's range of the file is in the page cache (mincore). Empty if the kernel does not tell: it
+  // tells the owner of the file, and a process that may write to it.
   [[nodiscard]] std::optional<std::uint64_t> resident_bytes() const;
 
-  // Maps what is in the page cache, one page of each 2 MiB, so that huge_page_bytes() has something to count. A page
-  // that can not be read is left out: no SIGBUS.
+  // Maps what is in the page cache, one page of each 2 MiB, so that huge_page_bytes() can count. Skips a page that
+  // cannot be read: no SIGBUS.
   void touch_sparsely() const noexcept;
 
  private:

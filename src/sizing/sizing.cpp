@@ -17,11 +17,11 @@ using layout::body_bytes;
 using layout::whole_bits;
 
 double rate_of(const Row& row, double keys, double bits, double probes) noexcept {
-  // Lines with thousands of keys are full, and their sum is long: the answer is 1.
+  // Lines with thousands of keys are full, and their sum is long. The answer is 1.
   return keys / bits > 64 ? 1 : row.rate(keys, bits, probes);
 }
 
-// The lowest k with the lowest rate, of those that can be reached from `probes` without a higher rate on the way.
+// The lowest k with the lowest rate among those that can be reached from `probes` without a higher rate on the way.
 std::uint32_t walk_to_best(const Row& row, double keys, double bits, std::uint32_t probes) noexcept {
   double best_rate = rate_of(row, keys, bits, probes);
   const std::uint32_t begin = probes;
@@ -40,7 +40,7 @@ std::uint32_t walk_to_best(const Row& row, double keys, double bits, std::uint32
   return probes;
 }
 
-// Each rate takes as long as a hundred lookups, and more where loads are high: so the row says where to look.
+// Each rate takes as long as a hundred lookups, and more where loads are high. So the row says where to begin.
 std::uint32_t best_probes_of(const Row& row, double keys, double bits) noexcept {
   if (row.best_probes != nullptr && keys / bits <= 64) {
     const layout::Guess guess = row.best_probes(keys, bits);
@@ -64,7 +64,8 @@ std::string number(double value) {
 
 Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, what); }
 
-// Where k probes have a rate above p, and where they have not; with the rates as logarithms of rate / p.
+// Two numbers of bits: with one k probes have a rate above p, with the other they do not. The rates are logarithms of
+// rate / p.
 struct Bracket {
   double low_bits;
   double low;  // above 0
@@ -72,7 +73,7 @@ struct Bracket {
   double high;  // 0 or less
 };
 
-// The way in which k probes come to keep p at n keys, from too few bits to enough.
+// How the rate of k probes at n keys falls to p, from too few bits to enough.
 class Descent {
  public:
   Descent(const Row& row, double keys, double fpr, std::uint32_t probes) noexcept
@@ -82,8 +83,8 @@ class Descent {
     return std::log(rate_of(row_, keys_, bits, probes_) / fpr_);
   }
 
-  // The least bits that are enough, as a real number, to 1e-12 of them and to the whole bit; `most` are enough. `near`
-  // is where to look first.
+  // The fewest bits that are enough, as a real number, to 1e-12 of it and to the whole bit. `most` bits are enough.
+  // `near` is the first guess.
   [[nodiscard]] double least_bits(double near, double most) const noexcept {
     Bracket bracket = bracket_at(std::min(near, most), most);
     int last_moved = 0;
@@ -93,7 +94,7 @@ class Descent {
       const int moved = here > 0 ? -1 : 1;
       (moved < 0 ? bracket.low_bits : bracket.high_bits) = bits;
       (moved < 0 ? bracket.low : bracket.high) = here;
-      // An end that stays has less weight from then on (the Illinois rule), or it would stay for ever.
+      // An end that does not move gets less weight (the Illinois rule). Otherwise it might never move.
       if (moved == last_moved) (moved < 0 ? bracket.high : bracket.low) /= 2;
       last_moved = moved;
     }
@@ -110,7 +111,7 @@ class Descent {
   [[nodiscard]] Bracket bracket_at(double bits, double most) const noexcept {
     constexpr double kStride = 1.2;
     double here = excess(bits);
-    while (here <= 0) {  // ends: where there are 64 keys a bit the rate is 1
+    while (here <= 0) {  // ends: at 64 keys per bit the rate is 1
       const double less = excess(bits / kStride);
       if (less > 0) return {bits / kStride, less, bits, here};
       bits /= kStride;
@@ -125,7 +126,7 @@ class Descent {
     }
   }
 
-  // Where the straight line through both ends says that the rate is p.
+  // Where the straight line through both ends has the rate p.
   static double met(const Bracket& bracket) noexcept {
     const double part = bracket.low / (bracket.low - bracket.high);
     const double bits = bracket.low_bits + part * (bracket.high_bits - bracket.low_bits);
@@ -140,12 +141,12 @@ class Descent {
 };
 
 struct Bits {
-  double bits = 0;  // 0: none are enough
+  double bits = 0;  // 0: no number of bits is enough
   std::uint32_t num_probes = 0;
 };
 
-// The fewest bits with which any k keeps p at n keys. There no other k has a lower rate: so each k that has one needs
-// fewer bits, and the last one the fewest.
+// The fewest bits with which any k keeps p at n keys. With them no other k has a lower rate. So the search goes from
+// one k to a k that has a lower rate, and so needs fewer bits, until there is none.
 Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
   const double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
   const double classic = std::log2(1 / fpr);  // Bloom's k; and the bits, times 1 / ln 2
@@ -162,8 +163,8 @@ Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
   return {bits, probes};
 }
 
-// What was found lately: a program asks how long a buffer has to be and then makes the filter, or makes thousands of
-// few sizes. A thread that finds it in use does without, and so does the child of a fork in that moment.
+// Recent results: a program asks how long a buffer has to be and then makes the filter, or makes thousands of filters
+// of few sizes. A thread that finds it in use does without it, and so does a child that was forked in that moment.
 class Remembered {
  public:
   Bits fewest_bits(const Row& row, std::uint64_t keys, double fpr) noexcept {
@@ -219,9 +220,9 @@ Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t 
   size.num_bits = whole_bits(row, num_bits);
   size.num_probes = num_probes != 0 ? num_probes : best_probes(row, capacity, size.num_bits);
   size.capacity = capacity;
-  if (options.bare) return size;  // which keeps no rate
+  if (options.bare) return size;  // the bare form keeps no rate
   size.fpr = false_positive_rate(row, capacity, size.num_bits, size.num_probes);
-  if (size.fpr <= 0) size.fpr = 0x1p-1022;  // fewer false positives than a double can say
+  if (size.fpr <= 0) size.fpr = 0x1p-1022;  // fewer false positives than a double can hold
   return size;
 }
 
@@ -243,7 +244,7 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   return size_of_bits(row, options, options.capacity, bytes * 8, 0);
 }
 
-// The capacity is where half of the bits are set, if none is given: there k is the best for m and n.
+// If no capacity is given, it is where half of the bits are set: there k is the best for m and n.
 Result<Size> solve_for_shape(const Row& row, const Options& options) {
   const double half_full = static_cast<double>(options.num_bits) * std::log(2.0) / options.num_probes;
   const auto capacity =

@@ -1,4 +1,4 @@
-// From n, p, m and k to each other, whatever the layout: its row has the rate (src/layout). Pure maths, no I/O.
+// From n, p, m and k to each other, for every layout: the layout's row has the rate (src/layout). Pure maths, no I/O.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -23,11 +23,11 @@ struct Size {
   std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;
   std::uint64_t capacity = 0;
-  double fpr = 0;  // as asked for; where it was not, what the others lead to, and 0 in the bare form
+  double fpr = 0;  // as asked for; otherwise what the other values lead to, and 0 in the bare form
 };
 
-// The pairs of Options, of which exactly one must be given; `max_body_bytes` stands for max_bytes less what is not
-// body. kInvalid names the option that is out of range or one too many; kSizing says what can be had instead.
+// Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
+// body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes);
 
 }  // namespace bfstore::sizing

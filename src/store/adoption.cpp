@@ -14,12 +14,12 @@ using region::File;
 using region::Patience;
 using region::ScopedLock;
 
-// The same file, by a writer that no other process sees.
+// Opens the same file as a writer that no other process sees.
 Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   if (opened.no_write())
     return fail(Code::kAccess, opened.file().path() + ": was opened by a reader that is to write nothing.");
   Opening own = options;
-  own.map = {};  // how this process reads the file is no matter of that handle's
+  own.map = {};  // how this process reads the file is that handle's choice alone
   auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
   if (writer && !writer->file().same_file(opened.file()))
     return fail(Code::kBusy, opened.file().path() + ": replaced meanwhile. Open it again.");
@@ -33,7 +33,8 @@ Error sync_for_adoption(const OpenFile& opened) {
   return error.ok() ? Error{} : opened.poison(error);
 }
 
-// `opened` is a writer's that no other process sees, and adds nothing. The state lock and the sync lock are held.
+// `opened` is a writer that no other process sees, and that adds nothing. The caller holds the state lock and the sync
+// lock.
 Result<bool> adopt_for_a_reader(const OpenFile& opened) {
   auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
@@ -48,8 +49,8 @@ Result<bool> adopt_for_a_reader(const OpenFile& opened) {
 
 }  // namespace
 
-// A writer was killed in this boot: the page cache has all that it wrote, if it can be written. The slot is written
-// again: the sync that was to make it durable may have failed, and then the page counts as written.
+// A writer was killed in this boot: the page cache has all that it wrote, if the kernel can write it. The slot is
+// written again. The sync that was to make it durable may have failed, and after that its page counts as written.
 Error adopt(const OpenFile& opened, const Evidence& evidence) {
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   const auto sync_lock = opened.take(kSyncLock);
@@ -61,9 +62,9 @@ Error adopt(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
-// What a killed writer left must be able to reach the disk. The system tells of a failure once, and this process may be
-// killed with the answer: so it syncs as a writer does, and leaves *syncing* to the next one; but not where it may not
-// write, or where a stranger's lock would keep it waiting.
+// What a killed writer wrote must be able to reach the disk. The system tells of a failure once, and this process may
+// be killed when it has the answer. So it syncs as a writer does, and leaves *syncing* to the next process. It cannot
+// do so where it may not write, or where a stranger's lock would keep it waiting.
 Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   if (opened.no_write()) {
     return fail(Code::kUnclean, opened.file().path() +
@@ -91,8 +92,8 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   return write_down(opened, failed, options);
 }
 
-// The system tells of a failure once: the next process that opens the file would be told that all is well. So the file
-// is poisoned, if that is allowed here: at once in the live word, for a stranger may keep the state lock from us.
+// The system tells of a failure once, and the next process that opens the file would hear of none. So this poisons the
+// file, if it may: in the live word first, because a stranger may hold the state lock.
 Error write_down(const OpenFile& opened, const Error& failed, const Opening& options) {
   if (const auto writer = as_writer(opened, options)) {
     writer->live_word().set(format::LiveWord::kPoisoned);
@@ -102,8 +103,9 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
               base::sentences(failed.message, "Keys may be missing on disk. Recover it (bf recover) or rebuild it."));
 }
 
-// No process replaces this file, which has its name still: it would hold the state lock. A file without any name was
-// replaced: the path is a mount of that file. A file that was replaced and has other names says so for good.
+// No process is replacing this file, which still has its name: that process would hold the state lock. A file without
+// any name was replaced, and the path is a mount of that file. A file that was replaced and has other names says so for
+// good.
 void go_on(const OpenFile& opened, Evidence& evidence) {
   if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(opened.identity().file_id))
     return;
@@ -119,7 +121,7 @@ void go_on(const OpenFile& opened, Evidence& evidence) {
   evidence.live_word = opened.live_word().load();
 }
 
-// The process that was to replace the file has gone.
+// The process that was to replace the file was killed.
 Error let_it_go_on(const OpenFile& opened, const Opening& options) {
   const auto cannot = [](const Error& error) {
     return fail(

@@ -1,4 +1,4 @@
-// Bare filters without a handle: looked up and built where they are, in bytes at any address.
+// Bare filters without a handle: looked up and built in place, in bytes at any address.
 #include <bfstore/bare.hpp>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using layout::Geometry;
 using layout::Row;
 using layout::Unaligned;
 
-constexpr std::size_t kNumbers = 256;  // of layouts for which a trailer has room
-constexpr SecretKey kNoSecret{};       // no hash of the bare form has one
+constexpr std::size_t kNumbers = 256;  // how many numbers of layouts fit a trailer
+constexpr SecretKey kNoSecret{};       // no hash of the bare form takes one
 
-// Chosen once: the environment is slow to read. Of a layout without a bare form both are nullptr.
+// Chosen once, because the environment is slow to read. Both functions are nullptr for a layout without a bare form.
 const Unaligned& functions_of(Layout layout) noexcept {
   static const auto kByNumber = [] {
     std::array<Unaligned, kNumbers> all{};
@@ -37,13 +37,14 @@ const Unaligned& functions_of(Layout layout) noexcept {
   return kByNumber[static_cast<std::size_t>(layout)];
 }
 
-// nullptr if no bare filter can have it.
+// nullptr if no bare filter can have the layout.
 const Row* row_for(Layout layout) noexcept {
   const auto number = static_cast<std::uint16_t>(layout);
   return number < kNumbers ? layout::find(number) : nullptr;
 }
 
-// What the filter says of the digest; `digest_of` makes it for the filter's hash, or nothing where that takes no keys.
+// The filter's answer for a digest. `digest_of` makes the digest for the filter's hash, or nothing if that takes no
+// keys.
 template <class DigestOf>
 bool may_contain(std::span<const std::byte> filter, DigestOf digest_of) noexcept {
   format::BareShape shape;
@@ -55,7 +56,7 @@ bool may_contain(std::span<const std::byte> filter, DigestOf digest_of) noexcept
                    [&](std::uint64_t digest) { return contains(filter.data(), geometry, digest) != 0; });
 }
 
-// Keys are hashed some at a time, so that the layout is called once for all of these.
+// Hashes some keys at a time, and calls the layout once for all of them.
 template <class Form>
 void add_all(std::byte* body, const Geometry& geometry, const Unaligned& functions, Hash hash,
              const Form& keys) noexcept {
@@ -91,7 +92,7 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 
 }  // namespace
 
-// Flattened: calls within this file, and of the little that short keys need of XXH3, would be a third of the time.
+// Flattened: calls within this file, and of the few parts of XXH3 that short keys need, would be a third of the time.
 [[gnu::flatten]] bool contains(std::span<const std::byte> filter, std::string_view key) noexcept {
   return may_contain(filter, [key](Hash hash, auto ask) {
     return hash::visit(hash, 0, kNoSecret, true, [&](const auto& hasher) { return ask(hasher(key)); });

@@ -1,4 +1,4 @@
-// Many keys at once, on one path for every form in which keys are given and answers are wanted.
+// Many keys at once, on one path for all forms of keys and answers.
 #pragma once
 
 #include <cstring>
@@ -32,8 +32,8 @@ class Indices {
  public:
   explicit Indices(std::uint32_t* indices) noexcept : next_(indices) {}
 
-  // Without a branch on the answer. What is written behind the last index has room: there are never more indices than
-  // keys so far.
+  // Without a branch on the answer. The write after the last index has room: there are never more indices than keys so
+  // far.
   template <class Ask>
   std::size_t take(std::size_t first, std::size_t size, Ask ask) noexcept {
     std::array<std::uint8_t, layout::kStep> answers;
@@ -51,7 +51,7 @@ class Indices {
 
 }  // namespace store
 
-// What follows is of Filter::Core, which only Filter may name.
+// The following take a Filter::Core, which only Filter may name.
 
 template <class Source, class Visit>
 void roll_over(const Source& source, Visit visit) noexcept {
@@ -62,7 +62,7 @@ void roll_over(const Source& source, Visit visit) noexcept {
   }
 }
 
-// `source` has digests, or computes them (many.cpp); `out` takes the answers. No allocation, no lock.
+// `source` has digests, or computes them (many.cpp). `out` takes the answers. No allocation, no lock.
 template <class Core, class Source, class Out>
 Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   std::uint64_t maybes = 0;
@@ -79,7 +79,7 @@ Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   return maybes;
 }
 
-// By the calling thread.
+// In the calling thread.
 template <class Core, class Source>
 Count add_rolling(Core& core, const Source& source) noexcept {
   std::uint64_t added = 0;
@@ -97,11 +97,11 @@ Count add_rolling(Core& core, const Source& source) noexcept {
   return added;
 }
 
-// By the calling thread, or, where it adds alone, by as many as were asked for.
+// In the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.
 template <class Core, class Source>
 Count add_all(Core& core, const Source& source) noexcept {
   if (!core.alone) return add_rolling(core, source);
-  if (!core.born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
+  if (!core.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
   const std::lock_guard<std::mutex> lock(core.one_at_a_time);
   const layout::Geometry& geometry = core.target.geometry;
   const bool worth_it =
@@ -112,7 +112,7 @@ Count add_all(Core& core, const Source& source) noexcept {
       return add_rolling(core, store::Given{digests});
     });
   } catch (const std::exception&) {
-    return add_rolling(core, source);  // without more memory or threads: alone
+    return add_rolling(core, source);  // without more memory or threads: in this thread
   }
 }
 

@@ -105,7 +105,7 @@ std::int32_t Filter::Core::answer_any_key(std::string_view key) const noexcept {
 Count Filter::Core::add(std::uint64_t digest) noexcept {
   std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
   if (alone) {
-    if (!born.here()) return Code::kForked;  // who has the lock may have stayed behind in the parent
+    if (!born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
     lock.lock();
   }
   if (const Code code = may_add(); code != Code::kOk) return code;
@@ -126,7 +126,7 @@ void Filter::Core::count_keys(std::uint64_t keys) noexcept {
   if (session != nullptr) check_writeback_in_time();
 }
 
-// By one of the threads that add. The coarse clock is a read of memory, and good to some milliseconds.
+// One of the threads that add does it. The coarse clock is a read of memory, and good to some milliseconds.
 void Filter::Core::check_writeback_in_time() noexcept {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
@@ -135,7 +135,7 @@ void Filter::Core::check_writeback_in_time() noexcept {
   if (now < next) [[likely]]
     return;
   if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed)) {
-    const int callers = errno;  // no call changes it
+    const int callers = errno;  // no call changes errno
     session->check_writeback();
     errno = callers;
   }

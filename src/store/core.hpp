@@ -1,4 +1,4 @@
-// A filter in memory, wherever the memory is from: digests, lookups and adds. What only files have is in Session.
+// A filter in memory, wherever the memory is from: digests, lookups and adds. Session has what only files have.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -20,13 +20,13 @@
 
 namespace bfstore {
 
-// Whether a handle adds, and beside whom.
+// Whether a handle adds, and whether as the only writer.
 enum class Adding { kNever, kShared, kAlone };
 
 struct Filter::Core {
   // On a file's session: words, live word and counters are in its mapping.
   Core(const layout::Functions& best, std::unique_ptr<store::Session> file_session, Adding how);
-  // On a caller's buffer. Where it has no words to look at, a constant of our own stands for both.
+  // On a caller's buffer. A buffer without a live word uses a constant for both words.
   Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape, std::uint64_t body_length,
        Adding how);
   // On an embedded filter that begins at `start`.
@@ -45,8 +45,9 @@ struct Filter::Core {
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
     return session != nullptr ? &session->file().mapping() : range != nullptr ? &range->mapping() : nullptr;
   }
-  // kOk, or why nothing can be added now. Asked once more after bits were set, for a file may be superseded at any
-  // moment: what was added before that is there for who fills its successor, and what was added after is refused.
+  // kOk, or why nothing can be added now. Asked once more after bits were set, because a file may be superseded at any
+  // moment. What was added before that is there for the process that fills the successor; what was added after it is
+  // refused.
   [[nodiscard]] Code may_add() const noexcept {
     if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]]
       return hard_limit && full() ? Code::kFull : Code::kOk;
@@ -55,13 +56,13 @@ struct Filter::Core {
   [[nodiscard]] Code why_not() const noexcept;
   [[nodiscard]] bool full() const noexcept { return keys_added() >= shape.capacity; }
   Count add(std::uint64_t digest) noexcept;
-  // Of adds that changed a bit. Now and then the kernel is asked whether it failed to write the file.
+  // Counts adds that changed a bit. From time to time this asks the kernel whether it failed to write the file.
   void count_keys(std::uint64_t keys) noexcept;
   void check_writeback_in_time() noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept;
   [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
 
-  // For lookups; its sentinel is the live word and the end word. First, so that the kernel is jumped to with the
+  // For lookups; its sentinel is the live word and the end word. It is the first member, so that the kernel gets the
   // address of this Core.
   layout::Target target;
   const layout::Row& row;
@@ -70,13 +71,13 @@ struct Filter::Core {
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
-  layout::Sentinel add_sentinel;  // the same; but a writer that recovers a file adds to it meanwhile
+  layout::Sentinel add_sentinel;  // the same, except that a writer that recovers a file adds meanwhile
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;
-  bool alone;  // adds are plain: no other process adds, and here one thread at a time
+  bool alone;  // adds are plain stores: no other process adds, and here one thread at a time
   layout::Adds adds;
-  unsigned threads = 1;  // that a large batch is divided among, where `alone`
+  unsigned threads = 1;  // for a large batch, if `alone`
   std::mutex one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // nanoseconds of a clock
@@ -90,13 +91,13 @@ struct Filter::Core {
 
 namespace store {
 
-// A word that others may change, at an address that is a multiple of 8.
+// A word that other processes may change, at an address that is a multiple of 8.
 inline const std::uint64_t* word_at(const std::byte* address) noexcept {
   return reinterpret_cast<const std::uint64_t*>(address);
 }
 
-// What lookups and adds call, chosen by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported where the layout
-// can not add in this way.
+// The functions for lookups and adds, chosen by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported if the
+// layout cannot add in this way.
 Result<layout::Functions> functions_for(Layout layout, Adding how);
 
 }  // namespace store

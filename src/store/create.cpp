@@ -26,7 +26,7 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
   return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bytes));
 }
 
-// What is not published has the writers' lock for itself, too.
+// An unpublished file's handle is also the only one with the writers' lock.
 store::Making making_of(const Options& options) {
   return {.mode = options.mode,
           .replace = options.replace,
@@ -56,7 +56,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
   core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
-  // Last: nothing that is made after it could fail, and leave the file to no one.
+  // Last: nothing after it may fail, because the file would stay without an owner.
   if (!options.unpublished) {
     if (Error error = core->session->publish_in_use(); !error.ok()) return error;
   }
@@ -84,7 +84,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   if (!functions) return functions.error();
   std::memset(buffer.data(), 0, needed);
   if (options.bare) {
-    shape.capacity = 0;  // as who wraps it will see it: the bare form has no room for them
+    shape.capacity = 0;  // as wrap() will see it: the bare form has no room for them
     shape.fpr = 0;
     const auto trailer = format::encode_trailer(shape, identity->body_bytes);
     std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());

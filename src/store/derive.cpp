@@ -7,8 +7,8 @@ namespace {
 
 using base::fail;
 
-// Of a file that no writer has open, and that nobody is making or opening: who opens it to write from now on changes
-// its slots first.
+// For a file that no writer has open, and that no process is making or opening. A process that opens it for writing
+// from now on changes its slots first.
 Result<std::unique_ptr<const Evidence>> at_rest(const OpenFile& source, const Recipe& recipe) {
   auto evidence = source.look();
   if (!evidence) return evidence.error();
@@ -37,7 +37,7 @@ Result<Source> open_source(const std::string& path, const Making& how, const Rec
   return Source{std::move(*session), std::move(*before)};
 }
 
-// Who is superseded meanwhile is so by us.
+// A source that was superseded meanwhile was superseded by this process.
 Error check_still_at_rest(const Source& source, const Recipe& recipe) {
   const OpenFile& opened = source.file();
   const auto after = opened.look();
@@ -65,7 +65,7 @@ Error derive(std::span<const std::string> from, const std::string& to, const Mak
   const auto made = Session::make(to, *identity, how);
   if (!made) return made.error();
   if (Error error = recipe.fill(sources, (*made)->unpublished()); !error.ok()) return error;
-  // From here on nobody is let in to write to the file that is replaced, which may be one of the sources.
+  // From here on no process can open the replaced file for writing. It may be one of the sources.
   if (Error error = how.replace ? (*made)->supersede() : Error{}; !error.ok()) return error;
   for (const Source& source : sources) {
     if (Error error = check_still_at_rest(source, recipe); !error.ok()) return error;

@@ -1,5 +1,5 @@
-// A new file that is made of others at rest, which need only be readable: they are looked at, a file without a name is
-// filled from them, they are looked at again, and only then the new file gets its name.
+// Makes a new file of others at rest, which need only be readable. It looks at them, fills a file without a name from
+// them, looks at them again, and only then gives the new file its name.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace bfstore::store {
 
-// A file that no process writes to, as it was when it was looked at first.
+// A file that no process writes to, as it was at the first look.
 struct Source {
   std::unique_ptr<Session> session;
   std::unique_ptr<const Evidence> before;  // on the heap: threads and fibers with small stacks come here, too
@@ -30,8 +30,8 @@ struct Recipe {
   std::function<Error(std::span<const Source> sources, OpenFile& made)> fill;
 };
 
-// The complete, durable file appears at `to` or nothing does. kBusy if a source has writers, or was written to
-// meanwhile. No key of the filters is needed.
+// The complete, durable file appears at `to`, or nothing does. kBusy if a source has writers, or was written to
+// meanwhile. No secret is needed.
 Error derive(std::span<const std::string> from, const std::string& to, const Making& how, const Recipe& recipe);
 
 }  // namespace bfstore::store

@@ -13,7 +13,7 @@ Owners::Owners(const layout::Geometry& geometry, unsigned threads) {
   }
 }
 
-// By counting: how many each owner gets tells where its digests begin.
+// A counting sort: the numbers of digests per owner say where each owner's digests begin.
 void Share::sort(std::size_t count, const Owners& owners) noexcept {
   std::fill(ends_.begin(), ends_.end(), 0);
   for (std::size_t i = 0; i < count; ++i) ++ends_[owners.of(unsorted_[i]) + 1];

@@ -1,7 +1,9 @@
-// Bulk loading by several threads that add plainly: each owns a part of the lines, so that no two ever write to one.
+// Bulk loading by several threads that add with plain stores: each thread owns a part of the lines, so no two ever
+// write to the same one.
 //
-// In rounds: every thread turns a share of the keys into digests and sorts them by owner; when all have, every thread
-// adds what the others (and itself) have for it. Two sets of shares take turns, so one meeting a round is enough.
+// It works in rounds. Every thread turns a share of the keys into digests and sorts them by owner. When all have done
+// so, every thread adds the digests that all threads have for its lines. Two sets of shares alternate, so one barrier a
+// round is enough.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -25,12 +27,13 @@ struct Given {
   [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return digests[i]; }
 };
 
-// Keys of one thread in one round: their digests stay in its second-level cache.
+// Keys of one thread in one round. Their digests stay in the thread's second-level cache.
 inline constexpr std::size_t kShare = std::size_t{1} << 14;
 
 inline constexpr unsigned kMostThreads = 64;
 
-// Who adds which digests: the lines are cut into as many equal parts as there are threads, at least two lines each.
+// Which thread adds which digests. The lines are cut into as many equal parts as there are threads, of at least two
+// lines each.
 class Owners {
  public:
   Owners(const layout::Geometry& geometry, unsigned threads);
@@ -38,7 +41,7 @@ class Owners {
   // The owner of the line that the digest leads to. Digests and lines ascend together, so owners begin at digests.
   [[nodiscard]] unsigned of(std::uint64_t digest) const noexcept {
     const auto near = static_cast<unsigned>((static_cast<layout::Product>(digest) * first_digests_.size()) >> 64);
-    return near - (digest < first_digests_[near] ? 1U : 0U);  // parts begin at the next whole line
+    return near - (digest < first_digests_[near] ? 1U : 0U);  // a part begins at a whole line
   }
 
  private:
@@ -62,12 +65,12 @@ class Share {
   std::vector<std::size_t> ends_;  // of the owner before
 };
 
-// Calls work(0) to work(threads - 1) at once, one of them in the calling thread. False, and nothing was called, if the
-// system has no more threads.
+// Calls work(0) to work(threads - 1) concurrently, one of them in the calling thread. False, and nothing was called, if
+// the system has no more threads.
 bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work);
 
-// `source` has digests, or computes them. `add(digests)` adds digests of lines that the calling thread owns. Throws
-// where the means for threads or shares are lacking, before anything was added.
+// `source` has digests, or computes them. `add(digests)` adds digests of lines that the calling thread owns. Throws,
+// before anything was added, if threads or memory are lacking.
 template <class Source, class Add>
 Count add_divided(const layout::Geometry& geometry, unsigned threads, const Source& source, Add add) {
   const std::size_t count = source.size();

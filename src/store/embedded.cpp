@@ -19,7 +19,7 @@ Error cut_or_overwritten(const std::string& where) {
               where + "the word at its end is not the filter's own: the filter was cut or overwritten. Rebuild it.");
 }
 
-// The identity that `bytes` begin with, with its checksum; what is at the filter's end was not looked at.
+// The identity at the beginning of `bytes`, with its checksum. Does not check the filter's end.
 Result<Embedded> identified(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
                             const std::optional<SecretKey>& key, const std::string& where) {
   auto identity = trusted_identity(bytes, Form::kEmbedded, available_bytes, writing, key, where);
@@ -45,7 +45,7 @@ Result<File> open_regular(const std::string& path, File::Links links) {
   return file;
 }
 
-// The filter at that place of the file, which ends within `available_bytes`.
+// The filter at that offset of the file, which ends within `available_bytes`.
 Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
                                const std::optional<SecretKey>& key) {
   const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";

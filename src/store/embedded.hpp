@@ -1,4 +1,4 @@
-// Embedded filters: found in bytes and checked, and in a range of some other file, mapped for reading.
+// Embedded filters: found in bytes and checked, and in a range of a file of any format, mapped for reading.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -11,13 +11,13 @@
 
 namespace bfstore::store {
 
-// An embedded filter whose identity was checked, and whose end word was found in its place.
+// An embedded filter with a checked identity, and with its end word in place.
 struct Embedded {
   format::Identity identity;
   std::uint64_t checksum = 0;  // of its identity
 };
 
-// The filter that `bytes` begin with.
+// The filter at the beginning of `bytes`.
 Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key);
 
 class Range {
@@ -29,7 +29,7 @@ class Range {
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
   // Where the filter begins.
   [[nodiscard]] std::byte* start() const noexcept { return mapping_.data() + offset_ % format::kPageBytes; }
-  // Whether the path still names the file, and that has the filter's two words in their places.
+  // Whether the path still names the file, and the file has the filter's two words in their places.
   [[nodiscard]] Result<bool> is_current() const;
 
  private:

@@ -16,28 +16,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
-constexpr int kLeastLooks = 16;  // at what changes, or is said to have been left by a process that was killed
+constexpr int kLeastLooks = 16;  // if something changes, or seems to be left by a killed process
 
 bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
 
-// One of them may be unknown.
+// Either may be unknown.
 bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then == now || then == 0 || now == 0; }
 
-// The inode of the slot, as far as its number and what both sides know tell.
+// Whether it is the slot's inode, by its number and by what both sides know.
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   return slot.place.device == evidence.place.device && slot.place.inode == evidence.place.inode &&
          no_difference(slot.place.inode_mark, evidence.place.inode_mark);
 }
 
-// What every writer that was let in has made the file say.
+// Every writer that was let in has made the file say this.
 bool dirty_here(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
-// No writer lives, whose lock of this very file would prove the rest: not a later inode of the same number (a copy that
-// took the place of a file that was removed; a snapshot), nor the same one after a mount. What one process knows and
-// another does not (no /sys in a sandbox) proves nothing.
+// No writer is alive whose lock would prove that this is the same file. So it must not be a later inode of the same
+// number (a copy that replaced a removed file; a snapshot), nor the same inode after a mount. What one process knows
+// and another does not (no /sys in a sandbox) proves nothing.
 bool adoptable(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   const bool same_one = slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0;
@@ -45,18 +45,19 @@ bool adoptable(const Evidence& evidence) noexcept {
   return dirty_here(evidence) && same_one && still_mounted && !syncing(evidence);
 }
 
-// Two boots of which nothing is known are not the same one.
+// Two unknown boots do not count as the same one.
 bool same_boot(const Evidence& evidence) noexcept {
   if (evidence.place.boot_id == format::BootId{}) return false;
   return evidence.slots.newest()->place.boot_id == evidence.place.boot_id;
 }
 
-// A filesystem that was mounted anew may have lost what was not synced, and forgotten that it could not be written.
+// A filesystem that was mounted again may have lost what was not synced, and forgotten that it could not write it.
 bool same_mount(const Evidence& evidence) noexcept {
   return no_difference(evidence.slots.newest()->place.mount, evidence.place.mount);
 }
 
-// What a process that changes the file may make better in a moment. Other states are not worth a long wait.
+// A state that another process may end in a moment, because it is changing the file. Other states are not worth a long
+// wait.
 bool may_change_soon(const Evidence& evidence) noexcept {
   const FileState state = judge(evidence);
   return state == FileState::kAdoptable || state == FileState::kUnclean;
@@ -67,7 +68,7 @@ Clock::time_point after(std::uint32_t milliseconds) {
                                       : Clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
-// Who holds which lock now. The kinds of file that need no one to be asked are told apart before.
+// Which locks other processes hold now. The caller has already judged the files for which no process need be asked.
 Error ask_for_writers(const region::File& file, Evidence& evidence) {
   const auto writer = region::locked_by_other(file, kWriterLocks);
   if (!writer.ok()) return writer.error();
@@ -103,13 +104,13 @@ FileState judge(const Evidence& evidence) noexcept {
   const format::Slot* newest = evidence.slots.newest();
   if (newest == nullptr) return FileState::kUnknown;
   if (evidence.live_word.has(format::LiveWord::kReplaced))
-    return FileState::kSuperseded;  // for good, whatever else there is
+    return FileState::kSuperseded;  // for good, whatever else is set
   if (evidence.live_word.has(format::LiveWord::kPoisoned)) return FileState::kPoisoned;
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
   if (begun || evidence.live_word.has(format::LiveWord::kRecovering)) return FileState::kRecovering;
   if (evidence.live_word.has(format::LiveWord::kSuperseded)) return FileState::kSuperseded;
-  // A writer takes its lock when it was let in. The slots must say so, too: a program that is no writer of filters may
-  // have locked the file.
+  // A writer takes its lock after it was let in. The slots must say so, too: a program that is not a writer of filters
+  // may have locked the file.
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
@@ -145,20 +146,20 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
       const auto found = place_of(file);
       if (!found) return found.error();
       place = *found;
-      continue;  // they are compared with what is read after this
+      continue;  // place and boot are compared with what is read after this
     }
     if (Error error = ask_for_writers(file, evidence); !error.ok()) return error;
     if (judge(evidence) == FileState::kInUse) return evidence;
-    // No writer now, or none that was let in. The pages may be from before the last one left, or another process may be
-    // on its way in or out.
+    // There is no writer now, or none that was let in. The pages may be from before the last writer left, or another
+    // process may be opening or closing the file.
     const auto changing = region::locked_by_other(file, {format::kStateLock});
     if (!changing.ok()) return changing.error();
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
-    // A sync that ended between the look at its flag and the one at its lock, and another that has begun since, look
-    // like one whose process was killed; but that one looks so every time. And on a busy machine time passes without a
-    // look.
+    // A sync that ended between the look at its flag and the one at its lock, with another one begun since, looks like
+    // a sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
+    // looks, so a minimum number of looks counts, too.
     const bool looked_well = looks >= kLeastLooks;
     if (stable && !*changing && (!evidence.sync_died || looked_well)) return evidence;
     const bool waited = Clock::now() >= (may_change_soon(evidence) ? until : shortly);

@@ -1,4 +1,4 @@
-// May this file be used? What is read to decide, and the decision (FORMAT.md, "When a dirty file may be used").
+// May this file be used? What a process reads to decide, and the decision (FORMAT.md, "When a dirty file may be used").
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -13,29 +13,29 @@ namespace bfstore::store {
 
 inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format::kNumWriterLocks};
 
-// What decides whether a file may be used.
+// What the decision depends on.
 struct Evidence {
   format::SlotPair slots;
   format::LiveWord live_word;
   bool writer_alive = false;  // another description holds a writer's lock: its owner was let in
   bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
-  bool changing = false;      // a process holds the state lock, and did so for as long as we waited
+  bool changing = false;      // a process holds the state lock, and held it for as long as this one waited
   format::Place place;        // of the file, now
 };
 
-// Only of a file whose live word is its own. kAdoptable still needs a sync of the file that succeeds.
+// Only for a file with its own live word. A kAdoptable file still needs a sync that succeeds.
 FileState judge(const Evidence& evidence) noexcept;
 
 // Whether the newest slot was written in this boot, for this inode.
 bool same_place(const Evidence& evidence) noexcept;
 
-// Whether recoverers that hold the writers' lock were let in.
+// Whether the recoverers that hold the writers' lock were let in.
 bool recovering_here(const Evidence& evidence) noexcept;
 
-// The newest slot's marks in a slot that says dirty, here and now.
+// A slot that says dirty, here and now, with the newest slot's marks.
 format::Slot dirty_now(const Evidence& evidence) noexcept;
 
-// What does not change while the file is open: where it is, and when.
+// What does not change while the file is open: which inode it is, on which mount, in which boot.
 Result<format::Place> place_of(const region::File& file);
 
 // Slots and live word that belong together, read without a lock: read again, for as long as `timeout_ms`, while a

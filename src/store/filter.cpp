@@ -1,5 +1,5 @@
-// The public Filter, but for calls with many keys (many.cpp): checks what is given to it, hashes keys, and hands
-// digests to its Core.
+// The public Filter, except calls with many keys (many.cpp): checks its arguments, hashes keys, and gives digests to
+// its Core.
 #include <bfstore/inline.hpp>
 
 #include "base/fail.hpp"
@@ -14,7 +14,7 @@ Error not_a_file() {
   return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
 }
 
-// What `use` makes of the key's digest; `otherwise` where the owner brings digests.
+// What `use` makes of the key's digest, or `otherwise` if the caller brings digests.
 template <class Outcome, class Use>
 Outcome with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Outcome otherwise,
                     Use use) noexcept {
@@ -103,7 +103,7 @@ Count Filter::add_digest(std::uint64_t digest) noexcept { return core_->add(dige
 
 bool Filter::contains(std::string_view key) const noexcept { return answer(key) != 0; }
 
-// Flattened, for a compiler that thinks XXH3 too large to inline does not see how little of it short keys need.
+// Flattened: a compiler that thinks XXH3 too large to inline does not see how little of it short keys need.
 [[gnu::flatten]] std::int32_t Filter::answer(std::string_view key) const noexcept {
   const Core& core = *core_;
   if (hash::is_quick(core.shape.hash, key)) [[likely]]

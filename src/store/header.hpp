@@ -1,5 +1,5 @@
-// The header pages of a file, read into private memory and checked: on the way from a path to a handle everybody comes
-// through here.
+// The header pages of a file, read into private memory and checked. Every way from a path to a handle comes through
+// here.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ namespace bfstore::store {
 // On the heap: threads and fibers with small stacks open filters, too.
 using HeaderBytes = std::vector<std::byte>;
 
-// The four header pages of a file as they are now; zeros behind the file's end.
+// The four header pages of a file as they are now, with zeros after the file's end.
 Result<HeaderBytes> read_header(const region::File& file);
 
-// As much of them as the file has.
+// The part of them that the file has.
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
 
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 
-// Whether the word at the end of a file is there and its own. A file that was cut behind its header has lost it,
-// whether or not it was grown again.
+// Whether the file's end word is there and its own. A file that was truncated after its header has lost it, even if it
+// was grown again.
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
 
 struct CheckedHeader {
@@ -32,15 +32,15 @@ struct CheckedHeader {
   format::Identity identity;
 };
 
-// For whom a header is checked.
+// What a header is checked for.
 struct Reading {
   bool writing = false;
-  bool without_key = false;             // who copies or checks bits, and hashes no keys
-  const std::optional<SecretKey>& key;  // no copy: whoever has one wipes it
+  bool without_key = false;             // the caller copies or checks bits, and hashes no keys
+  const std::optional<SecretKey>& key;  // a reference: a holder of a copy would have to wipe it
 };
 
-// Of a regular file whose identity keeps every rule of the format, and to which the key belongs. The states and the end
-// word were not looked at.
+// The header of a regular file whose identity keeps every rule of the format, and whose secret is `key`. Does not check
+// the states and the end word.
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading);
 
 }  // namespace bfstore::store

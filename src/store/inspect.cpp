@@ -1,5 +1,5 @@
-// Everything that a file says, good or bad. Reads through the descriptor, so that a file that is truncated meanwhile is
-// an error, not a signal.
+// Everything that a file says, good or bad. Reads through the descriptor, so that a truncation meanwhile is an error,
+// not a signal.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The secret key of a filter: in memory while the filter is open, and held against what the file says of it.
+// The secret key of a filter: in memory while the filter is open, and compared with the file's key check.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -11,7 +11,8 @@
 
 namespace bfstore::store {
 
-// A handle's copy of the key, wiped when the handle ends: memory that is given to others later does not have it.
+// A handle's copy of the key. It is wiped when the handle ends, so that memory that is used again later does not have
+// it.
 class Secret {
  public:
   Secret() = default;
@@ -28,20 +29,20 @@ class Secret {
   SecretKey key_{};
 };
 
-// For a new filter: a key where the hash takes one, and nowhere else.
+// For a new filter: the options have a key exactly if the hash takes one.
 Error check_key_for(Hash hash, const std::optional<SecretKey>& key);
 
-// The identity that `bytes` begin with, if every rule of the format holds and `key` is the filter's own: on the way
-// from bytes to a handle everybody comes through here. The other arguments are format::check_identity's; a message
-// begins with `where`.
+// The identity that `bytes` begin with, if it keeps every rule of the format and `key` is the filter's own. Every way
+// from bytes to a handle comes through here. The other arguments are those of format::check_identity; a message begins
+// with `where`.
 Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                           bool writing, const std::optional<SecretKey>& key, const std::string& where);
 
-// The same for who hashes no keys, and so needs none.
+// The same for a caller that hashes no keys, and so needs no secret.
 Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                         bool writing, const std::string& where);
 
-// The same of a bare filter, which has no key.
+// The same for a bare filter, which has no secret.
 Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<SecretKey>& key);
 
 }  // namespace bfstore::store

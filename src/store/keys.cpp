@@ -1,4 +1,4 @@
-// What is wrong with many keys before any of them is looked at: an error here leaves nothing half-done.
+// Finds what is wrong with many keys before it looks at any key: an error here leaves nothing half-done.
 #include <bfstore/keys.hpp>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace bfstore {
 namespace {
 
-// Only the empty key may be at a null pointer.
+// Only the empty key may have a null pointer.
 bool leads_nowhere(const void* key, std::size_t key_bytes) noexcept { return key == nullptr && key_bytes != 0; }
 
 bool sound(const Keys::Pointers& keys) noexcept {
@@ -23,7 +23,7 @@ bool sound(const Keys::Pairs& keys) noexcept {
                       [](const iovec& key) { return leads_nowhere(key.iov_base, key.iov_len); });
 }
 
-// A string_view that cannot be right cannot be made.
+// A string_view is always sound.
 bool sound(const Keys::Views&) noexcept { return true; }
 
 bool sound(const Keys::Digests&) noexcept { return true; }

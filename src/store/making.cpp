@@ -15,13 +15,13 @@ using base::fail;
 using format::Slot;
 using region::File;
 
-// Clean in the older slot and dirty in the newer one: who makes it writes to it.
+// Clean in the older slot and dirty in the newer one: the process that makes it writes to it.
 Error initialize(const OpenFile& opened) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
-  // On the heap: the next slot is written further down, and its page is on the stack.
+  // On the heap: the stack already has the page of the next slot, which is written further down.
   const std::unique_ptr<const format::SlotPage> page(
       new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
   if (Error error = opened.file().write_at(*page, format::kSlotOffset); !error.ok()) return error;

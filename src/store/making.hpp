@@ -14,13 +14,13 @@ namespace bfstore::store {
 struct Making {
   std::uint32_t mode = 0600;  // permission bits, less the umask
   bool replace = false;       // another file may have the name
-  bool alone = false;         // one writer, which has the file to itself
+  bool alone = false;         // the new file's handle is the only writer
   bool any_filesystem = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;
   MapOptions map;
 };
 
-// Dirty, durably, when this returns. kExists if the name is taken, unless it may be.
+// The new file is dirty, durably, when this returns. kExists if the name is taken and `replace` is not set.
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how);
 
 // What a copy has besides its bits, before it has a name: the marks of its source, in a slot that says dirty, and the

@@ -1,12 +1,12 @@
-// The public Filter's verbs for many keys. The form of the keys and the filter's hash are looked at once for all of
-// them; then each verb has one path, in batch.hpp.
+// The public Filter's functions for many keys. They look at the keys' form and the filter's hash once for all keys.
+// Then each function has one path, in batch.hpp.
 #include "hash/hasher.hpp"
 #include "store/batch.hpp"
 
 namespace bfstore {
 namespace {
 
-// Keys of one form that are turned into digests when it is their turn.
+// Keys of one form, each hashed when its turn comes.
 template <class Form, class Hasher>
 struct Hashed {
   Form keys;
@@ -15,8 +15,8 @@ struct Hashed {
   [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return hasher(keys[i]); }
 };
 
-// What `use` makes of the keys' digests, be they given or yet to be computed; or an error of the keys, before anything
-// was done. kDigestOnly where the filter takes no keys.
+// What `use` makes of the keys' digests, given or yet to be computed. An error of the keys comes before anything was
+// done. kDigestOnly if the filter takes no keys.
 template <class Use>
 Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
@@ -35,7 +35,7 @@ Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& se
 store::Bytes taker_of(std::span<std::uint8_t> answers) noexcept { return store::Bytes(answers.data()); }
 store::Indices taker_of(std::span<std::uint32_t> indices) noexcept { return store::Indices(indices.data()); }
 
-// In doubt or in error: every key may be present.
+// For doubt or an error: every key may be present.
 Count all_maybe(std::span<std::uint8_t> answers, Code code) noexcept {
   std::fill(answers.begin(), answers.end(), std::uint8_t{1});
   return code;
@@ -53,10 +53,10 @@ bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
   return indices.size() >= count && count <= std::size_t{1} << 32;
 }
 
-// What a piece of a column with nulls may have: little enough for the stack, and enough for many cache misses at once.
+// The most keys of a piece of a column with nulls: few enough for the stack, and enough for many cache misses at once.
 constexpr std::size_t kPiece = 512;
 
-// The keys of a piece that are not null: their digests, one directly after the other, and where they were.
+// The keys of a piece that are not null: their digests without gaps, and their indices.
 class Present {
  public:
   Count find(const Keys& piece, const Shape& shape, const store::Secret& secret) noexcept {
@@ -80,8 +80,8 @@ class Present {
   std::size_t size_ = 0;
 };
 
-// The sum of what `use(present, first)` makes of each piece that begins at the key `first`; or the first error. What is
-// wrong with any of the keys is found before the first piece.
+// The sum of what `use(present, first)` returns for each piece, which begins at the key `first`; or the first error.
+// All keys are checked before the first piece.
 template <class Use>
 Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
@@ -139,7 +139,7 @@ template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
   const Count maybes = keys.may_have_nulls() ? answer_some(keys, out) : answer_all(keys, out);
   if (maybes.ok()) return maybes;
-  // How many keys there are is not known where something is wrong with them.
+  // If something is wrong with the keys, their number is not known.
   const bool counted = maybes.code() == Code::kDigestOnly;
   return all_maybe(counted ? out.first(std::min(keys.size(), out.size())) : out, maybes.code());
 }

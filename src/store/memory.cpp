@@ -8,8 +8,8 @@ namespace bfstore::store {
 using base::fail;
 using region::File;
 
-// A file that processes share as memory. On an overlay a reader that comes before the first writer has the lower
-// layer's file for good: it makes itself the first writer, for a moment.
+// Checks that processes share the file as memory. On an overlay a reader that opens a file before its first writer
+// keeps the lower layer's file for good. So such a reader makes itself the first writer, for a moment.
 Error check_sharing(File& file, File::Access access, bool no_write) {
   const auto sharing = file.sharing();
   if (!sharing) return sharing.error();

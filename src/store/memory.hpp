@@ -1,4 +1,4 @@
-// A file in memory, as the options want it.
+// A file in memory, as the options ask for it.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -9,11 +9,12 @@
 
 namespace bfstore::store {
 
-// Not on a filesystem where one process may not see what another one wrote. `file` may be opened again, for writing,
+// Refuses a filesystem on which one process may not see what another one wrote. May open `file` again, for writing,
 // too, unless `no_write`.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
-// Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.
+// Huge pages are for reading and for bulk loading. A writer next to others syncs, and a sync writes every page with a
+// new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
 // Mapped, with a guard if that is wanted, or memory for a copy. `header` is what was read of the file, and checked; a

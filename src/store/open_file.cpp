@@ -78,8 +78,8 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   return fail(Code::kLost, file_.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
 }
 
-// Before the mapping is written to for the last time: behind the end of a truncated file that would be SIGBUS. What a
-// guard has put in the place of the mapping is not the file's.
+// Called before the mapping is written to for the last time: after the end of a truncated file that would be SIGBUS.
+// What a guard has put in the mapping's place is not the file's.
 Error OpenFile::check_file_is_whole() const {
   if (faulted()) return unreadable(file_);
   if (Error error = file_.check_descriptor(); !error.ok()) return error;
@@ -105,7 +105,7 @@ int OpenFile::failed_writeback() const noexcept {
 }
 
 Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
-  if (slots.newest()->sequence == UINT64_MAX)  // the next would count as older: only a made-up file is there
+  if (slots.newest()->sequence == UINT64_MAX)  // the next number would count as older: only a made-up file has this one
     return fail(Code::kSlots, file_.path() + ": its state cannot be written any more. Rebuild it.");
   slot.sequence = slots.newest()->sequence + 1;
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
@@ -129,7 +129,7 @@ Error OpenFile::begin_dirty(const Evidence& evidence) const {
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
-// Before the file says that a process writes to it. Those who join other writers find it done.
+// Before the file says that a process writes to it. A writer that joins others finds it done.
 Error OpenFile::own_blocks() const {
   const format::Sections sections = format::sections_of(identity_);
   return file_.own_blocks(
@@ -178,7 +178,7 @@ Error OpenFile::poison(const Error& cause) const {
           "The file is poisoned: keys may be missing on disk. Close it, and recover it (bf recover) or rebuild it.")};
 }
 
-// Its own copy of the live page says so.
+// The handle's private copy of the live page says so.
 void OpenFile::poison_for_this_handle() const noexcept {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
   base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);

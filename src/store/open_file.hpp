@@ -1,6 +1,6 @@
-// One file of a filter, opened, checked and mapped: what is read of its header while others may change it, and the
-// steps that every part of the protocol is made of (FORMAT.md, "State slots", "Live page", "Locks"). It knows nobody's
-// part: readers.hpp, writers.hpp, sync.hpp, adoption.hpp, recovery.hpp and publication.hpp have these.
+// One file of a filter, opened, checked and mapped: reads of its header while other processes may change it, and the
+// steps that all parts of the protocol are made of (FORMAT.md, "State slots", "Live page", "Locks"). The parts
+// themselves are in readers.hpp, writers.hpp, sync.hpp, adoption.hpp, recovery.hpp and publication.hpp.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -21,7 +21,7 @@ namespace bfstore::store {
 
 // How a file is opened.
 struct Opening : OpenOptions {
-  bool without_key = false;  // for who copies or checks bits, and hashes no keys
+  bool without_key = false;  // the caller copies or checks bits, and hashes no keys
 };
 
 class OpenFile {
@@ -50,12 +50,11 @@ class OpenFile {
   [[nodiscard]] const std::byte* end_word() const noexcept {
     return mapping_.data() + format::sections_of(identity_).end_word.offset;
   }
-  // Its reader is to write nothing, not even what it learns of the file's state.
+  // The reader must write nothing, not even what it learns of the file's state.
   [[nodiscard]] bool no_write() const noexcept { return no_write_; }
-  // A page of the file could not be read. Only where the mapping is guarded: else that is the end of the process.
+  // A page of the file could not be read. Only if the mapping is guarded; otherwise the process has ended.
   [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
-  // Of the process that may write: a forked child has the handle, but not the right to add, to sync or to close the
-  // file.
+  // For the process that may write: a forked child has the handle, but must not add, sync or close the file.
   [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
 
   // A lock of a byte of the file, waited for as long as the options say.
@@ -65,13 +64,13 @@ class OpenFile {
 
   // Slots and live word, as an unlocked reader sees them.
   [[nodiscard]] Result<Evidence> look() const;
-  // The same under the state lock: they can not change meanwhile.
+  // The same under the state lock: slots and live word cannot change meanwhile.
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
   // The header of the file as it is now, if live word and end word are its own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
-  // kLost if the file is not whole any more, kFault if a page of it could not be read.
+  // kLost if the file is no longer whole, kFault if a page of it could not be read.
   [[nodiscard]] Error check_file_is_whole() const;
-  // By another file. A path may still lead here, by a hard link, or a mount of the single file.
+  // Another file replaced this one. A path may still lead here, by a hard link, or a mount of the single file.
   [[nodiscard]] bool replaced() const;
   // Whether the system failed to write a page since it was last asked through this description: 0, or an errno.
   [[nodiscard]] int failed_writeback() const noexcept;
@@ -97,7 +96,7 @@ class OpenFile {
   Error take_name(bool replace) { return file_.publish(replace); }
   // The file may have lost keys on disk: for good, in every process. Always an error.
   Error poison(const Error& cause) const;
-  // The same for this handle alone, where the file can not be told.
+  // The same for this handle alone, if it cannot write to the file.
   void poison_for_this_handle() const noexcept;
 
  private:

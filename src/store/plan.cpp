@@ -27,12 +27,12 @@ Error fill_random(void* bytes, std::size_t length) {
   return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
 }
 
-// What is left of max_bytes when so many bytes of it are not the body's.
+// What is left of max_bytes for the body, if `other_bytes` of it are something else.
 std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexcept {
   return max_bytes - std::min(max_bytes, other_bytes);
 }
 
-// What of max_bytes is left for the body of a filter of this form, with so long a header.
+// What is left of max_bytes for the body of a filter of this form, with a header of this length.
 std::uint64_t body_budget(const Options& options, const Identity& identity) noexcept {
   if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
   const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
@@ -48,7 +48,7 @@ bool anything_but_like(const Options& options) noexcept {
          options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed;
 }
 
-// The identity of another file is enough: that one need not be clean.
+// The other file's identity is enough: it need not be clean.
 Result<Shape> shape_like(const Options& options) {
   if (anything_but_like(options)) {
     return fail(Code::kInvalid,
@@ -69,7 +69,7 @@ std::string give_one_of(const std::vector<Info>& known) {
   return names + ".";
 }
 
-// What digests depend on besides the keys.
+// Checks what digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
   const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
   if (row == nullptr) return fail(Code::kHash, "unknown hash. " + give_one_of(hashes()));
@@ -155,7 +155,7 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.body_bytes = layout::body_bytes(layout::row_of(shape->layout), shape->num_bits);
   if (options.bare) {
     if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
-    identity.shape.num_bits = identity.body_bytes * 8;  // m is not stored, but follows from the body's length
+    identity.shape.num_bits = identity.body_bytes * 8;  // m is not stored: it follows from the body's length
   }
   identity.body_offset =
       form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);

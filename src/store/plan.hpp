@@ -1,4 +1,4 @@
-// From Options to the identity of a new filter. Reads no more than the file that `like` names, and makes nothing.
+// From Options to the identity of a new filter. Makes nothing, and reads only the file that `like` names.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -7,10 +7,10 @@
 
 namespace bfstore::store {
 
-// A file's, or an embedded filter's; of a bare one (Options::bare) what its bytes say of it.
+// The identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
 Result<format::Identity> plan(const Options& options, format::Form form);
 
-// How long a buffer has to be for it.
+// How long a buffer has to be for the filter.
 std::uint64_t buffer_bytes_of(const Options& options, const format::Identity& identity) noexcept;
 
 // The shape, note and key check of a filter in a new file or buffer: with a random id, and without what was that one's

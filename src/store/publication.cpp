@@ -5,8 +5,8 @@
 namespace bfstore::store {
 using base::fail;
 
-// What was superseded must have the name still. Another file there has writers, whose keys its owner has not added
-// here.
+// The file that was superseded must still have the name. Another file there has its own writers, whose keys the caller
+// has not added here.
 Error Publication::begin_replacing(const OpenFile& made) {
   if (replaced_ != nullptr && !replaced_->has_its_path()) {
     replaced_.reset();
@@ -23,8 +23,8 @@ Error Publication::begin_replacing(const OpenFile& made) {
   return {};
 }
 
-// Where a file has the name already, it is superseded until the new one has the name. A writer that opens the new one
-// waits until the name is durable: otherwise a power cut could take away with it what that writer synced.
+// A file that has the name already is superseded until the new one has the name. A writer that opens the new file waits
+// until the name is durable. Otherwise a power cut could remove the name, and with it what that writer synced.
 Error Publication::give_name(OpenFile& made) {
   const auto state_lock = made.take(format::kStateLock);
   if (!state_lock) return state_lock.error();
@@ -38,8 +38,8 @@ Error Publication::give_name(OpenFile& made) {
     const bool has_name = error.ok() || made.file().has_its_path();
     if (has_name && replaced_ != nullptr) replaced_->is_gone();
     if (error.ok() || !superseded_by_owner_) replaced_.reset();
-    // It has the name, and a caller that gets an error takes the old file to be there: no process is to believe the new
-    // one. A sealed one is not written to, so that no keys depend on its name.
+    // The new file has the name, but a caller that gets an error expects the old file there: no process may believe the
+    // new one. A sealed file is not written to, so no keys depend on its name.
     return !error.ok() && has_name && !made.identity().seal ? made.poison(error) : error;
   }
   return replaced_again_and_again(made.file().path());

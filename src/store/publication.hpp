@@ -1,5 +1,5 @@
-// The name of a file that was made without one, and the file whose place it takes. The order of the steps is the
-// protocol (FORMAT.md, "Replacing a file").
+// Gives a file that was made without a name its name, and supersedes the file that it replaces. The order of the steps
+// is the protocol (FORMAT.md, "Replacing a file").
 #pragma once
 
 #include <memory>
@@ -16,13 +16,14 @@ class Publication {
 
   [[nodiscard]] bool replaces() const noexcept { return replace_; }
 
-  // Supersedes the file that has the name, for its owner to add here what was added there.
+  // Supersedes the file that has the name, so that the caller can add here what was added there.
   Error supersede(const OpenFile& made);
 
-  // On an error the name leads where it led before, but for kPoisoned: `made` has it, and must never be believed.
+  // On an error the name leads where it led before. The exception is kPoisoned: `made` has the name, and no process may
+  // ever believe it.
   Error give_name(OpenFile& made);
 
-  // What was superseded and not replaced goes on.
+  // A file that was superseded and not replaced continues.
   void give_up() noexcept { replaced_.reset(); }
 
  private:
@@ -30,7 +31,7 @@ class Publication {
 
   bool replace_;
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
-  bool superseded_by_owner_ = false;    // who adds what that file's writers added, before `made` is published
+  bool superseded_by_owner_ = false;    // the caller adds what that file's writers added, before `made` is published
 };
 
 }  // namespace bfstore::store

@@ -10,8 +10,8 @@ namespace {
 using base::fail;
 using format::kStateLock;
 
-// The slots say that a writer was let in, and its lock says that it lives. What they do not say is whether the system
-// failed to write some of its pages, and may have dropped them since.
+// The slots say that a writer was let in, and its lock says that it lives. They do not say whether the system failed to
+// write some of its pages, and may have dropped them since.
 Error check_beside_writers(const OpenFile& opened, const Opening& options) {
   const int failed = opened.failed_writeback();
   return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);

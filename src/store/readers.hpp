@@ -1,4 +1,4 @@
-// How a reader is let in: it keeps no lock, and what it finds decides (FORMAT.md, "When a dirty file may be used").
+// How a reader opens a file: it keeps no lock, and what it finds decides (FORMAT.md, "When a dirty file may be used").
 #pragma once
 
 #include "store/open_file.hpp"

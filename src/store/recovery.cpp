@@ -16,10 +16,10 @@ bool paused(const Evidence& evidence) noexcept {
          !evidence.live_word.has(kTrouble);
 }
 
-// From the first line on every handle in every process answers "maybe", and from the second on after a power cut too.
+// From the first line on every handle in every process answers "maybe", and from the second on also after a power cut.
 // What was added again before a recoverer was killed may be lost: then all of it is needed again. Pages that the system
-// failed to write count as written, so that adding a bit again that is there already would leave them unwritten: they
-// are all written again.
+// failed to write count as written, and adding a bit that is already set would not write them. So all pages are written
+// again.
 Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   const bool is_paused = paused(evidence);
   opened.live_word().set(format::LiveWord::kRecovering);
@@ -38,7 +38,7 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
-// Durable before anybody is answered "no" again.
+// Durable before any process gets a "no" again.
 Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
   if (Error error = opened.write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return opened.poison(error);
   opened.live_word().clear(format::LiveWord::kRecovering);
@@ -53,8 +53,8 @@ void say_over(Slot& slot, std::uint64_t& cleared) noexcept {
 
 }  // namespace
 
-// No other process may be writing: a writer that was let into a poisoned file continues to be refused. The state lock
-// is held, so that none comes meanwhile.
+// No other process may be writing: a writer that was let into a poisoned file still gets errors. The caller holds the
+// state lock, so no writer comes meanwhile.
 Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss) {
   if (evidence.writer_alive)
     return busy(opened.file(), kWriterLocks, "a writer has it open, and it needs recovery",
@@ -67,7 +67,7 @@ Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss
   return begun ? end_recovery(opened, *begun) : begun.error();
 }
 
-// If the recovery is over already, there is nothing to say.
+// If the recovery is over already, this changes nothing.
 bool one_more_recovered(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
   format::set_recovered(slot, owner);
   const bool over = slot.state == SlotState::kDirty || format::all_recovered(slot);
@@ -76,7 +76,7 @@ bool one_more_recovered(Slot& slot, std::uint64_t owner, std::uint64_t& cleared)
   return true;
 }
 
-// Where nobody has said that its keys are there, to forget the last owner is no such word.
+// If no owner has finished the recovery, dropping the last owner does not end it.
 void one_owner_less(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
   format::drop_owner(slot, owner);
   if (slot.state == SlotState::kRecovering && slot.recovered != 0 && format::all_recovered(slot))

@@ -1,4 +1,4 @@
-// Why a file is not opened, or not written to any more, in words that name the way out.
+// Why a file is not opened, or no longer written to: messages that name the way out.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -11,10 +11,10 @@
 
 namespace bfstore::store {
 
-// A file that is not opened in this state.
+// For a file that is not opened in this state.
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
-// Handles that can not go on.
+// For handles that cannot continue.
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);
 Error forked(const region::File& file);

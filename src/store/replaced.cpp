@@ -63,9 +63,9 @@ void Replaced::set(std::uint64_t bits) const noexcept {
   if (live_page_) live_word_in(*live_page_).set(bits);
 }
 
-// A file that has one name has none when that is taken away, and says so by itself. Otherwise a process that is killed
-// right after the renaming would leave a file that looks as if it were still to be replaced, and a power cut one that
-// looks as if it had never been.
+// A file with one name has none after the renaming, which itself says that the file was replaced. A file with more
+// names must say so before. Otherwise a process that is killed right after the renaming would leave a file that looks
+// as if it were still to be replaced, and a power cut a file that looks as if it were not replaced at all.
 void Replaced::about_to_go() const noexcept {
   const auto facts = file_.facts();
   const bool more_names = !facts || facts->links != 1;

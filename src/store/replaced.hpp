@@ -1,4 +1,4 @@
-// The file whose place another takes (FORMAT.md, "Replacing a file").
+// The file that another file replaces (FORMAT.md, "Replacing a file").
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -15,8 +15,8 @@
 
 namespace bfstore::store {
 
-// While this lives, the file is superseded, and no process can open it for writing. If it has its name still in the
-// destructor, no other file took its place, and it goes on as before.
+// While this object lives, the file is superseded, and no process can open it for writing. If the file still has its
+// name in the destructor, no other file replaced it, and it continues as before.
 class Replaced {
  public:
   // The file that has the name which `successor` is to get; nullptr if no file has. What is no filter is not written
@@ -29,12 +29,12 @@ class Replaced {
   ~Replaced();
 
   [[nodiscard]] bool has_its_path() const noexcept { return file_.has_its_path(); }
-  // Another part of this process that wants to replace the file too is told so, and does not wait.
+  // Another handle of this process that wants to replace the file gets kBusy, and does not wait.
   void hold_for_long() const noexcept { file_.hold_for_long(); }
 
-  // The next system call gives its name to another file.
+  // Called right before the system call that gives its name to another file.
   void about_to_go() const noexcept;
-  // Another file has the name. This one is never used again, whatever other names lead to it.
+  // Another file has the name. No process uses this one again, whatever other names lead to it.
   void is_gone() const noexcept;
 
  private:
@@ -44,10 +44,10 @@ class Replaced {
 
   region::File file_;
   std::optional<region::ScopedLock> state_lock_;
-  std::optional<region::Mapping> live_page_;  // of a filter
+  std::optional<region::Mapping> live_page_;  // if the file is a filter
 };
 
-inline constexpr int kMostReopens = 100;  // of a path that others keep replacing
+inline constexpr int kMostReopens = 100;  // for a path that other processes keep replacing
 Error replaced_again_and_again(const std::string& path);
 
 }  // namespace bfstore::store

@@ -37,7 +37,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
 Result<Verification> verify(const std::string& path, bool no_follow) {
   store::Opening reading;
   reading.no_follow = no_follow;
-  reading.any_filesystem = true;  // nobody changes a sealed file
+  reading.any_filesystem = true;  // no process changes a sealed file
   reading.without_key = true;
   const auto session = store::Session::open_reader(path, reading);
   if (!session) return session.error();

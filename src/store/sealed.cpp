@@ -19,7 +19,7 @@ using region::File;
 
 constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
 
-// Walks over the chunks of a file's body; of the file's copy in private memory, where there is one.
+// Walks over the chunks of a file's body, or of its copy in private memory if the mapping is one.
 class Chunks {
  public:
   explicit Chunks(const OpenFile& opened)
@@ -32,7 +32,7 @@ class Chunks {
   [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
     return format::chunk_of(identity_, number);
   }
-  // Until the next one is read.
+  // Valid until the next chunk is read.
   Result<std::span<const std::byte>> read(std::uint64_t number) {
     const format::Section chunk = place(number);
     if (copy_ != nullptr) return std::span(copy_ + chunk.offset, chunk.bytes);
@@ -50,7 +50,7 @@ class Chunks {
   std::vector<std::byte> piece_;
 };
 
-// Adds a range that begins behind the others, or goes on with the last one.
+// Adds a range that begins after the others, or extends the last one.
 void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
   if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == part.offset) {
     ranges.back().bytes += part.bytes;
@@ -59,7 +59,7 @@ void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
   }
 }
 
-// The checksums of a sealed file, read piece by piece; what can not be read matches nothing.
+// The checksums of a sealed file, read piece by piece. A checksum that cannot be read matches nothing.
 class Checksums {
  public:
   explicit Checksums(const OpenFile& opened)
@@ -100,7 +100,7 @@ std::uint64_t each_damaged_chunk(const OpenFile& opened, Damaged damaged) {
   return found;
 }
 
-// Of adds, since the file was made.
+// How many adds changed a bit since the file was made.
 Result<std::uint64_t> keys_added_to(const OpenFile& opened) {
   const auto header = read_header(opened.file());
   if (!header) return header.error();
@@ -138,8 +138,7 @@ Error check_whole(const OpenFile& opened) {
   return found.damaged.empty() ? Error{} : damaged(opened, found);
 }
 
-// The body, chunk by chunk, and the checksums behind it. What rotted in a source that is sealed itself is not sealed
-// again.
+// Copies the body, chunk by chunk, and returns its checksums. A damaged chunk of a sealed source is not sealed again.
 Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile& made, const format::Identity& sealed) {
   Chunks chunks(source);
   std::optional<Checksums> known;
@@ -215,7 +214,7 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
   if (Error error = made.file().allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
   const auto checksums = copy_body(source, made, sealed);
   if (!checksums) return checksums.error();
-  // They lie where the end word was as long as the file was not sealed.
+  // The checksums begin where the end word was before the file was sealed.
   if (Error error = made.file().write_at(*checksums, sections.checksums.offset); !error.ok()) return error;
   if (Error error = made.write_end_word(sealed); !error.ok()) return error;
   const auto keys = keys_added_to(source);

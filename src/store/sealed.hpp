@@ -1,5 +1,5 @@
-// A sealed file's checksums: made, and asked. Everything is read through the descriptor: what can not be read is
-// damaged, and no signal.
+// A sealed file's checksums: made, and checked. Everything is read through the descriptor, so that a place that cannot
+// be read is damage, and not a signal.
 #pragma once
 
 #include <bfstore/seal.hpp>
@@ -8,14 +8,15 @@
 
 namespace bfstore::store {
 
-// The file that `made` is from now on is sealed: it has the body, the marks and the count of keys of `source`, which
-// nobody writes to meanwhile. kDamaged if that one is sealed itself, and not whole.
+// Seals the file that `made` is from now on, with the body, the marks and the count of keys of `source`, which no
+// process writes to meanwhile. kDamaged if the source is sealed itself, and damaged.
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks);
 
-// What the opening of a sealed file asks for: that it is whole, or that what is damaged answers "maybe".
+// Checks at the opening of a sealed file, as the options ask: that it is undamaged, or that damaged parts answer
+// "maybe".
 Error check_seal(const OpenFile& opened, const Opening& options);
 
-// Of a sealed file; of its copy in private memory, where the mapping is one.
+// For a sealed file, or for its copy in private memory if the mapping is one.
 Verification verify_sealed(const OpenFile& opened);
 
 // For a copy of the filter that is read through the mapping: kDamaged if bits in it are not as they were sealed, and do

@@ -36,8 +36,8 @@ Result<Slot> newest_slot_in(const Result<HeaderBytes>& header, const OpenFile& o
 Session::Session(OpenFile opened, Joined joined, bool replace)
     : opened_(std::move(opened)), role_(joined.role), writers_lock_(std::move(joined.lock)), publication_(replace) {}
 
-// What was superseded and not replaced goes on first: somebody may wait for its state lock. Without memory to close it,
-// the file is left as by a process that was killed.
+// First lets a file that was superseded and not replaced continue, because another process may wait for its state lock.
+// Without memory for the close, the file is left as by a process that was killed.
 Session::~Session() {
   publication_.give_up();
   try {
@@ -154,14 +154,14 @@ Result<Slot> Session::slot_for_copy() const {
 Result<bool> Session::is_current() const {
   const File& file = opened_.file();
   if (!opened_.born().here()) return forked(file);
-  const auto header = opened_.whole_header();  // and not the mapping, which may be a copy, or behind the file's end
+  const auto header = opened_.whole_header();  // not the mapping, which may be a copy, or beyond the file's end
   if (header) check_writeback();
   const bool gone = !header || live_word_of(*header).has(format::LiveWord::kGone);
   return !gone && file.has_its_path() && !file.path_names_another();
 }
 
-// A handle whose descriptor other code closed cannot ask, and a copy has no need to. Where another thread syncs, that
-// one learns of a failure.
+// A handle whose descriptor other code closed cannot ask, and a copy has no need to. If another thread is syncing, that
+// thread gets the failure.
 void Session::check_writeback() const noexcept try {
   if (role_ == Role::kMaker || opened_.mapping().is_copy()) return;
   if (!opened_.born().here() || !opened_.file().check_descriptor().ok()) return;
@@ -202,13 +202,14 @@ Error Session::publish() {
   if (Error error = sync_and_mark_new(opened_); !error.ok()) return error;
   writers_lock_ = {};
   const Error error = publication_.give_name(opened_);
-  if (error.code == Code::kPoisoned) return error;  // for good: no slot is to name this boot again
+  if (error.code == Code::kPoisoned) return error;  // for good: no slot may name this boot again
   if (!error.ok()) return go_on_unpublished(error);
   role_ = Role::kReader;
   return {};
 }
 
-// The handle continues to add, alone, so the file must not say clean, and no other process may write to it.
+// The handle continues to add, as the only writer. So the file must not say clean, and no other process may write to
+// it.
 Error Session::go_on_unpublished(const Error& cause) {
   const auto evidence = opened_.evidence_under_lock();
   const Error dirty = evidence ? opened_.begin_dirty(*evidence) : evidence.error();

@@ -1,5 +1,5 @@
 // A handle's part in the protocol of sharing and durability, from its opening to its end. The steps are in the files of
-// their subject; here is who may take them, and when.
+// their subject. This file says which handle may take them, and when.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -22,7 +22,7 @@ class Session {
   // Reads only; keeps no lock. kUnclean and the like if the file may not be used.
   static Result<std::unique_ptr<Session>> open_reader(const std::string& path, const Opening& options);
 
-  // Dirty or recovering, durably, when this returns.
+  // The file is dirty or recovering, durably, when this returns.
   static Result<std::unique_ptr<Session>> open_writer(const std::string& path, Writers kind, const Opening& options);
 
   // A new, empty file, open for writing, which has no name yet.
@@ -34,11 +34,11 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   [[nodiscard]] const OpenFile& file() const noexcept { return opened_; }
-  // Opened to recover: what it adds is wanted while everybody is answered "maybe".
+  // Opened to recover: it adds while every handle answers "maybe".
   [[nodiscard]] bool recovering() const noexcept { return role_ == Role::kRecoverer; }
 
-  // Asks the kernel whether it failed to write a page of the file; if so, the file is poisoned. Where this handle may
-  // not write that down, it is poisoned for this handle.
+  // Asks the kernel whether it failed to write a page of the file. If so, the file is poisoned. If this handle may not
+  // write that down, only the handle is.
   void check_writeback() const noexcept;
 
   Error sync(const LogPosition& position);
@@ -47,7 +47,7 @@ class Session {
   // What was durable before the first byte of a body that is read after this call; of a copy in memory, as it was then.
   [[nodiscard]] Result<format::Slot> slot_for_copy() const;
   Error drop_owner(std::uint64_t owner);
-  // Whether no other owner is waited for any more.
+  // Whether the recovery waits for no other owner.
   Result<bool> finish_recovery(std::uint64_t owner);
   [[nodiscard]] Result<bool> is_current() const;
   Error supersede();
@@ -57,10 +57,10 @@ class Session {
   Error publish_in_use();
   // The last writer syncs and marks clean.
   Error close();
-  // Lets go of everything, as if the process had been killed. Waits for nothing.
+  // Releases everything, as if the process had been killed. Waits for nothing.
   void abandon() noexcept;
 
-  // A file that is filled before it is published, by whom it has to itself.
+  // A file that is filled before it is published, by the process that alone has it.
   [[nodiscard]] OpenFile& unpublished() noexcept { return opened_; }
 
  private:
@@ -73,7 +73,7 @@ class Session {
   Role role_;
   region::MappedLock writers_lock_;
   Publication publication_;
-  mutable std::mutex sync_mutex_;  // locks of the file are between descriptors, not threads
+  mutable std::mutex sync_mutex_;  // locks of the file exclude descriptors, not threads
 };
 
 }  // namespace bfstore::store

@@ -14,8 +14,8 @@ using format::kSyncLock;
 using format::Slot;
 using format::SlotState;
 
-// Everything that was added is durable, and *syncing* set, for store_slot() to clear. Where there may be other writers
-// the sync lock is held.
+// Makes durable what was added. Leaves *syncing* set, which store_slot() clears. If there may be other writers, the
+// caller holds the sync lock.
 Error sync_body(const OpenFile& opened) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   const format::LiveWord before = opened.live_word().set(format::LiveWord::kSyncing);
@@ -26,8 +26,8 @@ Error sync_body(const OpenFile& opened) {
   return opened.file().sync();
 }
 
-// Without the state lock no slot is written. A sync that failed leaves *syncing* behind: the next process to look
-// knows.
+// Without the state lock no slot is written. A sync that failed leaves *syncing* set, so that the next process that
+// looks knows.
 Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& no_lock) {
   if (body_synced.ok()) {
     opened.live_word().clear(format::LiveWord::kSyncing);
@@ -42,7 +42,8 @@ Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& 
 Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
   if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
   if (!body_synced.ok()) return opened.poison(body_synced);
-  // A process that supersedes the file holds this lock until another file has its name: no one reads the slot then.
+  // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
+  // that.
   if (opened.replaced()) {
     opened.live_word().clear(format::LiveWord::kSyncing);
     return superseded(opened.file());

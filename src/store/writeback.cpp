@@ -9,15 +9,16 @@ namespace bfstore::store {
 using base::fail;
 using region::ScopedLock;
 
-// The live word says so before anything that needs memory.
+// Sets the live word before anything that needs memory.
 Error told_of_failure(const OpenFile& opened, int os_errno) {
   if (os_errno == 0) return {};
   opened.live_word().set(format::LiveWord::kPoisoned);
   return writeback_failed(opened.file(), os_errno);
 }
 
-// Whether the system failed to write a page. It tells a description of that once, and new ones no more: so this is as a
-// sync is, under the sync lock, and a process that is killed with the answer leaves *syncing* to the next one.
+// Whether the system failed to write a page. It tells one description of a failure once, and never a description that
+// is opened later. So this works like a sync, under the sync lock, and a process that is killed when it has the answer
+// leaves *syncing* to the next one.
 Error ask_the_kernel(const OpenFile& opened) {
   if (opened.live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
     opened.live_word().set(format::LiveWord::kPoisoned);
@@ -28,18 +29,18 @@ Error ask_the_kernel(const OpenFile& opened) {
   return told_of_failure(opened, failed);
 }
 
-// Where another process syncs, that one learns of a failure.
+// If another process is syncing, that process gets the failure.
 void ask_as_writer(const OpenFile& opened) {
   const auto sync_lock = ScopedLock::try_take(opened.file(), format::kSyncLock);
   if (!sync_lock) return;
   const bool idle = sync_lock->has_value();
-  if (!idle) {  // a stranger may be in the way; the flag would be unlocked, and look like that of a sync that died
+  if (!idle) {  // a stranger may hold the lock; *syncing* without the sync lock would look like a sync that died
     const auto syncer = locked_by_other(opened.file(), {format::kSyncLock});
     if (!syncer.ok() || *syncer) return;
   }
   const Error failed = idle ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
   if (failed.ok()) return;
-  // An add waits for no lock: what the live word says is enough for now.
+  // An add waits for no lock: the bit in the live word is enough for now.
   if (const auto state_lock = ScopedLock::try_take(opened.file(), format::kStateLock); state_lock && *state_lock)
     static_cast<void>(opened.poison(failed));
 }

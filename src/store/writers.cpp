@@ -17,13 +17,13 @@ using region::MappedLock;
 using region::Patience;
 using region::ScopedLock;
 
-// Let in, unless something went wrong.
+// The role, unless there was an error.
 Result<Role> as(Role role, Error error) { return error.ok() ? Result<Role>(role) : std::move(error); }
 
-// Next to live writers: if a sync is flagged and no process holds the sync lock, the process that synced is dead, and
-// it alone knew whether the sync worked. And the system may have failed to write pages since the last sync. Either way
-// the processes that have the file open are told. Next to a sync that is under way a writer that joins asks later, when
-// it adds, syncs or closes: the answer is asked for under the sync lock.
+// For a writer that joins live writers. If *syncing* is set and no process holds the sync lock, the process that synced
+// is dead, and only it knew whether the sync worked. The system may also have failed to write pages since the last
+// sync. In both cases the file is poisoned, so the other writers learn of it. While a sync is under way, the writer
+// that joins asks later, when it adds, syncs or closes, because the question needs the sync lock.
 Error check_beside_live_writers(const OpenFile& opened) {
   for (Patience patience(opened.lock_timeout_ms());;) {
     const auto sync_lock = ScopedLock::try_take(opened.file(), kSyncLock);
@@ -34,7 +34,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
     }
     const auto syncer = locked_by_other(opened.file(), {kSyncLock});
     if (!syncer.ok()) return syncer.error();
-    if (*syncer) return {};  // it lives; and if not, a stranger is in the way
+    if (*syncer) return {};  // it lives; otherwise a stranger is in the way
     if (!patience.wait())
       return busy(opened.file(), {kSyncLock}, "a program that is not a writer of filters locks the file");
   }
@@ -65,8 +65,9 @@ Result<Role> enter(const OpenFile& opened, const Evidence& evidence, const Openi
   return as(Role::kRecoverer, recover(opened, evidence, options.accept_loss));
 }
 
-// It may be the last one that the system would tell of a failure: a reader that may not write it down may have been
-// told, and no description that was opened after that is. The last writer is told by its sync.
+// For a writer that leaves others. It may have the last description that the system would tell of a failure: a reader
+// that could not write it down may have got it first, and descriptions that are opened after that do not get it. The
+// last writer's sync tells that writer.
 Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
   const bool known = opened.live_word().load().has(format::LiveWord::kPoisoned);
@@ -78,8 +79,8 @@ Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock)
   return state_lock ? opened.poison(failed) : failed;
 }
 
-// Where two close at once, the state lock is let go after the writers' lock: otherwise each would take the other for
-// one that continues, and none would say clean.
+// If two writers close at once, each lets go of the writers' lock before the state lock. Otherwise each would take the
+// other for one that continues, and neither would write clean.
 Error leave_last(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
   if (!others.ok()) return others.error();
@@ -95,7 +96,7 @@ Result<MappedLock> hold_writers_lock(const OpenFile& opened, Writers kind) {
                                  : MappedLock::take_one(opened.file(), kWriterLocks, opened.lock_timeout_ms());
 }
 
-// The writers' lock comes last: it proves that its owner was let in.
+// Takes the writers' lock last, because it proves that its owner was let in.
 Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const Opening& options) {
   const auto state_lock = opened.take(kStateLock);
   if (!state_lock) return state_lock.error();
@@ -116,8 +117,9 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
   return std::optional<Joined>({*role, std::move(*held)});
 }
 
-// The last one syncs and marks clean. A file on its way out stays as it is: its state lock is held until it is gone,
-// and if it is not replaced after all, it is as if this process had been killed.
+// The last writer syncs and marks the file clean. A file that is being replaced stays as it is: the process that
+// replaces it holds the state lock until it is gone. If it is not replaced after all, it is as if this process had been
+// killed.
 Error leave(const OpenFile& opened, MappedLock& writers_lock) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (opened.live_word().load().has(format::LiveWord::kGone)) return {};

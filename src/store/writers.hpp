@@ -1,5 +1,6 @@
-// How a writer is let in beside others or alone, and how it leaves. The order of the steps is the protocol (FORMAT.md,
-// "Opening for writing", "Closing").
+// How a writer opens a file, next to others or as the only one, and how it leaves. The order of the steps is the
+// protocol (FORMAT.md, "Opening for writing", "Closing"). A process that was *let in* may write to the file: the slots
+// say so.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,10 @@
 
 namespace bfstore::store {
 
-// Whether a writer lets others in beside it.
+// Whether a writer lets others write, too.
 enum class Writers { kShared, kAlone };
 
-// What a handle is to its file: what it may do, and owes others when it ends.
+// A handle's role for its file: what it may do, and what it has to do when it ends.
 enum class Role {
   kReader,     // or a writer that has closed
   kWriter,     // was let in
@@ -19,18 +20,18 @@ enum class Role {
   kMaker,      // writes to a file that has no name yet
 };
 
-// A writer that was let in. The lock proves it to others.
+// A writer that was let in. Its lock proves that to others.
 struct Joined {
   Role role = Role::kReader;
   region::MappedLock lock;
 };
 
-// Nothing if the path names another file by now. The file is dirty or recovering, durably, when this returns.
+// Empty if the path names another file now. Otherwise the file is dirty or recovering, durably, when this returns.
 Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const Opening& options);
 
 Result<region::MappedLock> hold_writers_lock(const OpenFile& opened, Writers kind);
 
-// The last writer syncs and marks clean. Lets go of the lock.
+// The last writer syncs and marks the file clean. Releases the lock.
 Error leave(const OpenFile& opened, region::MappedLock& writers_lock);
 
 }  // namespace bfstore::store

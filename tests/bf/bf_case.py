@@ -38,7 +38,7 @@ CLEAN, DIRTY = 1, 2
 
 
 def heed_signals():
-    """Whoever runs the tests in the background has them ignore Ctrl-C, and nohup has them ignore a hangup."""
+    """Tests that run in the background ignore Ctrl-C, and under nohup they ignore a hangup."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
@@ -86,7 +86,7 @@ class BfCase(unittest.TestCase):
                     pass
 
     def without_privileges(self):
-        """From here on bf runs as a user who may not read and write everything; it can reach the folder, and itself."""
+        """From here on bf runs as a user that may not read and write everything; it can reach the folder, and itself."""
         if os.geteuid() != 0:
             return
         os.chmod(self.dir, 0o755)

@@ -146,7 +146,7 @@ class Faults(BfCase):
 
 @unittest.skipUnless("NO_TMPFILE" in os.environ, "NO_TMPFILE is not set to the library to preload")
 class WithoutUnnamedFiles(BfCase):
-    """On a filesystem without O_TMPFILE: temporary names, and still nothing stays behind."""
+    """On a filesystem without O_TMPFILE: temporary names, and still nothing is left."""
 
     def setUp(self):
         super().setUp()

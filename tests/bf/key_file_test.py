@@ -1,4 +1,4 @@
-"""bf's --key-file: what such a file may hold, who else may read it, and which command needs it for what."""
+"""bf's --key-file: what such a file may have in it, which other users may read it, and which command needs it for what."""
 import os
 
 from bf_case import BfCase, header, main

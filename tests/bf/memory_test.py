@@ -1,4 +1,4 @@
-"""bf where memory runs out."""
+"""bf when memory runs out."""
 import resource
 
 from bf_case import CLEAN, SURE, BfCase, header, main

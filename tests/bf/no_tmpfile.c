@@ -1,4 +1,4 @@
-/* For LD_PRELOAD: a filesystem without O_TMPFILE, as NFS, FAT and older overlayfs are. */
+/* For LD_PRELOAD: a filesystem without O_TMPFILE, like NFS, FAT and older overlayfs. */
 #undef _FILE_OFFSET_BITS /* open and open64 are two functions here, and so are openat and openat64 */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""bf recover: keys that a crash may have taken, added again, and nothing answered "absent" before they all are."""
+"""bf recover: adds again keys that a crash may have lost, and nothing is answered "absent" before all are added."""
 import os
 import struct
 import subprocess

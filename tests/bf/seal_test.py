@@ -1,4 +1,4 @@
-"""bf seal and bf verify: filters that tell their damage, and bf contains on damaged ones."""
+"""bf seal and bf verify: filters that detect damage, and bf contains on damaged ones."""
 import os
 
 from bf_case import BfCase, main

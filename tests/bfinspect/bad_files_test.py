@@ -1,5 +1,5 @@
-"""bfinspect on what is no good filter file: every broken rule is reported, not only the first; nothing of it reaches a
-terminal raw; exit 2, and 3 where it can not be read at all."""
+"""bfinspect on files that are not good filter files: it reports every broken rule, not only the first; nothing of the file
+reaches a terminal raw; exit 2, and 3 if the file cannot be read at all."""
 import os
 import random
 import shutil
@@ -86,7 +86,7 @@ class BrokenRules(InspectorCase):
         self.assertEqual((found["m"], found["n"], found["p"], found["seed"]), (2**64 - 1, 2**64 - 1, None, str(2**64 - 1)))
         page = self.text(raw.path, code=2)
         self.assertIn("18,446,744,073,709,551,615", page)
-        shape = page[page.index("\nShape"):]  # behind the problems, whose text may say what is wrong
+        shape = page[page.index("\nShape"):]  # after the problems, whose text may say what is wrong
         self.assertRegex(shape, r"promised \(p\) +unknown\n")
         self.assertNotRegex(shape, r"(?i)(?<![a-z])(nan|inf)(?![a-z])")
         self.json(self.raw().put(48, "Qd", 0, NAN).seal().write(), code=2)
@@ -237,7 +237,7 @@ class Unreadable(InspectorCase):
         path = self.make()
         os.chmod(path, 0)
         somebody = {}
-        if os.geteuid() == 0:  # who may read everything
+        if os.geteuid() == 0:  # root may read everything
             os.chmod(self.folder, 0o755)
             program = shutil.copy(BFINSPECT, self.path("bfinspect"))
             os.chmod(program, 0o755)

@@ -1,4 +1,5 @@
-// What bfinspect says of who has a file open: never "no process" where one may exist that it cannot see.
+// What bfinspect reports about processes that have a file open: never "no process" if there may be one that it cannot
+// see.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-"""bfinspect on files that somebody has open, left behind or broke off with: the state, what to do, and who is there."""
+"""bfinspect on files that a process has open, left or was killed with: the state, the advice, and the processes."""
 import contextlib
 import ctypes
 import fcntl
@@ -299,7 +299,7 @@ class OpenBy(InspectorCase):
         os.chmod(self.folder, 0o755)
         program = shutil.copy(BFINSPECT, self.path("bfinspect"))
         os.chmod(program, 0o755)
-        with open(path, "rb"):  # by root, whom nobody can not look at
+        with open(path, "rb"):  # by root, whose processes another user cannot look at
             found = self.json(path, program=program, user=65534, group=65534, extra_groups=[])
             page = self.text(path, program=program, user=65534, group=65534, extra_groups=[])
         self.assertEqual((found["open_by"], found["open_by_complete"]), (None, False))

@@ -227,8 +227,8 @@ class Arguments(Case):
         handle.value = None
         LIBRARY.bfs_abandon(None)
         self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_STRICT)  # dirty, and no writer
-        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # who would have to sync it
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE)  # adopted: no lock stayed behind
+        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # it would have to sync it
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE)  # adopted: no lock is left
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 1)
         self.close(handle)
         self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE))

@@ -1,5 +1,5 @@
 """The example engine (capi/examples/engine.c) makes no wrong no: killed between each two steps, with a filter from a backup,
-with a log that began anew, beside other processes. Then each step is left out of a copy of it, and that is noticed.
+with a log that began anew, next to other processes. Then a copy of it leaves out each step in turn, and that is noticed.
 
 Arguments: the engine, the library of kill_at.c, its C source, the folder of bfstore.h, the shared library, the
 sanitizers (none), a C compiler.
@@ -144,14 +144,14 @@ class Scenes:
             return self.copy(folder)
 
     def older_filter(self):
-        """A filter that was saved when the engine was closed, and put back beside a log with more rows."""
+        """A filter that was saved when the engine was closed, and put back next to a log with more rows."""
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of("c", "d"))
         os.rename(self.copy(self.some).file("rows.bf"), folder.file("rows.bf"))
         return folder
 
     def older_log(self):
-        """A log that was saved, and put back beside a filter with a higher mark."""
+        """A log that was saved, and put back next to a filter with a higher mark."""
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of(*(f"lost-{i}" for i in range(10))))
         os.rename(self.copy(self.some).file("rows.log"), folder.file("rows.log"))

@@ -1,4 +1,4 @@
-"""The programs of capi/examples run, and print what they are there to show.
+"""The programs of capi/examples run, and print what they are meant to show.
 
 Arguments: the shared library, capi/examples/, then the programs built from its C files.
 """

@@ -1,4 +1,4 @@
-"""The shared library shows the functions of capi/bfstore.h and nothing else, and needs the C and C++ run time alone.
+"""The shared library exports the functions of capi/bfstore.h and nothing else, and needs only the C and C++ run time.
 
 Arguments: the shared library, capi/bfstore.h.
 """

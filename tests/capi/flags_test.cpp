@@ -1,5 +1,5 @@
-// The C ABI beside the C++ API that it stands for: each flag is the option of its name, each number is looked at whole,
-// what is said of an error fits the caller's record, and no copy of a secret stays behind.
+// The C ABI compared with the C++ API that it stands for: each flag is the option of its name, each number is checked
+// as a whole, an error's message fits the caller's record, and no copy of a secret stays.
 #include <bfstore.h>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -56,8 +56,8 @@ std::int32_t create_and_close(const std::string& path, const bfs_options& option
   return code;
 }
 
-// What the kernel says of this process's mappings of the file: the lines of each, one behind the other. The file of a
-// mapping may have had no name when it was made: it is told by its inode.
+// The kernel's lines about this process's mappings of the file, one mapping after the other. The file of a mapping may
+// have had no name when the mapping was made, so this finds it by its inode.
 std::string mappings_of(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -125,7 +125,7 @@ TEST_CASE(
   TempDir dir;
   struct statfs facts {};
   REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
-  const bool on_disk = facts.f_type != TMPFS_MAGIC && facts.f_type != OVERLAYFS_SUPER_MAGIC;  // else all is in memory
+  const bool on_disk = facts.f_type != TMPFS_MAGIC && facts.f_type != OVERLAYFS_SUPER_MAGIC;  // otherwise in memory
   constexpr std::uint64_t kBody = std::uint64_t{64} << 20;  // more than a system reads ahead
   struct Flags {
     std::uint32_t making, opening;
@@ -179,7 +179,7 @@ TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is op
 
 namespace {
 
-// How often adding so many new keys asks the kernel whether pages could be written.
+// How often the kernel is asked for failed writes while that many new keys are added.
 int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
   int questions = 0;
   faults::on_question = [&](int) {

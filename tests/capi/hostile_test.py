@@ -1,6 +1,6 @@
-"""Hostile surroundings through the C ABI: paths that are no regular files, links, permissions, sizes at and past every
-edge, headers that promise more than there is, limits of memory, file size and descriptors, and descriptors that somebody
-else closed. Everything is an error that names the thing, nothing is a wrong "no", and nothing is left behind.
+"""Hostile surroundings through the C ABI: paths that are not regular files, links, permissions, sizes at and past every
+edge, headers that promise more than there is, limits of memory, file size and descriptors, and descriptors that other
+code closed. Everything is an error that names the thing, nothing is a wrong "no", and nothing is left over.
 
 Arguments: the shared library, capi/bfstore.h.
 """

@@ -1,4 +1,4 @@
-"""How long the C ABI waits for a lock that another process holds, and what it says then.
+"""How long the C ABI waits for a lock that another process holds, and the error after that.
 
 Arguments: the shared library, capi/bfstore.h.
 """

@@ -1,5 +1,5 @@
-// The C ABI without memory: whichever allocation fails inside a function, it returns BFS_ENOMEM or does without,
-// nothing is thrown, the process goes on, and the file is as good as before.
+// The C ABI without memory: whichever allocation in a function fails, the function returns BFS_ENOMEM or does without,
+// nothing is thrown, the process continues, and the file is as good as before.
 #include <bfstore.h>
 #include <doctest/doctest.h>
 
@@ -127,7 +127,7 @@ struct Fixture {
     REQUIRE(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
     return filter;
   }
-  // Every key is there, and a writer is let in.
+  // Every key is there, and a writer can open the file.
   void check_whole() const {
     bfstore::Filter filter = opened(bfstore::Filter::open(path, bfstore::OpenMode::kExclusive));
     REQUIRE(maybes(filter, 1, 0, kSome) == kSome);

@@ -1,5 +1,5 @@
-"""The structs of the C ABI with every size that a caller can say, at the end of a page behind which nothing may be
-touched: garbage in struct_bytes made the library read and write as many bytes as it said.
+"""The structs of the C ABI with every size that a caller can give, at the end of a page after which nothing may be
+touched: garbage in struct_bytes once made the library read and write that many bytes.
 
 Arguments: the shared library, capi/bfstore.h.
 """
@@ -24,7 +24,7 @@ for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "b
 
 
 class AtTheEnd:
-    """Two pages with a third one behind them that nobody may touch; block(n) is the last n bytes."""
+    """Two pages with a third one after them that nothing may touch; block(n) is the last n bytes."""
 
     def __init__(self):
         self.memory = mmap.mmap(-1, 3 * PAGE)

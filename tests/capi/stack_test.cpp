@@ -1,5 +1,5 @@
-// How much stack the calls of the C ABI need: fibers have 64 KiB, musl's threads 128, and a runtime's own frames are in
-// there, too. Each call runs in a thread whose stack is ours and painted.
+// How much stack the calls of the C ABI need. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
+// some of that, too. Each call runs in a thread whose stack the test has painted.
 #include <bfstore.h>
 #include <doctest/doctest.h>
 #include <pthread.h>

@@ -63,7 +63,7 @@ def break_file(good, defect, change, code):
 
 
 def make_keyed(library):
-    """Since the hash 3 is there. Those of BFS_EKEY are good but for who has another secret."""
+    """Since hash 3 exists. Those of BFS_EKEY are good, except for a reader with another secret."""
     good = make_file(library, "good_siphash.bf", hash="siphash", key=SECRET, note=b"keyed")
     make_buffer(library, "good_siphash.record", hash="siphash", key=SECRET)
     for defect, (change, code) in KEYED_IDENTITY.items():

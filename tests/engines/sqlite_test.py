@@ -311,7 +311,7 @@ class Campaign:
             database.backup(saved)
 
     def restore_database(self):
-        """Whoever restores a log to an earlier moment gives it a new epoch."""
+        """A program that restores a log to an earlier moment gives it a new epoch."""
         if not os.path.exists(self.saved_database):
             return
         self.without_reader()

@@ -1,12 +1,14 @@
-// Keys that an attacker chooses. He knows everything but the secret: the format, the shape, the seed, every bit.
+// Keys that an attacker chooses. The attacker knows everything but the secret: the format, the shape, the seed, every
+// bit.
 //
-// - He adds keys of his choice, so that a filter says "maybe" to everything long before it is full: pollution (Gerbet,
-//   Kumar & Lauradoux, "The Power of Evil Choices in Bloom Filters", DSN 2015).
-// - He finds, alone, absent keys that a filter says "maybe" to, and sends them (Naor & Yogev, "Bloom Filters in
+// - The attacker adds chosen keys, so that a filter answers "maybe" to everything long before it is full: pollution
+//   (Gerbet, Kumar & Lauradoux, "The Power of Evil Choices in Bloom Filters", DSN 2015).
+// - The attacker computes absent keys that a filter answers "maybe", and sends them (Naor & Yogev, "Bloom Filters in
 //   Adversarial Environments", CRYPTO 2015; Clayton, Patton & Shrimpton, "Probabilistic Data Structures in Adversarial
 //   Environments", CCS 2019).
 //
-// Against XXH3 with the seed in the file both work; under a secret key neither does: digests are random numbers to him.
+// Against XXH3 with the seed in the file both work. Under a secret key neither does: without it, digests are random
+// numbers.
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -45,7 +47,7 @@ Options options_of(Layout layout, Hash hash) {
 
 std::string name(const char* whose, std::uint64_t number) { return std::string(whose) + std::to_string(number); }
 
-// How many of `count` keys that nobody added the filter says "maybe" to: those of its honest users.
+// The share of absent keys that the filter answers "maybe": those of its honest users.
 double honest_rate(const Filter& filter) {
   constexpr std::uint64_t kAsked = 200000;
   std::uint64_t maybes = 0;
@@ -53,8 +55,8 @@ double honest_rate(const Filter& filter) {
   return static_cast<double>(maybes) / static_cast<double>(kAsked);
 }
 
-// So many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of the number of
-// them, and a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390 blocks).
+// How many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of their number, and
+// a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390 blocks).
 double most_by_chance(std::size_t asked) {
   const double mean = kPromised * static_cast<double>(asked);
   return 1.25 * mean + 5 * std::sqrt(mean);
@@ -62,9 +64,8 @@ double most_by_chance(std::size_t asked) {
 
 // --- Pollution -------------------------------------------------------------------------------------------------------
 
-// What the attacker thinks a filter's bits are. In the blocked layout he goes for some of the lines, and fills them:
-// the rate of a line is its fill to the power of k, so full lines among empty ones are worse than the same bits
-// everywhere.
+// What the attacker thinks a filter's bits are. In the blocked layout the attacker fills some of the lines: the rate of
+// a line is its fill to the power of k, so full lines among empty ones are worse than the same bits everywhere.
 class Polluter {
  public:
   Polluter(const Shape& shape, DigestOf digest_of)
@@ -73,7 +74,7 @@ class Polluter {
     end_ = blocked ? shape.capacity * shape.num_probes * 4 / 5 / kLineBits * kLineBits : shape.num_bits;
   }
 
-  // The next key to add: of some, the one that sets the most bits where he wants them.
+  // The next key to add: of some keys, the one that sets the most bits in the chosen lines.
   std::string next() {
     constexpr int kChoice = 64;
     std::string best;
@@ -106,7 +107,7 @@ class Polluter {
   Shape shape_;
   DigestOf digest_of_;
   std::vector<bool> bits_;
-  std::uint64_t end_;  // he wants bits before this one
+  std::uint64_t end_;  // the attacker wants bits before this one
   std::uint64_t made_ = 0;
 };
 
@@ -131,7 +132,8 @@ void add_members(Filter& filter) {
   for (std::uint64_t i = 0; i < kCapacity; ++i) REQUIRE(filter.add(name("member ", i)).ok());
 }
 
-// Absent keys that the filter whose bits he has says "maybe" to, if its digests are these. Nobody is asked.
+// Absent keys that the filter with these bits answers "maybe", if its digests are these. Computed without asking the
+// filter.
 std::vector<std::string> keys_that_hit(const Filter& bits, const DigestOf& digest_of) {
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; keys.size() < 2000; ++i) {

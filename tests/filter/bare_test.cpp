@@ -1,5 +1,5 @@
 // Bare filters without a handle: built as format() and add() build them, answered as a handle answers, at every address
-// and length; and "maybe" for all that is not a whole bare filter.
+// and length; and "maybe" for everything that is not a whole bare filter.
 #include <bfstore/bare.hpp>
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// What the fill says of a filter: keys now within 2 %, and the false-positive rate now, from nearly empty to overfull.
+// What the fill says about a filter: the number of keys within 2 %, and the false-positive rate now, from nearly empty
+// to overfull.
 #include <cmath>
 
 #include "layout/layout.hpp"

@@ -1,5 +1,5 @@
-// Adding alone: the same bits and the same counts as adding beside others, in every form, by one thread and divided
-// among many; and who may ask for it.
+// Adding as the only writer: the same bits and the same counts as adding concurrently with others, in every form, by
+// one thread and divided among many; and which handles may ask for it.
 #include "forms.hpp"
 
 #include "layout/layout.hpp"
@@ -66,7 +66,7 @@ TEST_CASE("every line has one owner, the parts are even, and no digest at an edg
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
         const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
-        // The first part that ends behind the line.
+        // The first part that ends after the line.
         const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
         REQUIRE(owners.of(digest) == expected);
       };

@@ -1,5 +1,5 @@
-// The forms in which many keys are given, so that a test can try each: the same keys as pointers, views, pairs,
-// one array, records, one column or digests.
+// The forms in which many keys are given, for tests that try each: the same keys as pointers, views, pairs, one array,
+// records, one column or digests.
 #pragma once
 
 #include <cstring>
@@ -130,7 +130,7 @@ class Batch {
   std::vector<std::size_t> lengths_;
   std::vector<iovec> pairs_;
   std::string bytes_;    // one key after the other
-  std::string records_;  // the same with something behind each key
+  std::string records_;  // the same with other bytes after each key
   std::vector<std::int32_t> offsets32_{0};
   std::vector<std::int64_t> offsets64_{0};
   std::vector<std::uint64_t> digests_;

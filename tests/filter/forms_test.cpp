@@ -1,5 +1,5 @@
-// The forms of many keys, one by one: equal answers in each, batches around the window's size, and arguments that can
-// not be right, on which nothing is added and every answer is "maybe".
+// The forms of many keys, one by one: equal answers in each, batches around the window's size, and arguments that
+// cannot be right, with which nothing is added and every answer is "maybe".
 #include "forms.hpp"
 
 #include <string_view>
@@ -31,7 +31,7 @@ void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8
 
 constexpr const char* kText = "100000100001100002100003";
 
-// Keys that can not be right: nothing is added, and every answer is maybe.
+// Keys that cannot be right: nothing is added, and every answer is maybe.
 void check_refused(const Keys& wrong) {
   InMemory made = InMemory::make(small());
   CHECK(wrong.check() == Code::kInvalid);
@@ -168,7 +168,7 @@ TEST_CASE("keys of fixed length may be fields of records: what is between them i
   CHECK(made.filter.add_keys(fields).keys() == 3);
   for (const char* key : {"alpha", "omega", "gamma"}) CHECK(made.filter.contains(key));
   for (const char* key : {"][ome", "a][om", "[alph", "]"}) CHECK_FALSE(made.filter.contains(key));
-  // The last record ends with its key: there is nothing behind it.
+  // The last record ends with its key: no bytes follow it.
   std::vector<std::uint8_t> answers(3, 9);
   const std::vector<char> cut(records.begin(), records.end() - 1);
   CHECK(made.filter.contains_keys(Keys::fixed(cut.data() + 1, 5, 3, 7), answers).keys() == 3);

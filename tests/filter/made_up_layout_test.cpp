@@ -1,6 +1,5 @@
-// A layout that is in no table but this program's: what it is called, how large it is, what it can not do, and that it
-// answers "maybe" where a file is damaged, all of it from its row. This program has its own table in the place of
-// src/layout/table.cpp.
+// A layout that is only in this program's table: its row alone decides its name, its size, what it cannot do, and that
+// it answers "maybe" where a file is damaged. This program's table replaces src/layout/table.cpp.
 #include <bfstore/inline.hpp>
 
 #include <cstring>
@@ -17,8 +16,8 @@ using namespace rooms;
 namespace bfstore::layout {
 namespace {
 
-// A static filter of the digests' lowest bits: whoever built it wrote its body, and nobody adds to it. An answer is
-// bit number `digest mod m`.
+// A static filter of the digests' lowest bits: a program that builds it writes its body, and no keys are added. An
+// answer is bit number `digest mod m`.
 constexpr auto kMadeUp = static_cast<Layout>(40000);
 constexpr std::uint64_t kUnitBits = 24576;  // of no other layout: 3 KiB
 

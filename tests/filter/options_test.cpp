@@ -1,5 +1,5 @@
-// From Options to filters in files and buffers: a budget in bytes is kept to the block, a shape is copied whole, and
-// bad options are refused by name.
+// From Options to filters in files and buffers: a budget in bytes is kept to the block, a shape is copied as a whole,
+// and bad options are refused by name.
 #include <cstring>
 
 #include "sizing/sizing.hpp"
@@ -52,7 +52,7 @@ void check_options_refused(const Options& options, Code code, std::initializer_l
   check_refused(Filter::format(buffer.bytes(), options), code, words);
   const auto created = Filter::create(directory.file("new.bf"), options);
   check_refused(created, code, words);
-  // The file whose shape is copied is named by the words, where there is one; else the file that was to be made.
+  // The message names the file whose shape is copied, if there is one; otherwise the file that was to be made.
   if (options.like.empty()) CHECK(created.error().message.find(directory.file("new.bf") + ": ") == 0);
   CHECK(directory.entries() == 0);
 }

@@ -1,6 +1,6 @@
-// Every layout beside std::set, with random operations: in files, in buffers and in the bare form; keys and digests in
-// every form; k from 1 to 64; from one bit to millions. Two oracles: the std::set of what was added, which must never
-// get a "no"; and the model's std::set of bits, which foretells every answer and every count.
+// Every layout compared with std::set, with random operations: in files, in buffers and in the bare form; keys and
+// digests in every form; k from 1 to 64; from one bit to millions. Two oracles: the std::set of what was added, which
+// must never get a "no", and the model's std::set of bits, which predicts every answer and every count.
 #include <optional>
 #include <set>
 

@@ -1,5 +1,5 @@
-// The promise: at n keys the rate is the p that was asked for, or less. Measured, for p from 0.1 to 1e-5, for many keys
-// and for few.
+// The promise: at n keys the rate is the requested p, or less. Measured for p from 0.1 to 1e-5, for many keys and for
+// few.
 #include <cmath>
 
 #include "support/support.hpp"
@@ -42,7 +42,7 @@ void check_small(Layout layout, std::uint64_t n, double p) {
   const std::uint64_t filters = 400 / kKeyScale;
   const auto absent = static_cast<std::uint64_t>(5 / p);
   const Shape shape = InMemory::make(asked(layout, n, p)).filter.shape();
-  Options same_size;  // sizing takes longer than all else here: it is asked once
+  Options same_size;  // asked once, because sizing takes longer than all else here
   same_size.layout = layout;
   same_size.hash = Hash::kExternal;
   same_size.num_bits = shape.num_bits;

@@ -1,5 +1,6 @@
-// The false-positive rate at capacity, measured on 40,000 false positives, beside the theory: for every layout and for
-// 8 to 20 bits a key. The theory is written out here and in occupancy.hpp; src/sizing is held against it too.
+// The false-positive rate at capacity, measured on 40,000 false positives and compared with the theory: for every
+// layout and for 8 to 20 bits a key. The theory is written out here and in occupancy.hpp; src/sizing is compared with
+// it, too.
 #include <cmath>
 #include <cstring>
 

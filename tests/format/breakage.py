@@ -222,7 +222,7 @@ def live_word(function):
     return lambda data: put(data, 3 * PAGE, "Q", function(number(data, 3 * PAGE, 8)))
 
 
-# Changes behind the identity.
+# Changes after the identity.
 STATE = {
     "both slots' checksums": (both(flipped(PAGE + 4088), flipped(2 * PAGE + 4088)), "BFS_ESLOTS"),
     "both slots zero": (fill(PAGE, bytes(2 * PAGE)), "BFS_ESLOTS"),

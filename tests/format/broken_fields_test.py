@@ -274,7 +274,7 @@ class BrokenFields(unittest.TestCase):
         self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ), "BFS_ERECOVERING")
 
     def test_a_file_whose_sync_failed(self):
-        """The live word still says so after everybody has closed. A reader that opens it all the same answers maybe."""
+        """The live word still says so after every process has closed. A reader that opens it all the same answers maybe."""
         base = self.make_file()
         put(base, 3 * PAGE, "Q", number(base, 3 * PAGE, 8) | 1 << 32)
         self.save(base)

@@ -1,4 +1,4 @@
-// Prints what src/format's headers say of the bytes, for format_doc_test.py to compare with FORMAT.md:
+// Prints what src/format's headers say about the bytes. format_doc_test.py compares that with FORMAT.md:
 //   field TABLE NAME OFFSET BYTES     (BYTES 0: of any length; OFFSET -8: counted from the end)
 //   number KIND NAME VALUE
 //   record NAME TYPE CRITICAL LEAST MOST REPEATS IN_FILE IN_EMBEDDED EXPECTED     (EXPECTED 1: under a condition)

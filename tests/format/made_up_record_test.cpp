@@ -1,6 +1,5 @@
-// The table of parameter records: each row's rules are kept, and records that are in no table but this program's are
-// written, read and refused by their rows alone. This program has its own table in the place of
-// src/format/record_table.cpp.
+// The table of parameter records: each row's rules are kept. Records that are only in this program's table are written,
+// read and refused by their rows alone. This program's table replaces src/format/record_table.cpp.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -152,7 +151,7 @@ std::vector<Problem> problems_with(const Identity& identity, const std::vector<R
   return format::check_identity(header, identity.form, std::uint64_t{1} << 20, true).problems;
 }
 
-// One record of a good filter, and the others, which stay as they are.
+// One record of a good filter, and its other records, which stay as they are.
 struct Subject {
   explicit Subject(const RecordRow& its_row) : row(its_row), identity(with_all_records(form_of(its_row))) {
     for (const RecordRow* const other : format::record_rows()) {

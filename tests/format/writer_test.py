@@ -1,5 +1,5 @@
-"""The independent writer (writer.py, written from FORMAT.md) makes files that the library and its tools use as their own, goes on with theirs,
-and what it leaves behind when it is killed is judged as FORMAT.md says.
+"""The independent writer (writer.py, written from FORMAT.md) makes files that the library and its tools use as their own,
+continues with theirs, and the files that it leaves when it is killed are judged as FORMAT.md says.
 
 Arguments: the shared library, capi/bfstore.h, bf, bfinspect.
 """

@@ -38,13 +38,13 @@ class Batch {
   bool takes_keys_;  // the filter does
   std::vector<const void*> keys_;
   std::vector<std::size_t> lengths_;
-  std::string bytes_;  // one key behind the other
+  std::string bytes_;  // keys without gaps
   std::vector<std::int32_t> offsets32_;
   std::vector<std::int64_t> offsets64_;
   std::vector<std::uint64_t> digests_;
 };
 
-// Arguments that can not be meant: each is refused, and changes nothing. `filter` may be null.
+// Arguments that no caller can mean: each is refused, and changes nothing. `filter` may be null.
 void call_absurdly(Bytes& input, bfs_filter* filter);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// What the inspector says of any bytes as a filter file (image.hpp), and what opening it says: they agree. To open a
-// keyed file takes its key, to inspect or verify it does not.
+// What the inspector says about any bytes as a filter file (image.hpp), and what opening it says, must agree. Opening a
+// keyed file takes its key; inspecting or verifying it does not.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Report inspected(const char* path) {
   return *report;
 }
 
-// What a reader is told of a file that breaks no rule.
+// What a reader gets for a file that breaks no rule.
 std::int32_t expected_code(FileState state) {
   switch (state) {
     case FileState::kClean:
@@ -58,14 +58,14 @@ void compare(const Report& report, const bfs_statistics& facts) {
   check(report.fill->set_bits == facts.set_bits, "the same bits");
 }
 
-// Superseded by somebody who is no more: a reader who may write lets it go on, and is told what there is then.
+// The process that superseded the file is gone. A reader that may write clears that, and gets what the file is then.
 void check_superseded(const char* path, std::int32_t code) {
   if (code == BFS_ESUPERSEDED) return;  // it may not be written to
   const Report then = inspected(path);
   check(then.valid() && code == expected_code(then.state), "a file goes on when its replacer is gone", code);
 }
 
-// The broken rules that a look at the state finds come behind the question for the key.
+// The rules that need a look at the state are checked after the key.
 bool keyed_and_sound(const Report& report) {
   const bool sound = std::all_of(report.problems.begin(), report.problems.end(), [](const bfstore::Problem& problem) {
     return problem.code == bfstore::Code::kSlots || problem.code == bfstore::Code::kLiveWord;
@@ -78,7 +78,7 @@ void check_verifying(const char* path, const Report& report) {
   fuzz::check_code(found, "verifying");
   if (!report.valid())
     return check(names(report, static_cast<std::int32_t>(found)), "a broken rule is reported", found);
-  if (report.state == FileState::kSuperseded) return;  // or it was: who verifies it lets it go on
+  if (report.state == FileState::kSuperseded) return;  // or it was: verifying clears that
   const std::int32_t expected = expected_code(report.state);
   if (expected != BFS_OK) return check(found == expected, "who verifies is told what the inspector says", found);
   check(report.identity->seal ? found >= 0 : found == BFS_ENOTSEALED, "what is sealed is verified", found);

@@ -1,6 +1,6 @@
-// Any bytes as a filter file (image.hpp): it is opened for reading, for writing, and to be recovered, and opened again.
-// Whatever opens can be used, and every key that was added is found from then on. Of a sealed file everything is known:
-// what is damaged, and each answer. What opens is sealed, too, and cut off under handles that must bear it.
+// Any bytes as a filter file (image.hpp), opened for reading, for writing, and to be recovered, and opened again. What
+// opens can be used, and every key that was added is found from then on. For a sealed file everything is known: the
+// damage, and each answer. What opens is also sealed, and truncated under open handles, which must bear it.
 #include <unistd.h>
 #include <bfstore/inspect.hpp>
 

@@ -1,6 +1,6 @@
 // Any bytes as a filter in memory: wrapped as an embedded record and in the bare form, for reading and for writing, and
-// read as a range of a file. The input's first byte says how; the rest are the bytes. They lie at the end of their
-// allocation, so that the address sanitizer sees who reads behind them.
+// read as a range of a file. The input's first byte chooses; the rest are the bytes. They are at the end of their
+// allocation, so that the address sanitizer sees a read after them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -112,7 +112,7 @@ class RangeFile {
   int descriptor_;
 };
 
-// As long as the file, and with other bytes behind it.
+// As long as the file, and with other bytes after it.
 void use_range(Input bytes, std::uint64_t offset) {
   static const RangeFile file;
   const char* path = file.put(bytes, offset);

@@ -1,7 +1,7 @@
-// A sequence of calls of the C ABI, on several handles of several files and buffers, beside sets that know what was
-// added: after every call no key of a set is answered no, marks are where they were put, and errors are known ones.
-// Some files are copied while in use: they are unclean, and are recovered. Some are sealed, and some of these are
-// damaged: who reads them on without looking at the checksums is told what their bytes say, and is not asked any more.
+// A sequence of calls of the C ABI, on several handles of several files and buffers, compared with sets that know what
+// was added. After every call no key of a set gets a no, marks are where they were put, and errors are known ones. Some
+// files are copied while in use: they are unclean, and are recovered. Some are sealed, and some of these are damaged. A
+// reader that does not compare the checksums gets what their bytes say, and is not asked any more.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr rlim_t kMostFileBytes = 1 << 20;  // a size that nobody means is refused by the system, like a full disk
+constexpr rlim_t kMostFileBytes = 1 << 20;  // the system refuses an absurd size, like a full disk
 
 void limit_files() {
   rlimit limit{};

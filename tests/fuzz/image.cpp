@@ -163,7 +163,7 @@ void ImageFile::write(const std::byte* bytes, std::uint64_t length, std::uint64_
 
 void ImageFile::damage(const Damage& damage) const {
   std::byte byte{};
-  if (pread(descriptor_, &byte, 1, static_cast<off_t>(damage.offset)) != 1) return;  // behind the file's end
+  if (pread(descriptor_, &byte, 1, static_cast<off_t>(damage.offset)) != 1) return;  // after the file's end
   byte ^= damage.turned;
   write(&byte, 1, damage.offset);
 }

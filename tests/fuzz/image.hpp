@@ -1,4 +1,4 @@
-// A filter file as an input: what is interesting of the four header pages, and the body, in a few hundred bytes, with
+// A filter file as an input: the interesting parts of the four header pages, and the body, in a few hundred bytes, with
 // zeros elsewhere. So the corpus stays small, and nearly every mutated byte matters. An input whose first byte has the
 // highest bit, as the magic's has, is the file itself.
 //
@@ -11,7 +11,7 @@
 //   16       the live page's first bytes
 //   u8, ...  how many bytes of parameter records there are, and those
 //   u8, ...  how many single bytes of the header are overwritten, and for each a u16 offset and the byte
-//   u24, u8  for each byte that is damaged when all is right: where it is behind the body's begin, and what is turned
+//   u24, u8  for each byte that is damaged when all is right: its offset in the body, and the bits that are flipped
 //   ...      the body
 #pragma once
 

@@ -1,5 +1,5 @@
-// libFuzzer's mutations of an image (image.hpp). Half of the time the checksums and what else proves a file its own are
-// made right afterwards: what is behind them is found otherwise only by whoever guesses 64 bits.
+// libFuzzer's mutations of an image (image.hpp). Half of the time the checksums, and what else proves that a file is
+// its own, are made right afterwards. Otherwise only a guess of 64 bits would reach the code after these checks.
 #include <cstring>
 
 #include "image.hpp"

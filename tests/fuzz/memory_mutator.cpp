@@ -1,4 +1,4 @@
-// libFuzzer's mutations of a filter in memory: half of the time its canary, its checksum and its end word, or the bare
+// libFuzzer's mutations of a filter in memory. Half of the time its canary, its checksum and its end word, or the bare
 // form's check, are made right afterwards.
 #include <algorithm>
 #include <span>

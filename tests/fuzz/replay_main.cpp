@@ -1,4 +1,4 @@
-// Runs a fuzzer's target once with each file of the given folders: the kept inputs, in builds without libFuzzer.
+// Runs a fuzzer's target once with each file of the given folders, the kept inputs, in builds without libFuzzer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Sealed files as FORMAT.md describes them, without the library's own reader: an image gets a seal, and a file is read
-// again to know what of it is damaged and what every digest must be answered.
+// again to know its damage and the right answer for every digest.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ struct Checksums {
   std::vector<std::byte> bytes;
 };
 
-// Seals what the header says of a body that begins with these bytes and goes on with zeros. Nothing if the body can not
-// be as large as that.
+// Seals what the header says about a body that begins with these bytes and continues with zeros. Empty if the body
+// cannot be that large.
 Checksums put_seal(std::span<std::byte> header, Input body);
 
-// Has the header tell the fuzzers' key from others, if its hash has one.
+// Makes the header tell the fuzzers' key from others, if its hash has one.
 void put_key_check(std::span<std::byte> header);
 
 constexpr std::int32_t writing_code(std::uint32_t ro_compat) noexcept {
@@ -30,7 +30,7 @@ class Sealed {
  public:
   // Nothing of a file that is not sealed, or whose identity breaks a rule.
   static std::optional<Sealed> read(const char* path);
-  // What who wants to write is told: that it is sealed, or that it has a feature of a later version before that.
+  // What a writer gets: that the file is sealed, or, before that, that it has a feature of a later version.
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }

@@ -125,7 +125,7 @@ void Sequence::open() {
   const std::size_t path = input_.u8() % kPaths;
   std::uint32_t flags = input_.u16();
   if (handles_.size() >= kMostHandles || held(path)) return;
-  // One of the three modes, mostly; else any flags, and one that nobody knows.
+  // One of the three modes, mostly; otherwise any flags, and one that no function knows.
   flags = flags < 0x8000 ? (flags & 0x7ff0U) | (1U << flags % 3) : (flags & 0x7fffU) | (flags & 1 ? 1U << 31 : 0);
   const auto [code, filter, keyed] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
   if (filter != nullptr) check_opened(path, flags, keyed);
@@ -228,7 +228,7 @@ void Sequence::supersede(Handle& handle) {
   check_code(code, "superseding");
   check(code != BFS_OK || handle.unpublished, "only what is unpublished supersedes");
   if (code != BFS_OK) return;
-  handle.supersedes = files_[handle.path] != nullptr;  // else there is nothing to hold yet
+  handle.supersedes = files_[handle.path] != nullptr;  // otherwise there is nothing to hold yet
   supersede_file(handle.path, true);
 }
 
@@ -248,13 +248,13 @@ void Sequence::publish(Handle& handle) {
 
 void Sequence::close(std::size_t index) {
   const std::int32_t code = bfs_close(handles_[index].filter, nullptr);
-  if (handles_[index].supersedes) supersede_file(handles_[index].path, false);  // it goes on
+  if (handles_[index].supersedes) supersede_file(handles_[index].path, false);  // it continues
   handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(index));
   check_code(code, "closing");
   check(code <= BFS_OK && code != BFS_ELOST, "nobody damaged the file", code);
 }
 
-// As `cp` does it, to a name that nobody has.
+// As `cp` does it, to a name that no file has.
 void Sequence::copy() {
   const unsigned from = input_.u8() % kPaths;
   const unsigned to = (from + 1) % kPaths;
@@ -262,7 +262,7 @@ void Sequence::copy() {
   std::filesystem::copy_file(path_of(from), path_of(to));
   files_[to] = std::make_shared<Content>(*files_[from]);
   files_[to]->in_doubt = true;
-  files_[to]->superseded = false;  // who opens it finds that nobody replaces it
+  files_[to]->superseded = false;  // a process that opens the copy finds that no process replaces it
 }
 
 void Sequence::remove() {

@@ -1,4 +1,4 @@
-// What fuzz_sequence knows while it calls: the files and buffers, the handles, and what every one of them must have.
+// What fuzz_sequence knows while it calls: the files and buffers, the handles, and what each of them must have.
 #pragma once
 
 #include <map>
@@ -87,7 +87,7 @@ class Sequence {
 
   Handle& keep(Handle handle);
   Handle* any();
-  // Who would take its state lock would wait for a handle of this very sequence.
+  // A call that takes the file's state lock would wait for a handle of this very sequence.
   [[nodiscard]] bool held(std::size_t path) const;
   [[nodiscard]] bool is_written(std::size_t path) const;
   void supersede_file(std::size_t path, bool superseded);

@@ -1,4 +1,4 @@
-// What fuzz_sequence does with sealed files: makes them, damages some, and looks at them from all sides.
+// What fuzz_sequence does with sealed files: makes them, damages some, and looks at them in every way.
 #include <fcntl.h>
 #include <unistd.h>
 

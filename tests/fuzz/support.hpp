@@ -1,5 +1,5 @@
-// What the fuzzers share: a check that ends the program, a private folder in memory, keys, and the questions that are
-// put to every filter that opens.
+// What the fuzzers share: a check that ends the program, a private folder in memory, keys, and the questions for every
+// filter that opens.
 #pragma once
 
 #include <bfstore.h>
@@ -21,11 +21,11 @@ void check(bool good, const char* expected, std::int64_t got = 0);
 // `code` is 0 or one that bfstore.h names, and no bug of bfstore's own.
 void check_code(std::int64_t code, const char* call);
 
-// The path of a name in a folder that only this process uses, on a filesystem in memory where there is one: a sync
-// costs nothing there. The folder is removed at the end of the process.
+// The path of a name in a folder that only this process uses, on a filesystem in memory if there is one: a sync costs
+// nothing there. The folder is removed at the end of the process.
 std::string scratch(const std::string& name);
 
-// Numbers from the input, zeros behind its end.
+// Numbers from the input, with zeros after its end.
 class Bytes {
  public:
   explicit Bytes(Input input) : rest_(input) {}
@@ -55,28 +55,28 @@ const void* other_secret() noexcept;
 // bfs_open_options with these flags, and with this key or none.
 bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept;
 
-// What bfs_open says; where it refuses there is no handle, and a message.
+// What bfs_open returns. If it refuses, there is no handle, and a message.
 struct Opened {
   std::int32_t code = BFS_OK;
   bfs_filter* filter = nullptr;
-  bool keyed = false;  // no key was not enough
+  bool keyed = false;  // without a key it did not open
 };
-// A keyed file with secret(), once it has refused no key and another one.
+// Opens a keyed file with secret(), after it has refused no key and another key.
 Opened open_file(const char* path, std::uint32_t flags);
-// Checks what any function said that makes a handle.
+// Checks the outcome of any function that makes a handle.
 Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error);
 bfs_error no_error() noexcept;
 
-// Adds the key, or its digest where the filter takes no keys; what bfs_add returns.
+// Adds the key, or its digest if the filter takes no keys. Returns what bfs_add returns.
 std::int32_t add(bfs_filter* filter, std::size_t number);
 
 // Adds `count` keys from that number on; `present` has those whose add returned without an error.
 void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
 
-// The answer to every key, asked one by one and in batches: they agree, and none of `present` is answered no.
+// Asks for every key, one by one and in batches: the answers agree, and none of `present` gets a no.
 void ask(const bfs_filter* filter, const KeySet& present);
 
-// The facts about it are possible.
+// The filter's facts, which must be possible.
 bfs_statistics facts(const bfs_filter* filter);
 
 }  // namespace fuzz

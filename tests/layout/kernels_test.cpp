@@ -1,6 +1,6 @@
 // Every kernel answers as the scalar code does, bit for bit: each k from 1 to 64, a million random digests, in lines
-// that are filled so that every probe matters; and what is in doubt is a maybe. Links the layout room alone, so that it
-// runs under an emulator too.
+// that are filled so that every probe matters; and doubt is a maybe. Links the layout room alone, so that it also runs
+// under an emulator.
 #include <bfstore/inline.hpp>
 
 #include <algorithm>

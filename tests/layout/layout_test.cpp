@@ -1,4 +1,4 @@
-// The layout room: where bits lie, every k, batches beside single calls. The oracle is model.hpp, which follows
+// The layout room: where bits are, every k, batches compared with single calls. The oracle is model.hpp, which follows
 // FORMAT.md.
 #include "layout/layout.hpp"
 

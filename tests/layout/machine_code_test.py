@@ -1,6 +1,6 @@
 """What the compilers made of the layout room: loops over many digests prefetch (gcc 12 drops helpers that only do that),
-and the kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for everyone.
-And of the way there: a single lookup is jumps and no calls.
+and the kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for the whole
+program. And of the way there: a single lookup is jumps and no calls.
 
 Arguments: the static library, the compiler's name (gcc or clang).
 """

@@ -1,4 +1,4 @@
-// The layout room's smallest things: single bits, counting them, the geometry and the table of functions.
+// The layout room's smallest parts: single bits, counting them, the geometry and the table of functions.
 #include <bit>
 #include <set>
 

@@ -1,6 +1,6 @@
 """The sources know nothing of seeded mistakes, and none can be switched on in the library, unless it was built for that.
 
-tests/mutants/tables.py tells of them. Arguments: "true" if the library was built with mutants, the libraries.
+tests/mutants/tables.py describes them. Arguments: "true" if the library was built with mutants, the libraries.
 """
 
 import pathlib

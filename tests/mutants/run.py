@@ -1,5 +1,5 @@
-"""Makes one mistake in the protocol after the other, and says which test notices it. A mistake that none notices is a
-test that is missing.
+"""Makes one mistake in the protocol after the other, and reports which test notices it. If none notices a mistake, a test
+is missing.
 
     tests/mutants/run.py BUILD [--seconds N] [--from N] [--write-killers] [NAME...]
 
@@ -51,7 +51,7 @@ class Test:
         self.seconds = None  # without a mutant; known when it was needed
 
     def passes(self, mutant: str, timeout: float) -> bool:
-        """Whether it ends well in time. Nothing that it started goes on afterwards, and no file of it stays."""
+        """Whether it ends well in time. Nothing that it started continues afterwards, and no file of it stays."""
         with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
             os.chmod(folder, 0o755)  # some tests give up their power over files
             return self.passes_in(folder, mutant, timeout)

@@ -1,4 +1,5 @@
-// Locks of bytes of a file: whose they are, what is in their way, how long they are waited for, and what ends them.
+// Locks of bytes of a file: what owns them, what is in their way, how long a process waits for them, and what ends
+// them.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

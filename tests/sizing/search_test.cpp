@@ -1,4 +1,4 @@
-// The sizing room's short ways to m and k, held against a search through all of them.
+// The sizing room's short ways to m and k, compared with a search through all of them.
 #include <cmath>
 #include <optional>
 

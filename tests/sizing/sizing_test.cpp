@@ -1,7 +1,8 @@
-// The sizing room's formula for the false-positive rate, held against the exact occupancy distribution (occupancy.hpp).
+// The sizing room's formula for the false-positive rate, compared with the exact occupancy distribution
+// (occupancy.hpp).
 //
-// The formula must never be below the truth (a promise would be broken) by more than rounding. How far it may be above
-// is what src/sizing/sizing.hpp says: 0.3 % where filters are used, more where k is far too large for what is in them.
+// The formula must not be below the truth by more than rounding (a promise would be broken). src/layout/occupancy.hpp
+// says how far it may be above: 0.3 % where filters are used, more where k is far too large for the keys.
 #include "sizing/sizing.hpp"
 
 #include <bitset>
@@ -55,7 +56,7 @@ TEST_CASE("blocked: the formula is the exact mixture over the Poisson load of a 
 }
 
 TEST_CASE("blocked: the floor of equal 32 bits of h is in the formula") {
-  // At 512 bits a key and many probes nothing else is left: one key a block, 2^-32 each.
+  // At 512 bits a key and with many probes only this is left: one key a block, 2^-32 each.
   CHECK(blocked_formula(512, 20) == doctest::Approx(0x1p-32).epsilon(0.01));
   CHECK(blocked_formula(256, 32) == doctest::Approx(2 * 0x1p-32).epsilon(0.01));
   CHECK(blocked_formula(128, 32) > 4 * 0x1p-32);

@@ -1,4 +1,4 @@
-// The sizing room's inverses: from each pair that is given to m, k, n and p; and what is refused, in which words.
+// The sizing room's inverses: from each pair of options to m, k, n and p; and what is refused, with which message.
 #include <cmath>
 #include <limits>
 

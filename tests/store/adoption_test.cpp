@@ -1,4 +1,5 @@
-// A dirty file without a writer: who may use it, who may not, and that looking at it changes nothing.
+// A dirty file without a live writer: which processes may use it, which may not, and that looking at it changes
+// nothing.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,7 @@
 // One process that uses a file, for byte_order_test.py, which runs it on machines of either byte order:
 //   byte_order make|add|ask|replace PATH FIRST END [LAYOUT]
-// makes a file with the keys FIRST to END - 1, adds them, asks for them, or puts a new file with them in the place of
-// PATH. A line of standard input later, if there is one, it asks for all keys up to that number. What it sees is
-// printed.
+// It makes a file with the keys FIRST to END - 1, adds them, asks for them, or replaces PATH by a new file with them.
+// If a line of standard input follows, it then asks for all keys up to that number. It prints what it sees.
 #include <bfstore/bfstore.hpp>
 
 #include <cstdio>

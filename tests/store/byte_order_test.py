@@ -1,5 +1,5 @@
 """Files between machines of either byte order: the library, built by a cross compiler for s390x, which is big-endian,
-and run by an emulator, beside the library of this machine.
+and run by an emulator, together with the library of this machine.
 
 Arguments: the project's root, this machine's byte_order.
 """
@@ -43,7 +43,7 @@ def built_in(folder: str) -> str:
 
 
 class Process:
-    """One that has a file open, until it is told to ask for all keys and to close it."""
+    """A process that has a file open, until it is told to ask for all keys and to close it."""
 
     def __init__(self, machine: list, *arguments: object) -> None:
         self.process = subprocess.Popen([*machine, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

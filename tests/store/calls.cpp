@@ -61,8 +61,8 @@ std::vector<std::string> end() {
   return {made.begin(), made.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// A lock that somebody else holds is no failure, but another story; munmap and close let go whatever they say; what
-// unlinkat could not remove is there.
+// A lock that another process holds is not a failure, but a case of its own. munmap and close release their object,
+// whatever they return. A file that unlinkat could not remove is still there.
 std::vector<int> failures_of(const std::string& name) {
   if (name == "pread") return {EIO, EINTR, kHalf};
   if (name == "pwrite") return {EIO, ENOSPC, EINTR, kHalf};

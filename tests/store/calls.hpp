@@ -1,7 +1,7 @@
-// Every call that the library makes on files, counted; and any one of them fails, is done by half, or is the last thing
-// that its process does. The program that links this gets these functions in the place of libc's: close, fallocate,
-// fcntl, fdatasync, fopen, fstat, fstatat, fstatfs, fsync, getrandom, linkat, lstat, madvise, mmap, munmap, open,
-// openat, posix_fadvise, posix_fallocate, pread, pwrite, renameat, renameat2, statx, sync_file_range and unlinkat.
+// Every call that the library makes on files, counted. Any one of them can fail, be done by half, or be the last thing
+// that its process does. The program that links this has these functions instead of libc's: close, fallocate, fcntl,
+// fdatasync, fopen, fstat, fstatat, fstatfs, fsync, getrandom, linkat, lstat, madvise, mmap, munmap, open, openat,
+// posix_fadvise, posix_fallocate, pread, pwrite, renameat, renameat2, statx, sync_file_range and unlinkat.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A disk that is full, and filters that do not own all of their blocks: copies have holes, and reflinks share what they
-// have. On such a disk a store to a mapped page would be SIGBUS, so a writer gets the blocks before it is let in.
+// A disk that is full, and filters that do not own all of their blocks: copies have holes, and reflinks share their
+// blocks. On such a disk a store to a mapped page would be SIGBUS, so a writer gets the blocks before it may write.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -219,7 +219,7 @@ TEST_CASE("on xfs a writer does not share blocks with a reflink copy, neither of
     const Filter one = opened(Filter::open(small.file("f.bf"), OpenMode::kWrite));
     small.fill_up();
     CHECK(use(small.file("f.bf")) == kUsed);
-    CHECK(use(small.file("copy.bf")) == kUsed);  // nobody else has its blocks any more
+    CHECK(use(small.file("copy.bf")) == kUsed);  // no other file has its blocks any more
   }
   for (const std::string name : {"f.bf", "copy.bf"}) {
     const Filter reader = opened(Filter::open(small.file(name), OpenMode::kRead));

@@ -1,4 +1,5 @@
-// A filter that is opened as a copy: what is checked is what was copied, and nothing that happens later reaches it.
+// A filter that is opened as a copy: the bytes that are checked are those that were copied, and later changes of the
+// file do not reach it.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -29,7 +30,7 @@ std::string filled(const TempDir& dir, const Options& options = small_options())
   return dir.file();
 }
 
-// The bytes of an embedded filter with so many keys of writer 1, in every form.
+// The bytes of an embedded filter with that many keys of writer 1, in every form.
 std::string embedded(std::uint64_t keys) {
   std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
   const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
@@ -56,7 +57,7 @@ bool is_mapped(const std::string& path) {
   return false;
 }
 
-// A filter whose header promises a body of so many bytes, in a sparse file that has them.
+// A filter whose header promises a body of that many bytes, in a sparse file that has them.
 std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   const std::string path = filled(dir);
   const std::string header = read_bytes(path).substr(0, kHeader);

@@ -1,4 +1,5 @@
-// A new file is complete under its name or not there; what was there before is touched only when it is to be replaced.
+// A new file is complete under its name or not there. A file that was there before is touched only if it is to be
+// replaced.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -91,7 +92,7 @@ TEST_CASE("a process that is killed while it creates a file leaves nothing, or a
     if (dir.names().empty()) continue;
     REQUIRE(dir.names() == Names{"filter.bf"});
     const Code code = open_code(dir.file(), OpenMode::kRead);
-    // Killed in the sync of its close: nobody can know that nothing was being added.
+    // Killed in the sync of its close: no process can know that nothing was being added.
     CHECK((code == Code::kOk || code == Code::kUnclean));
     CHECK(inspect(dir.file(), false)->valid());
   }
@@ -352,7 +353,7 @@ TEST_CASE("a file is created beside a profiling timer, on kernels where a signal
   constexpr int kPatience = 100;
   int calls = 0;
   faults::on_allocate = [&](std::uint64_t bytes) {
-    if (++calls > kPatience) return EIO;  // else it would never end
+    if (++calls > kPatience) return EIO;  // otherwise it would never end
     return bytes > kBetweenSignals ? EINTR : 0;
   };
   TempDir dir(memory_folder());

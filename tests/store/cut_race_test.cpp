@@ -1,5 +1,5 @@
-// Threads that ask at the very moment at which their file is cut, grown again and filled again, over and over: the word
-// at its end goes before any bit does, so that no lookup sees bits that are gone beside a word that is there.
+// Threads that ask at the very moment at which their file is truncated, grown again and filled again, over and over.
+// The word at its end disappears before any bit does, so no lookup sees lost bits together with that word.
 // `--seconds=N` is how long each case takes.
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ constexpr unsigned kThreads = 2;
 
 thread_local sigjmp_buf after_a_fault;
 
-// A lookup behind the end of the file is SIGBUS: that is no answer.
+// A lookup after the end of the file is SIGBUS: that is not an answer.
 class FaultsAreNoAnswers {
  public:
   FaultsAreNoAnswers() {
@@ -110,7 +110,7 @@ class Race {
             static_cast<ssize_t>(to - from));
   }
 
-  // Of keys that are there, with a bit behind the cut and in its page, which is what no page fault tells of.
+  // Digests of present keys that have a bit after the cut and in its page, which no page fault tells.
   [[nodiscard]] std::vector<std::uint64_t> digests_behind(std::uint64_t cut) const {
     const Shape& shape = filter_->shape();
     const layout::Geometry geometry = layout::row_of(shape.layout).geometry(shape.num_bits, shape.num_probes);

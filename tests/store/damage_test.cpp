@@ -1,6 +1,6 @@
-// Suite part 6: files that are truncated, zero-filled and overwritten by another process under four threads that ask
-// and add, with the guard and without. With it nobody crashes; without it a process may die of SIGBUS; nobody is ever
-// told a wrong "no". What PROMISES.md excludes is done too, and the keys that it touches are left out and counted.
+// Suite part 6: another process truncates, zero-fills and overwrites files under four threads that ask and add, with
+// the guard and without. With it no process crashes; without it a process may die of SIGBUS; no thread ever gets a
+// wrong "no". What PROMISES.md excludes is done, too, and the keys that it affects are left out and counted.
 #include <doctest/doctest.h>
 #include <linux/magic.h>
 #include <sys/mman.h>

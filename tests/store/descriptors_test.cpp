@@ -1,5 +1,5 @@
-// A process that may have no more descriptors: what it is refused harms no file, and what it opens all the others can
-// use.
+// A process that may have no more descriptors: an open that fails harms no file, and an open that works leaves a file
+// that all other processes can use.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -52,8 +52,8 @@ std::vector<Way> ways() {
           {"replace", true, [](const std::string& path) { return Filter::create(path, replacing()); }}};
 }
 
-// What the others find while a process has the file open that got it with its last descriptors, and when it was killed:
-// 0, or the line at which that is wrong. `left` free numbers; `got` whether it got the file.
+// What other processes find while a process has the file open that used its last descriptors for that, and after it was
+// killed: 0, or the line that found something wrong. `left`: free numbers. `got`: whether the process opened the file.
 int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
   leave_free(left);
   auto filter = way.open(path);
@@ -95,7 +95,7 @@ TEST_CASE("whatever number of descriptors is left, a file is opened for all to u
       CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
       CHECK(open_code(path, OpenMode::kExclusive) == Code::kOk);
       CHECK(state_of(path) == FileState::kClean);
-      CHECK(dir.names().size() == left + 1);  // nothing was left behind
+      CHECK(dir.names().size() == left + 1);  // nothing was left
     }
     REQUIRE(enough.has_value());
     CHECK(*enough > 0);

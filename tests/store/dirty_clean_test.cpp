@@ -1,4 +1,4 @@
-// What a file says of itself while it is in use: dirty from before open returns until after its last writer closed.
+// The file's state while it is in use: dirty from before open returns until after its last writer closed.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 

@@ -1,10 +1,10 @@
-// What a power cut would leave of a file: a model of the page cache over a disk, fed by the syncs of one file.
+// What a power cut would leave of a file: a model of the page cache over a disk, which learns of the syncs of one file.
 //
 // A sync writes every page that changed since the one before. A sync that fails writes nothing, and yet the pages count
 // as clean from then on, as on Linux: they are not written again until they change again, and the system may drop them
-// and read the old ones back at any time. So it is when the system fails to write pages of its own accord. It tells
-// each open file description of a failure once, by the next sync or question, and a new one only of what it told no
-// other (errseq in the kernel's sources).
+// and read the old ones back at any time. The same holds when the system fails to write pages of its own accord. It
+// tells each open file description of a failure once, at the next sync or question. A new description learns only of a
+// failure that no other one was told (errseq in the kernel's sources).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class Disk {
   void opened(int descriptor);
   bool tells(int descriptor);
 
-  // The filesystem is unmounted, and mounted again: what is dirty is written, or some of it is not, and no one is told.
+  // The filesystem is unmounted, and mounted again. Dirty pages are written, or some of them are not, and no process
+  // learns of that.
   void remounted(std::mt19937_64& random);
 
   // What is on the disk for certain.

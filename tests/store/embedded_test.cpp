@@ -1,4 +1,4 @@
-// Filters without a file of their own: in a caller's buffer, and in a range of some other file.
+// Filters without a file of their own: in a caller's buffer, and in a range of another file.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>

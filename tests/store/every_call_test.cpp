@@ -1,6 +1,7 @@
-// Every system call of every operation on a file fails, or is the last thing that its process does: there is an error
-// or no harm, nothing is left behind, nobody says no to an acknowledged key, and the file goes on, recovered if need
-// be. By hand, for longer: every_call_test --rounds=20, which takes other keys each time.
+// Every system call of every operation on a file fails, or is the last thing that its process does. Then there is an
+// error or no harm, nothing is left over, no process answers no for an acknowledged key, and the file can still be
+// used, after a recovery if need be. By hand, for longer: every_call_test --rounds=20, which takes other keys each
+// time.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,13 +34,13 @@ const OpenOptions kRecover{.recover = true};
 
 std::uint64_t first_key = 0;  // of this round
 
-// A file, who has it open, and what was acknowledged in it.
+// A file, the handles that have it open, and what was acknowledged in it.
 struct Scene {
   TempDir dir{memory_folder()};
   std::string path = dir.file();
-  std::optional<Filter> onlooker;  // a reader that was let in before
+  std::optional<Filter> onlooker;  // a reader that opened the file before
   std::optional<Filter> beside;    // another writer
-  std::optional<Filter> handle;    // of who acts
+  std::optional<Filter> handle;    // of the process that acts
   std::uint64_t acknowledged = 0;  // keys of each owner
   std::uint64_t mark = 0;          // of each owner, at least
 };
@@ -149,7 +150,7 @@ void recovered_by_another(Scene& scene) {
   scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
 }
 
-// --- Who acts, before that -------------------------------------------------------------------------------------------
+// --- What the acting process does before -----------------------------------------------------------------------------
 
 void nobody(Scene&) {}
 
@@ -263,7 +264,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
 struct Operation {
   const char* name;
   void (*lay)(Scene&);    // by the test's process
-  void (*ready)(Scene&);  // by who acts
+  void (*ready)(Scene&);  // by the process that acts
   Error (*act)(Scene&);   // its calls are counted
   void (*done)(Scene&);
   std::uint64_t acknowledged_more = 0;  // keys that `ready` adds for each owner
@@ -356,7 +357,7 @@ void check_handles(const Scene& scene) {
   }
 }
 
-// Whoever is let in now has every key; who is not is told why.
+// A process that can open the file now has every key; one that cannot gets the reason.
 void check_newcomer(const Scene& scene) {
   const auto reader = Filter::open(scene.path, OpenMode::kRead);
   if (reader.ok()) {
@@ -501,7 +502,7 @@ void check_failure(const Operation& operation, std::size_t number, int outcome) 
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }
 
-// What a killed process leaves in the folder is the file, the old or the new one, and at most a temporary name beside.
+// A killed process leaves in the folder the file, the old or the new one, and at most a temporary name next to it.
 void check_death(const Operation& operation, std::size_t number, int outcome) {
   Attempt attempt(operation);
   const int code = in_child([&] {

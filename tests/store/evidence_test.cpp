@@ -1,5 +1,5 @@
-// May this file be used? The decision of FORMAT.md ("When a dirty file may be used") as a table: what each piece of
-// evidence does to it.
+// May this file be used? The decision of FORMAT.md ("When a dirty file may be used") as a table: the effect of each
+// piece of evidence.
 #include <functional>
 
 #include "region/place.hpp"

@@ -1,4 +1,4 @@
-// A sync that fails: the file is poisoned for good, in every handle and every process, and never a wrong no.
+// A sync that fails: the file is poisoned for good, in every handle and every process, and there is never a wrong no.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::array kErrnos{EIO, ENOSPC};
 
-// From now on the nth sync of a file fails, once; the others work, and are left out to save time. Tells whether it
-// came.
+// From now on the nth sync of a file fails, once. The others return without a sync, to save time. The result says
+// whether it came.
 std::shared_ptr<bool> fail_sync(int nth, int os_errno) {
   auto came = std::make_shared<bool>(false);
   faults::on_sync = [nth, os_errno, came](int) mutable {
@@ -34,7 +34,7 @@ void no_faults() {
   faults::on_sync = [](int) { return 0; };
 }
 
-// Refused, now and when the flag was lost with the page that it was in, even beside a writer that is still there.
+// Refused, now and after the flag was lost with its page, even while another writer is still there.
 void check_ruined(const std::string& path) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
   const std::uint64_t word = look_at(path).live_word;
@@ -319,7 +319,7 @@ TEST_CASE("a process that dies between a failed sync and its flag leaves a file 
     };
     CHECK_THROWS_AS(static_cast<void>(dead.sync({.owner = 1, .mark = 1})), faults::Killed);
     no_faults();
-    CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);  // beside the other writer
+    CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);  // next to the other writer
     CHECK(other.sync({.owner = 2, .mark = 1}).code == Code::kPoisoned);
     check_poisoned(other);
     CHECK(other.close().ok());  // the dead one's handle is still open in this process
@@ -345,7 +345,7 @@ TEST_CASE("a process that dies between a failed sync and its flag while it adopt
   }
 }
 
-// The system tells of a failure once: whoever opens the file next would be told that all is well.
+// The system tells of a failure once: the next process that opens the file would hear of none.
 TEST_CASE("a reader that dies between a failed sync and its flag leaves a file that nobody uses") {
   const faults::Scope scope;
   TempDir dir;
@@ -465,7 +465,7 @@ TEST_CASE("a filter whose publishing fails at the folder is no clean file that i
     faults::on_folder_sync = [] { return EIO; };
     CHECK_FALSE(filter.publish().ok());
     CHECK(dir.names().size() == (replace ? 1 : 0));
-    if (replace) CHECK(look_at(dir.file()).newest().place.boot_id == format::BootId{});  // poisoned: nobody adopts it
+    if (replace) CHECK(look_at(dir.file()).newest().place.boot_id == format::BootId{});  // poisoned: none adopts it
     const bool took_more = filter.add("one more").ok();
     if (took_more && replace) CHECK_FALSE(look_at(dir.file()).slots.clean());
   }

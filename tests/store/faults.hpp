@@ -1,6 +1,6 @@
-// System calls that fail, or are interrupted by somebody else's work, when a test wants it. The program that links this
-// gets these functions in the place of libc's fdatasync, fsync, sync_file_range, pread, pwrite, posix_fallocate, fcntl,
-// fstatfs, openat, linkat, renameat, renameat2, readlink and stat.
+// System calls that fail, or are interrupted by the work of other processes, when a test wants it. The program that
+// links this has these functions instead of libc's fdatasync, fsync, sync_file_range, pread, pwrite, posix_fallocate,
+// fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink and stat.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ extern int folder_open_errno;                // of opening a folder for reading;
 // true one.
 extern std::uint64_t mount_number;
 
-// The process died in this call: nothing behind it is done, and the kernel releases its locks.
+// The process died in this call: nothing after it is done, and the kernel releases its locks.
 struct Killed {};
 
 // Everything works again. Every test ends with it, whatever happens.

@@ -1,5 +1,5 @@
 // Other code of the process closes descriptors that are not its own, as closefrom(3) does: the locks of filters stay,
-// and what has their numbers by then is left alone.
+// and files that have the numbers later are left alone.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFirst = 3;  // after the standard streams
 
-// In a child, whose descriptors nobody else needs.
+// In a child, whose descriptors no other code needs.
 int in_child_without_descriptors(const std::string& path, OpenMode mode, const std::function<int(Filter&)>& then) {
   return in_child([&] {
     auto filter = Filter::open(path, mode);

@@ -147,7 +147,7 @@ TEST_CASE("without /proc, too, a child that outlives its killed parent keeps not
       return make ? Filter::create(dir.file(), small_options()) : Filter::open(dir.file(), OpenMode::kExclusive);
     };
     with_an_orphan(get, [&] {
-      // The boot is not known there, so that nobody adopts the file; but nobody has it open.
+      // The slot has no boot id, so no process adopts the file; but no process has it open.
       CHECK(state_of(dir.file()) == FileState::kUnclean);
       CHECK(code_of(Filter::open(dir.file(), OpenMode::kExclusive, {.accept_loss = true})) == Code::kOk);
       CHECK(dir.names().size() == 1);
@@ -191,7 +191,7 @@ TEST_CASE("a child that was not made by fork() ends its parent's filter, and the
   CHECK((*fresh)->publish().ok());
 }
 
-// What a process may not open for writing it can not open once more, for a lock that its children do not get.
+// A file that a process may not open for writing it cannot open once more, for a lock that its children do not get.
 TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
   for (const unsigned mode : {0400U, 0444U, 0000U}) {
     CAPTURE(mode);

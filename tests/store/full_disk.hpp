@@ -1,5 +1,5 @@
-// A filesystem of a test's own on a device that runs out of space behind its back, so that the system can not write
-// pages that were added to, and takes them for written.
+// A filesystem of the test's own on a device that runs out of space without its knowledge. So the system cannot write
+// pages with new keys, and takes them for written.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kAll = 20'000;   // keys that were acknowledged: 
 
 extern std::string workshop;  // a folder in memory, where filesystems can be mounted
 
-// What the image lies on.
+// What the image is on.
 class Backing {
  public:
   Backing();
@@ -45,7 +45,7 @@ struct FullDisk {
   std::vector<std::string> paths;
 };
 
-// The system drops what it takes for written: pages that are mapped here, and pages that nobody maps.
+// The system drops pages that it takes for written: those that are mapped here, and those that no process maps.
 void reclaim(const std::string& path);
 
 // How many of the acknowledged keys the file's bytes do not have, as they are read now.

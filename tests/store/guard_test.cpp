@@ -1,5 +1,5 @@
-// A page that can not be read, with the guard: the handle is in doubt, everybody who can be told is told, and nobody
-// else's signals are touched.
+// A page that cannot be read, with the guard: the handle is in doubt, every process that can learn of it does, and the
+// signals of other code are not touched.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ constexpr OpenOptions kGuarded{.map = {.guard = true}};
 
 void cut(const std::string& path, off_t bytes) { REQUIRE(truncate(path.c_str(), bytes) == 0); }
 
-// Large enough to have a body of its own 2 MiB, and pages that nobody has touched.
+// Large enough to have a body of its own 2 MiB, and pages that no process has touched.
 Options large_options() {
   Options options = small_options();
   options.max_bytes = std::uint64_t{8} << 20;
@@ -211,7 +211,7 @@ TEST_CASE("guards come and go in other threads while pages fault, and each fault
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each of them has to see the doubt before it goes on, whoever was first.
+// Each thread has to see the doubt before it continues, whichever came first.
 TEST_CASE("threads that meet pages that can not be read at the same moment all answer maybe, and add nothing") {
   for (int round = 0; round < 50; ++round) {
     TempDir dir(memory_folder());

@@ -1,5 +1,5 @@
-// Every single bit of the four header pages, flipped in turn in a file that nobody has open: the file is refused, or
-// the bit is one of a short list that can make no wrong "no".
+// Every single bit of the four header pages, flipped in turn in a file that no process has open: the file is refused,
+// or the bit is on a short list of bits that can make no wrong "no".
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What an inspection tells of the moment: whether a sync is under way, and whether the state is about to be another.
+// What an inspection says about the moment: whether a sync is under way, and whether the state is about to change.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@ using namespace bfstore;
 namespace {
 
 constexpr std::size_t kFixedBytes = 40;
-constexpr std::size_t kRecordBytes = 48;  // a key and something behind it
+constexpr std::size_t kRecordBytes = 48;  // a key and other bytes after it
 
 // The same keys in every form; those of fixed length are padded, so that they are keys of their own.
 struct Batch {

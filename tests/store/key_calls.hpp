@@ -1,4 +1,4 @@
-// Every form in which keys can be asked for and added, for tests that want each of them refused or in doubt.
+// Every form in which keys can be asked for and added, for tests in which each must be refused or in doubt.
 #pragma once
 
 #include <bfstore/bfstore.hpp>

@@ -1,4 +1,4 @@
-// A filter whose hash is siphash: it opens with its own secret key alone, in a file, a range and a buffer; every way to
+// A filter whose hash is siphash: it opens only with its own secret key, in a file, a range and a buffer; every way to
 // ask and to add has the same digests; and the key is nowhere in it.
 #include <doctest/doctest.h>
 #include <bfstore/inline.hpp>
@@ -207,7 +207,7 @@ TEST_CASE("who makes a file like a keyed one has its key, and the new one has it
   CHECK(one.valid());
   CHECK(other.valid());
   CHECK(one.identity->key_check.has_value());
-  CHECK(one.identity->key_check != other.identity->key_check);  // nobody sees that they have one key
+  CHECK(one.identity->key_check != other.identity->key_check);  // it does not show that they have the same key
   static_cast<void>(created(dir.file("plain")));
   like.like = dir.file("plain");
   check_refused(Filter::create(dir.file("third"), like), "has none");

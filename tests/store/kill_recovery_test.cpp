@@ -1,6 +1,6 @@
 // Two processes add to one file, sync it, and recover it when they have to, and are killed at any moment of that: while
-// they add, in a sync, in a recovery, while they open and close. Whoever is answered is told of every acknowledged key.
-// By hand, for longer: kill_recovery_test --kills=10000.
+// they add, in a sync, in a recovery, while they open and close. A process that gets an answer gets "maybe" for every
+// acknowledged key. By hand, for longer: kill_recovery_test --kills=10000.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
@@ -36,7 +36,8 @@ class Arena {
     return board_->workers[0].acknowledged() + board_->workers[1].acknowledged() > 50'000;
   }
 
-  // Who is not there is started; somebody is killed; what the file says then is looked at. How many were killed.
+  // Starts the processes that are missing, kills one, and looks at what the file says then. Returns how many were
+  // killed.
   std::uint64_t round() {
     for (unsigned i = 0; i < kWorkers; ++i) {
       if (pids_[i] == 0) pids_[i] = start_worker({"live", path(), dir_.file("board"), std::to_string(i)});
@@ -53,7 +54,7 @@ class Arena {
     return killed;
   }
 
-  // All of it is there in the end, when the last ones have left and who is missing has recovered.
+  // All keys are there in the end, when the last processes have left and the missing one has recovered.
   void end() {
     board_->stop.store(1);
     for (pid_t& pid : pids_) {

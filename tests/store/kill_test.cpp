@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned kWorkers = 3;
 constexpr std::uint64_t kCapacity = 2'000'000;
 
-// One file, three workers that fill it, and whoever is to die in a round.
+// One file, three workers that fill it, and those that are to die in a round.
 class Arena {
  public:
   Arena(std::uint64_t seed, std::uint64_t batch) : random_(seed), batch_(batch) {
@@ -36,7 +36,7 @@ class Arena {
   [[nodiscard]] std::uint64_t killed() const noexcept { return killed_; }
   [[nodiscard]] bool filling_up() const noexcept { return acknowledged_ > kCapacity / 4; }
 
-  // Starts all workers, kills so many of them, lets the others close.
+  // Starts all workers, kills that many of them, lets the others close.
   void round(unsigned victims) {
     start();
     doze(1500);
@@ -101,7 +101,7 @@ class Arena {
   std::uint64_t acknowledged_ = 0;
 };
 
-// A reader adopts what it finds, and writes nothing; then a writer goes on with it.
+// A reader adopts what it finds, and writes nothing; then a writer continues with it.
 void look_after(Arena& arena, bool one_closed) {
   const std::string path = arena.path();
   CHECK(state_of(path) == (one_closed ? FileState::kClean : FileState::kAdoptable));
@@ -114,7 +114,7 @@ void look_after(Arena& arena, bool one_closed) {
   CHECK(state_of(path) == FileState::kClean);
 }
 
-// So many kills; every third round beside a writer that stays, every third beside a reader.
+// That many kills. Every third round has a writer that stays, every third a reader.
 void kill_so_many(std::uint64_t kills, std::uint64_t batch, std::uint64_t seed) {
   for (std::uint64_t done = 0; done < kills;) {
     Arena arena(seed++, batch);

@@ -1,5 +1,5 @@
-// More keys than the capacity: it goes on being a Bloom filter, it says so, and who wants a limit has one. And files on
-// filesystems that do not share what they hold.
+// More keys than the capacity: the file is still a Bloom filter, it says so, and a handle with a limit keeps to it. And
+// files on filesystems whose files processes do not share as memory.
 #include <doctest/doctest.h>
 
 #include "faults.hpp"
@@ -155,7 +155,7 @@ TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds")
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
 }
 
-// Without the look at which file it is, the new file was poisoned for everybody.
+// Without the check of which file it is, the new file was poisoned for every process.
 TEST_CASE("a reader that learns of a failed write tells the file that it has, and not one that has its path by now") {
   const faults::Scope scope;
   TempDir dir(memory_folder());

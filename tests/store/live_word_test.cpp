@@ -1,6 +1,6 @@
-// A file that is overwritten, zero-filled or truncated under those who have it open: every answer is maybe, nothing
-// more is taken, and nobody calls the file clean. (Touching pages behind the end of a truncated file is SIGBUS: not
-// here.)
+// A file that is overwritten, zero-filled or truncated while processes have it open: every answer is maybe, no add is
+// accepted, and no process marks the file clean. (Touching pages after the end of a truncated file is SIGBUS, which is
+// not tested here.)
 #include <doctest/doctest.h>
 #include <unistd.h>
 #include <bfstore/seal.hpp>

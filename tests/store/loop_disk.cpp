@@ -24,7 +24,7 @@
 namespace store_test {
 namespace {
 
-// Not in the headers of Debian 12. XFS had it first; ext4, f2fs and others took the number over.
+// Not in the headers of Debian 12. XFS had it first; ext4, f2fs and others use the same number.
 constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
 constexpr std::uint32_t kNoLogFlush = 2;
 
@@ -121,7 +121,7 @@ bool LoopDisk::attach() {
   if (control < 0) return false;
   const int image = open(image_.c_str(), O_RDWR | O_CLOEXEC);
   if (!device_.empty()) attach_to(device_, image);               // the same number again, as a rule
-  for (int attempt = 0; attempt < 20 && loop_ < 0; ++attempt) {  // somebody else may take the same one
+  for (int attempt = 0; attempt < 20 && loop_ < 0; ++attempt) {  // another process may take the same one
     const int number = ioctl(control, LOOP_CTL_GET_FREE);
     if (number < 0) break;
     attach_to("/dev/loop" + std::to_string(number), image);

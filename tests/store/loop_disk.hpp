@@ -1,4 +1,4 @@
-// A filesystem of a test's own, on a loop device over a sparse file, whose power can be cut: what was not written to
+// A filesystem of the test's own, on a loop device over a sparse file, whose power can be cut: what was not written to
 // the device is gone. Only where own_mounts() gave this process mounts of its own.
 #pragma once
 
@@ -14,7 +14,7 @@ class LoopDisk {
   // device, no mkfs, a kernel without this type.
   static std::unique_ptr<LoopDisk> make(const std::string& type, const std::string& folder, std::uint64_t bytes,
                                         std::string& why);
-  // Unmounts; the kernel detaches the loop device when nobody has it open any more, even if this process is killed.
+  // Unmounts. The kernel detaches the loop device when no process has it open any more, even if this process is killed.
   ~LoopDisk();
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;
@@ -25,13 +25,13 @@ class LoopDisk {
   [[nodiscard]] bool write_page_by_page() const;
   // Everything is on the device.
   void settle() const;
-  // From now on nothing reaches the device any more, not even the journal. False if the filesystem can not do that, or
-  // if this is not a filesystem of our own.
+  // From now on nothing reaches the device, not even the journal. False if the filesystem cannot do that, or if this is
+  // not a filesystem of the test's own.
   [[nodiscard]] bool cut() const;
   // Remembers what the device has now, and puts that back while the filesystem is not mounted.
   [[nodiscard]] bool take_snapshot() const;
   [[nodiscard]] bool put_back_snapshot() const;
-  // The journal is replayed. False while somebody has a file open.
+  // The journal is replayed. False while a process has a file open.
   [[nodiscard]] bool unmount();
   [[nodiscard]] bool mount();
 

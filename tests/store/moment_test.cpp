@@ -1,5 +1,5 @@
-// What happens to a file between two instructions of a lookup or an add: the body's first page is taken away, and the
-// first access to it lets something happen to the file before it goes on.
+// What happens to a file between two instructions of a lookup or an add: the body's first page is made inaccessible,
+// and the first access to it lets something happen to the file before it continues.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ char* mapped_at(const std::string& path, const void* but_not) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.size() < path.size() || line.compare(line.size() - path.size(), path.size(), path) != 0) continue;
-    if (line.find(" ---s ") != std::string::npos) continue;  // it holds a lock, and nothing else
+    if (line.find(" ---s ") != std::string::npos) continue;  // this mapping holds a lock, and nothing else
     auto* const begin = reinterpret_cast<char*>(std::stoull(line, nullptr, 16));
     if (begin != but_not) return begin;
   }
@@ -107,7 +107,7 @@ Filter filled_in_every_form(const TempDir& dir) {
 
 }  // namespace
 
-// The bits are gone, as behind a truncation, and the live word says so at the same moment.
+// The bits are gone, as after a truncation, and the live word says so at the same moment.
 TEST_CASE("a lookup that is under way when a file is put in doubt and loses its bits answers maybe") {
   for (const std::uint64_t doubt :
        {format::LiveWord::kPoisoned, format::LiveWord::kSuperseded, format::LiveWord::kRecovering}) {
@@ -125,7 +125,7 @@ TEST_CASE("a lookup that is under way when a file is put in doubt and loses its 
   }
 }
 
-// As behind a file's new end, when it is cut in the middle of a page, or grown again.
+// As after a file's new end, when it is truncated in the middle of a page, or grown again.
 TEST_CASE("a lookup that is under way when a file loses its bits and the word at its end answers maybe") {
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
@@ -141,7 +141,7 @@ TEST_CASE("a lookup that is under way when a file loses its bits and the word at
   }
 }
 
-// The bits may be set when whoever fills the successor has read them already.
+// The bits may be set when the process that fills the successor has read them already.
 TEST_CASE("an add that is under way when its file is superseded is refused") {
   for (const AddForm& form : add_forms()) {
     CAPTURE(form.name);

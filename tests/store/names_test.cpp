@@ -1,5 +1,5 @@
-// How a file is named: a handle keeps the folder that its path led to when it was opened, and whatever changes on the
-// way to that folder changes nothing for the handle.
+// How a file is named: a handle keeps the folder that its path led to when it was opened. Whatever changes on the way
+// to that folder changes nothing for the handle.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
-// Reading, writing, exclusively: who excludes whom, what a reader may do, and many processes that come and go at once.
+// Reading, writing, exclusively: which handles exclude which, what a reader may do, and many processes that open and
+// close at once.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

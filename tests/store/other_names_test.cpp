@@ -1,5 +1,5 @@
-// Other names of a file that was replaced, a hard link or a mount of the single file: whoever comes by one of them is
-// refused, and brings nobody back who was told that the file is gone.
+// Other names of a file that was replaced, a hard link or a mount of the single file: a process that opens one of them
+// is refused, and revives no handle that knows that the file is gone.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -111,7 +111,7 @@ void for_every_other_name(const Check& check) {
 
 }  // namespace
 
-// Its old handles came back to life when somebody merely read it by its other name.
+// Its old handles worked again after a process merely read it by its other name.
 TEST_CASE("a file that was replaced is refused by its other names, and its old handles stay out") {
   for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old by_name(dir.file());

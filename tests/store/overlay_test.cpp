@@ -1,5 +1,5 @@
-// An overlay filesystem, as containers have: who opened the lower layer's file does not see what is written to the copy
-// in the upper one, so a reader has to come by that copy.
+// An overlay filesystem, as in containers: a process that opened the lower layer's file does not see what is written to
+// the copy in the upper one. So a reader has to open that copy.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/mount.h>
@@ -96,7 +96,7 @@ TEST_CASE("on an overlay a writer has its lock as long as it lives") {
   CHECK(remove(made.c_str()) == 0);
 }
 
-// Whoever has the lower layer's file does not see what happens to the upper one.
+// A process that has the lower layer's file open does not see what happens to the upper one.
 TEST_CASE("on an overlay a range that is zero-filled after it was opened is in doubt, or was refused") {
   const Overlay overlay(true);
   const Options options = small_options();

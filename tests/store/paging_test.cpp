@@ -1,5 +1,5 @@
-// What comes into memory, and when: opening reads the header's four pages and the last one whatever the size, a lookup
-// in a cold file takes one page fault at most, and the options of the mapping do what they say.
+// What comes into memory, and when: opening reads the header's four pages and the last one, whatever the size; a lookup
+// in a cold file takes at most one page fault; and the options of the mapping do what they say.
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ std::uint64_t bytes_to_write() {
   return 0;
 }
 
-// Why pages can not be dropped from memory here, if they can not.
+// Why pages cannot be dropped from memory here; empty if they can.
 std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
   struct statfs facts {};
   REQUIRE(statfs(dir.path().c_str(), &facts) == 0);

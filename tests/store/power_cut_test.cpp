@@ -1,6 +1,6 @@
 // Random lives of a file, with power cuts, failed syncs, pages that the system fails to write, killed processes,
-// dropped pages, strangers' locks, remounting and recoveries at random: no handle and no file that opens ever says no
-// to an acknowledged key, a mark never promises more than is on the disk, and what a power cut leaves is recovered by
+// dropped pages, strangers' locks, remounting and recoveries at random. No handle and no file that opens ever says no
+// to an acknowledged key. A mark never promises more than is on the disk. What a power cut leaves is recovered by
 // adding again what came after the mark. By hand, for longer: power_cut_test --lives=100000 --seed=7.
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -132,7 +132,7 @@ class Life {
     return answer(descriptor);
   }
 
-  // What the system says of failures, which it says once. The process that is told may die of it.
+  // What the system says about failures, once each. The process that gets the answer may die of it.
   int answer(int descriptor) {
     if (!disk_->tells(descriptor)) return 0;
     if (dies_of_the_answer_) {
@@ -176,9 +176,9 @@ class Life {
     }
   }
 
-  // One of the next syncs goes wrong. What nobody can save is left out: a process that dies with the news of a failed
-  // sync can not warn those who have the file open, a dying reader writes nothing, and where poisoning itself can not
-  // be written, its page may be dropped like any other.
+  // One of the next syncs fails. Cases that no process can save are left out: a process that dies with the news of a
+  // failed sync cannot warn those that have the file open, a dying reader writes nothing, and if poisoning itself
+  // cannot be written, its page may be dropped like any other.
   void arm() {
     if (untold_) return;
     const bool alone = handles_.size() <= 1 && (handles_.empty() || handles_[0].writing);
@@ -198,7 +198,7 @@ class Life {
     if (!untold_ || handles_.empty() || doubted) disk_->reclaim();
   }
 
-  // What nobody can save is left out here, too: that the poisoning fails as well.
+  // A case that no process can save is left out here, too: that the poisoning also fails.
   void fail_to_write_back() {
     fault_ = Fault::kNone;
     disk_->write_back_failed(random_);
@@ -212,8 +212,8 @@ class Life {
     asking_ = false;
   }
 
-  // Where others have the file open, they are not told before they ask themselves; and where a stranger keeps the sync
-  // lock from it, a process that is killed in that moment takes the answer along: PROMISES.md says so.
+  // If other processes have the file open, they learn of the failure only when they ask. And if a stranger keeps the
+  // sync lock from it, a process that is killed in that moment takes the answer along. PROMISES.md says so.
   void die_of_the_answer() {
     if (handles_.size() != 1 || !handles_[0].writing || stranger_ >= 0) return;
     fail_to_write_back();
@@ -267,7 +267,7 @@ class Life {
       Handle handle{std::make_unique<Filter>(std::move(result).value()), new_in(before, descriptors_of(path_), -1),
                     new_in(pages_before, lock_pages_of(path_), std::uintptr_t{0}), mode != OpenMode::kRead,
                     options.writeback_check_ms == 0};
-      REQUIRE_FALSE((untold_ && dirty && !options.recover));  // a process that is let in has asked
+      REQUIRE_FALSE((untold_ && dirty && !options.recover));  // a process that may write has asked
       REQUIRE(handle.descriptor >= 0);
       REQUIRE((handle.lock_page != 0) == handle.writing);
       handles_.push_back(std::move(handle));
@@ -336,7 +336,7 @@ class Life {
   }
 
   // The kernel closes its descriptors, and nothing else happens. What is left of the handle, on another file now, is
-  // cleared away when the life is over.
+  // removed when the life is over.
   void kill(std::size_t which) {
     lay_to_rest(which);
     bury(which);
@@ -416,7 +416,7 @@ class Life {
   bool asking_ = false;  // no process dies of a sync that comes of a question: no exception gets out of that
   bool dies_of_the_answer_ = false;
   std::string bytes_at_death_;
-  int stranger_ = -1;  // the descriptor of one who has a shared lock
+  int stranger_ = -1;  // the descriptor of a stranger with a shared lock
   std::uint64_t recoveries_ = 0;
 };
 
@@ -429,7 +429,7 @@ void leave_open(const std::string& path) {
   write_bytes(path, 0, left);
 }
 
-// Syncs are not done in earnest, and are told to the disk.
+// Syncs are not done, and the model disk is told of them.
 std::function<int(int)> told_to(Disk& disk) {
   return [&disk](int descriptor) {
     if (disk.is_its(descriptor)) disk.synced();
@@ -565,7 +565,7 @@ TEST_CASE("after a power cut the other name of a file that was replaced is not u
   CHECK(open_code(dir.file("after.bf"), OpenMode::kWrite) == Code::kSuperseded);
 }
 
-// A reader that may not write it down is told of the failure, and then no new description is.
+// A reader that may not write it down learns of the failure, and then no new description does.
 TEST_CASE("a writer that closes before others asks the kernel, for it may be the last one that is told") {
   const faults::Scope scope;
   TempDir dir(memory_folder());

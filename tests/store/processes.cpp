@@ -1,4 +1,4 @@
-// Other processes: starting, telling, killing and waiting for them.
+// Other processes: starts them, sends them lines, kills them and waits for them.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <grp.h>

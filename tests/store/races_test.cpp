@@ -1,4 +1,4 @@
-// Two at once, at the worst moment: what one process does while another is in the middle of opening, replacing,
+// Two processes at once, at the worst moment: what one does while another is in the middle of opening, replacing,
 // closing.
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -88,9 +88,9 @@ Options replacing() {
 
 }  // namespace
 
-// A writer on its way in may be refused the file yet: a reader that comes then waits, and must not take it for a writer
-// that was let in.
-// The last part holds the lock of the state, too, and may last long on a slow disk.
+// A writer that is opening the file may yet be refused. A reader that comes then waits, and must not take it for a
+// writer that was let in.
+// The last part holds the lock of the state, too, and may take long on a slow disk.
 TEST_CASE("a file that is being synced is in use, whichever part of the sync is under way") {
   TempDir dir;
   Filter filter = created(dir.file());
@@ -190,7 +190,7 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   CHECK(next.has_value());
 }
 
-// What it read first says that a sync is under way, and the locks, asked later, that nobody is there.
+// What it read first says that a sync is under way. The locks, asked later, say that no process syncs.
 TEST_CASE("a reader opens a file whose last writer syncs and closes between the two looks at it") {
   const faults::Scope scope;
   TempDir dir;
@@ -218,7 +218,7 @@ TEST_CASE("a reader that comes while the file is being replaced opens the new on
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-// One replacer was killed, and the next one is done before the reader can say that the file goes on.
+// One replacing process was killed, and the next one is done before the reader can say that the file continues.
 TEST_CASE("a file that was replaced does not go on because its first replacer was killed") {
   const faults::Scope scope;
   TempDir dir;
@@ -309,7 +309,7 @@ TEST_CASE("a sync that waits for a replacement that does not come stores its mar
   CHECK(writer.get_mark(1) == kSome);
 }
 
-// A power cut would take the name away, and with it what somebody else has synced.
+// A power cut would remove the name, and with it what another process has synced.
 TEST_CASE("nobody is let in to write before a new file's name is durable") {
   const faults::Scope scope;
   TempDir dir;
@@ -328,14 +328,14 @@ TEST_CASE("nobody is let in to write before a new file's name is durable") {
   CHECK(held(dir.file()) == "");
 }
 
-// The second takes the place of the first one's file, which somebody writes to by now: he is told.
+// The second file replaces the first one's, which a process writes to by then: that writer learns of it.
 TEST_CASE("of two that replace a file at once, the first one's writer hears of the second") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::optional<Filter> first;
   const auto at_the_old_file = once_at(kTakingTheStateLock, [&] { first = created(dir.file(), replacing()); });
-  bool own_lock_taken = false;  // who gives the new file its name takes that one's lock first
+  bool own_lock_taken = false;  // the process that gives the new file its name takes that file's lock first
   faults::before_lock = [&](const LockCall& made) {
     if (own_lock_taken) at_the_old_file(made);
     own_lock_taken = own_lock_taken ||

@@ -1,6 +1,6 @@
-// Syncs that fail for real: a filesystem of our own on a device that has run out of space behind its back, so that the
-// system can not write pages that were added to, and takes them for written. They are dropped, and read again as they
-// were before: nobody may answer from them.
+// Syncs that fail for real: a filesystem of the test's own on a device that has run out of space without its knowledge.
+// So the system cannot write pages with new keys, and takes them for written. They are dropped, and read again as they
+// were before: no process may answer from them.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -69,12 +69,12 @@ void fail_a_sync(const std::string& type) {
     CHECK_FALSE(writer.close().ok());
   }
   reclaim(full.paths[0]);
-  CHECK(lost_in(full.paths[0]) > 0);  // else nothing has been tested
+  CHECK(lost_in(full.paths[0]) > 0);  // otherwise nothing has been tested
   check_nobody_is_let_in(full.paths[0]);
   check_it_can_be_recovered(full);
 }
 
-// Nobody is there any more who could be told.
+// No process is left that could be told.
 void fail_behind_a_killed_writer(const std::string& type, bool again) {
   FullDisk full(type);
   if (full.disk == nullptr) return;

@@ -1,6 +1,6 @@
-// Power cuts for real: processes use files on a filesystem of our own, which loses at a random moment all that was not
-// written to its device; then its journal is replayed under another boot id, and everything that the library promises
-// about a power cut must hold.
+// Power cuts for real: processes use files on a filesystem of the test's own, which loses at a random moment all that
+// was not written to its device. Then its journal is replayed under another boot id, and everything that the library
+// promises about a power cut must hold.
 // By hand, for longer: real_power_cut_test --cycles=1000 --seed=7. A cycle takes about 50 ms.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -98,7 +98,8 @@ class Writer {
  private:
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
 
-  // The others wait until the file's name is durable: before that a power cut may take file, keys and marks away whole.
+  // The other processes wait until the file's name is durable: before that a power cut may remove file, keys and marks
+  // as a whole.
   Result<Filter> begin() {
     if (number_ != 0 && board_.created.load() == 0) return Error{Code::kNotFound, 0, path_ + ": is not made yet"};
     if (board_.created.load() != 0 || std::filesystem::exists(path_)) {
@@ -304,7 +305,7 @@ class Cuts {
     children_.clear();
   }
 
-  // Those that live; the others died of SIGBUS, or gave up, when nothing could be read or written any more.
+  // Those that still live. The others died of SIGBUS, or gave up, when nothing could be read or written any more.
   void end_children() {
     board_->cut.store(1);
     board_->stop.store(1);
@@ -321,7 +322,7 @@ class Cuts {
     return true;
   }
 
-  // What whoever comes after the power cut finds.
+  // What a process finds after the power cut.
   void judge() {
     judge_replaced();
     if (!std::filesystem::exists(path())) {

@@ -1,5 +1,5 @@
-// A file that was unclean or poisoned, until everybody has added again what came after their marks: "maybe" from
-// everyone meanwhile, whoever is killed when.
+// A file that was unclean or poisoned, until every owner has added again what came after its mark: every handle answers
+// "maybe" meanwhile, whichever process is killed when.
 #include <doctest/doctest.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace {
 const OpenOptions kRecover{.recover = true};
 const OpenOptions kAcceptLoss{.accept_loss = true};
 
-// The machine goes down: another boot, and nobody has the file open.
+// The machine goes down: another boot, and no process has the file open.
 void reboot(const std::string& path) {
   edit_slots(path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
 }
@@ -58,7 +58,7 @@ void kill_recoverer(const std::string& path) {
   process.kill();
 }
 
-// The state is "recovering" for everybody who comes, and only who recovers is let in.
+// The state is "recovering" for every process, and only a recoverer can open the file.
 void check_recovering(const std::string& path) {
   CHECK(state_of(path) == FileState::kRecovering);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kRecovering);
@@ -78,7 +78,7 @@ TEST_CASE("everybody answers maybe until every owner of a mark has said that its
   CHECK(filter.sync({.owner = 2, .mark = 200}).ok());
   CHECK(all_maybe(filter));
   CHECK_FALSE(recovered(filter, 1));
-  CHECK_FALSE(recovered(filter, 77));  // nobody waits for this one
+  CHECK_FALSE(recovered(filter, 77));  // no recovery waits for this one
   CHECK(all_maybe(filter));
   check_recovering(file.path);
   CHECK(recovered(filter, 2));
@@ -147,7 +147,7 @@ TEST_CASE("a recovery that is closed goes on where it was, even on another machi
   CHECK(maybes(filter, 3, 0, kSome) == kSome);
 }
 
-// Nobody knows what is on the disk: what was added again before is needed again.
+// No process knows what is on the disk: what was added again before is needed again.
 TEST_CASE("a recovery that was closed begins again if the file was poisoned, or somebody died in a sync of it") {
   for (const std::uint64_t trouble : {format::LiveWord::kPoisoned, format::LiveWord::kSyncing}) {
     Unclean file;

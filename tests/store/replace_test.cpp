@@ -1,4 +1,4 @@
-// A new file takes the place of one that others have open: nobody goes on with the old one without being told.
+// A new file replaces one that others have open: no process continues with the old one without learning of it.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -76,7 +76,7 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);  // does not wait either
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
   CHECK(state_of(dir.file()) == FileState::kSuperseded);
-  CHECK(writer.close().ok());  // does not wait for the one who replaces it
+  CHECK(writer.close().ok());  // does not wait for the process that replaces it
   add_keys(fresh, 1, kSome / 2, kSome / 2);
   CHECK(fresh.publish().ok());
   const Filter again = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -173,7 +173,8 @@ TEST_CASE("a file that other programs removed or renamed is not current") {
   CHECK(current(filter));
 }
 
-// Its writers' keys are in no log that the owner of the new file replayed: he is told, and supersedes them, too.
+// Its writers' keys are in no log that the owner of the new file replayed. So the owner gets an error, and supersedes
+// them, too.
 TEST_CASE("a file that was moved to the name after the old one was superseded is not replaced without being told") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

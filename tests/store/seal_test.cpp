@@ -1,4 +1,4 @@
-// Sealing: what is sealed is what was there, and nobody wrote meanwhile.
+// Sealing: what is sealed is what was there, and no process wrote meanwhile.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>

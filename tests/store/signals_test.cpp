@@ -1,4 +1,4 @@
-// The guard's handler of SIGBUS and the handlers of others, each in a child: this process itself never has a guard.
+// The guard's handler of SIGBUS and the handlers of other code, each in a child: this process itself never has a guard.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -50,8 +50,8 @@ std::string left(const TempDir& dir) {
   return dir.file();
 }
 
-// In a child: after `before`, a guarded filter is opened, answers maybe behind a fault of its own, and then a page of
-// somebody else's faults. What becomes of the child.
+// In a child: after `before`, a guarded filter is opened and answers maybe after a fault of its own. Then a page of
+// other code faults. Returns what becomes of the child.
 int fate_of_another_fault(
     const std::function<void()>& before, const std::function<void()>& after = [] {}) {
   const TempDir dir(memory_folder());
@@ -60,7 +60,7 @@ int fate_of_another_fault(
   return in_child([&] {
     before();
     auto filter = Filter::open(path, OpenMode::kWrite, OpenOptions{.map = {.guard = true}});
-    if (!filter || truncate(path.c_str(), 0) != 0) return 100;  // so that telling others is a fault within the fault
+    if (!filter || truncate(path.c_str(), 0) != 0) return 100;  // so that the word faults, too
     after();
     if (!filter->contains(key_of(1, 0)) || filter->health() != Code::kFault || calls != 0) return 101;
     return static_cast<int>(others.words()[0]) == 0 ? 102 : 103;

@@ -115,7 +115,7 @@ void Process::add_and_ask(Filter& filter, unsigned adds_a_sync) {
   }
 }
 
-// It goes on adding for a while, as it does not know. The numbers are given again: here to another handle.
+// It continues to add for a while, because it does not know. The numbers are used again: here by another handle.
 void Process::lose_descriptors(Filter& filter) {
   add_next(filter);
   close_all_descriptors();
@@ -235,8 +235,8 @@ void Process::seal_in_place() {
 
 // --- Readers ---------------------------------------------------------------------------------------------------------
 
-// A copy has what was acknowledged before it was made. A handle that is not current answers "maybe" for ever: a
-// reader that has not asked whether it is goes on.
+// A copy has what was acknowledged before it was made. A handle that is not current answers "maybe" for ever. A reader
+// that has not asked whether it is current continues.
 void Process::read() {
   const Digests before = some_acknowledged();
   const bool copy = one_in(4);
@@ -283,7 +283,7 @@ void Process::ask(const Filter& filter, const Digests& acknowledged, const char*
   count(Event::kWrongNo, noes);
 }
 
-// If the file can not be opened, all are lost. Its second name may be the name of one that was replaced.
+// If the file cannot be opened, all are lost. Its second name may be the name of one that was replaced.
 std::uint64_t Process::lost() {
   auto filter = Filter::open(path_, OpenMode::kRead);
   for (int i = 0; i < 10 && !filter; ++i) {

@@ -1,8 +1,8 @@
-// Suite part 11: eight processes on one path. They add beside others and alone, sync with marks, replace the file after
-// superseding it or give that up, seal it in place, recover it, copy it and ask; they are killed at any moment of that;
-// and strangers make a second name of the file, lock it, and close the descriptors of its writers. The keys are in
-// memory that all share. Nobody is told "no" about a key whose add had returned. By hand, for longer:
-// storm_test --rounds=300, each --seconds=2; --kills=0, --links=0 and so on leave something out.
+// Suite part 11: eight processes on one path. They add with other writers and alone, sync with marks, replace the file
+// after superseding it or give that up, seal it in place, recover it, copy it and ask. They are killed at any moment of
+// that. Strangers make a second name of the file, lock it, and close the descriptors of its writers. The keys are in
+// memory that all share. No process gets "no" for a key whose add had returned. By hand, for longer: storm_test
+// --rounds=300, each --seconds=2; --kills=0, --links=0 and so on leave something out.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -144,7 +144,7 @@ void print(const Tally& tally) {
               tally.hangs, tally.crashes);
 }
 
-// What a caller may be told in all this; a process whose descriptors were closed is told more.
+// The errors that a caller may get in all this. A process whose descriptors were closed may get more.
 void check_refusals(const Tally& tally, const Mischief& mischief) {
   std::set<Code> legal{Code::kBusy,       Code::kUnclean, Code::kPoisoned, Code::kRecovering,
                        Code::kSuperseded, Code::kSealed,  Code::kNotSealed};

@@ -1,4 +1,4 @@
-// Programs that know nothing of filters, and lock their files: they prove nothing, and hold nobody up for long. And a
+// Programs that know nothing of filters, and lock their files: they prove nothing, and delay no process for long. And a
 // system that does not say which boot it is.
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -93,8 +93,8 @@ void for_every_stranger(const Check& check) {
 
 }  // namespace
 
-// Such a lock once made the file look as if a writer had it open: then nobody asked whether its pages had reached the
-// disk.
+// Such a lock once made the file look as if a writer had it open: then no process asked whether its pages had reached
+// the disk.
 TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not where one is strict") {
   for_every_stranger([](const TempDir& dir) {
     CHECK(state_of(dir.file()) == FileState::kAdoptable);

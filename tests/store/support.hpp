@@ -1,5 +1,5 @@
-// What the tests of sharing and safety have in common: files in a folder of their own, a look at a file's bytes beside
-// the library, and filters in other processes.
+// What the tests of sharing and safety share: files in a folder of their own, a look at a file's bytes without the
+// library, and filters in other processes.
 #pragma once
 
 #include <bfstore/bfstore.hpp>
@@ -17,7 +17,7 @@
 
 namespace store_test {
 
-// A fresh folder, removed with all that is in it.
+// A new folder, removed with its contents.
 class TempDir {
  public:
   TempDir();
@@ -34,13 +34,13 @@ class TempDir {
   std::string path_;
 };
 
-// A folder in memory, where there is one: for tests that bring their own disk, or want many rounds of what a disk does
-// slowly.
+// A folder in memory, if there is one: for tests that bring their own disk, or that want many rounds of what a disk
+// does slowly.
 std::string memory_folder();
 
 // --- Filters and keys ------------------------------------------------------------------------------------------------
 
-// The value, or the test fails with the error's words.
+// The value, or the test fails with the error's message.
 bfstore::Filter opened(bfstore::Result<bfstore::Filter> result);
 bfstore::Filter created(const std::string& path, const bfstore::Options& options = small_options());
 bfstore::Code code_of(const bfstore::Result<bfstore::Filter>& result);
@@ -75,12 +75,12 @@ void edit_slots(const std::string& path, const std::function<void(bfstore::forma
 void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word);
 void set_live_word(const std::string& path, std::uint64_t word);
 
-// This system's boot id as the kernel prints it, without the dashes' help from the library.
+// This system's boot id as the kernel prints it, parsed without the library.
 bfstore::format::BootId boot_id_here();
 
 // --- Other processes -------------------------------------------------------------------------------------------------
 
-// A process with a filter of its own, which does what it is told line by line (worker_remote.cpp has the list).
+// A process with a filter of its own, which obeys line by line (worker_remote.cpp has the list).
 class Remote {
  public:
   explicit Remote(const std::string& path);
@@ -105,21 +105,21 @@ int wait_for(pid_t pid);
 // SIGKILL, and wait until it is gone.
 void kill_and_wait(pid_t pid);
 
-// Runs it in a forked child, which must not use doctest; returns the exit code, or 1000 + the signal.
+// Runs `body` in a forked child, which must not use doctest. Returns the exit code, or 1000 + the signal.
 int in_child(const std::function<int()>& body);
-// For in_child: root gives up its power over files. What is not root has none.
+// For in_child: root gives up its power over files. Any other user has none.
 bool become_nobody();
 
-// A process that stands still in the middle of something, and is killed at the end.
+// A process that stops in the middle of something, and is killed at the end.
 class Stopped {
  public:
-  // Runs it in a forked child, which must not use doctest, until that one stops itself, if only at the end.
+  // Runs `body` in a forked child, which must not use doctest, until the child stops itself, at the latest at the end.
   explicit Stopped(const std::function<void()>& body);
   Stopped(const Stopped&) = delete;
   Stopped& operator=(const Stopped&) = delete;
   ~Stopped();
 
-  // As words of an error name it.
+  // As an error's message names it.
   [[nodiscard]] std::string in_words() const { return "(process " + std::to_string(pid_); }
   void go_on() const;
   void kill();
@@ -129,16 +129,16 @@ class Stopped {
 };
 
 // A lock of a program that knows nothing of filters, for a Stopped process: of a kind (F_RDLCK, F_WRLCK), by a command
-// (F_SETLK, F_OFD_SETLK), of `count` bytes; 0: to the end of the file, wherever that is.
+// (F_SETLK, F_OFD_SETLK), of `count` bytes. 0: to the end of the file, wherever that is.
 void lock_as_stranger(const std::string& path, short kind, int command, std::uint64_t first, std::uint64_t count);
 
 // How long it takes.
 std::chrono::milliseconds time_of(const std::function<void()>& deed);
 
-// Makes a file that a process filled and was killed over: `count` keys of writer 1 are in it.
+// Makes a file that a killed process leaves: `count` keys of writer 1 are in it.
 void leave_behind(const std::string& path, std::uint64_t count = kSome);
 
-// What main() was given, for option().
+// Keeps what main() was given, for option().
 void take_options(int count, char** values);
 // "--name=N" of the command line, or the default.
 std::uint64_t option(const std::string& name, std::uint64_t otherwise);

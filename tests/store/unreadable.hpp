@@ -1,4 +1,4 @@
-// Pages that can not be read: of a file that ends before them, mapped.
+// Pages that cannot be read: of a file that ends before them, mapped.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Nobody waits for ever: for a process that is slow or stopped in the middle of its work, or for another part of its
-// own.
+// No process waits for ever: neither for a process that is slow or stopped in the middle of its work, nor for another
+// part of its own.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ void check_busy(const Result<Filter>& result, const Stopped& holder) {
 
 }  // namespace
 
-// A reader was let in once while that sync was under way, before it was known whether it works.
+// A reader once opened the file while that sync was under way, before it was known whether it works.
 TEST_CASE("a reader waits for a process that adopts the file, and is refused when that one's sync fails") {
   for (const int sync_errno : {EIO, 0}) {
     TempDir dir;
@@ -96,7 +96,7 @@ TEST_CASE("a process that is stopped while it adopts the file is waited for no l
           check_busy(Filter::open(dir.file(), OpenMode::kExclusive, kImpatient), *adopter);
           check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), *adopter);
         }) < kInTime);
-  adopter->kill();  // nobody knows whether its sync worked
+  adopter->kill();  // no process knows whether its sync worked
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
 }
 

@@ -1,4 +1,4 @@
-// The worker program, which the tests start and kill: "remote PATH" obeys lines, "add", "live", "churn", "create" and
+// The worker program, which the tests start and kill: "remote PATH" obeys lines; "add", "live", "churn", "create" and
 // "sync" work by themselves.
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// Workers that go on by themselves until they are told to stop, are done, or are killed.
+// Workers that continue by themselves until they are told to stop, are done, or are killed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ namespace {
 // An owner's mark says how many keys came before it; 1 is for none.
 std::uint64_t mark_at(std::uint64_t keys) noexcept { return keys + 1; }
 
-// Adds again what came after the mark, and says so. False: not now, somebody has to leave first.
+// Adds again what came after the mark, and finishes the recovery. False: not now, another process has to leave first.
 bool recover(Filter& filter, unsigned owner, std::uint64_t acknowledged) {
   const std::uint64_t mark = filter.get_mark(owner);
   for (std::uint64_t key = mark == 0 ? 0 : mark - 1; key < acknowledged; ++key) {

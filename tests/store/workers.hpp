@@ -9,7 +9,7 @@
 
 namespace store_test {
 
-// How far an adding worker is. Written after each add has returned, as one word, so that a kill can not part the
+// How far an adding worker is. Written after each add has returned, as one word, so that a kill cannot separate the
 // numbers.
 struct alignas(64) Progress {
   std::atomic<std::uint64_t> word{0};    // keys whose add returned: low 32 bits; of these, certainly new: high 32 bits

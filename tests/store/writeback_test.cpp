@@ -1,5 +1,6 @@
-// The system writes pages by itself, and fails, while a writer lives and nobody syncs: it takes the pages for written,
-// and may drop them. The next one that asks the kernel finds out, and tells everybody.
+// The system writes pages by itself, and fails, while a writer lives and no process syncs. It takes the pages for
+// written, and may drop them. The next process that asks the kernel learns of it, and poisons the file for every
+// process.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -15,10 +16,10 @@ using namespace store_test;
 
 namespace {
 
-// Who asks the kernel, while a writer and a reader have the file open.
+// What asks the kernel, while a writer and a reader have the file open.
 struct Finder {
   std::string name;
-  bool opens_to_tell;  // it has to open the file for writing, so that the others are told
+  bool opens_to_tell;  // it has to open the file for writing, so that the other processes learn of it
   std::function<void(Filter& writer, const Filter& reader, const std::string& path)> ask;
 };
 
@@ -60,7 +61,7 @@ void add_and_lose(const FullDisk& full) {
   full.disk->settle();
   for (const std::string& path : full.paths) {
     reclaim(path);
-    CHECK(lost_in(path) > 0);  // else nothing has been tested
+    CHECK(lost_in(path) > 0);  // otherwise nothing has been tested
   }
 }
 
@@ -101,7 +102,7 @@ void open_to_all(const FullDisk& full) {
   for (const std::string& path : full.paths) permissions(path, perms(0644));
 }
 
-// They can not write it down: the one that was there doubts by itself, and the one that comes is refused.
+// They cannot write it down: the reader that was there doubts by itself, and the one that comes is refused.
 void fail_beside_readers_that_may_not_write(const std::string& type) {
   const FullDisk full(type, 2);
   if (full.disk == nullptr) return;

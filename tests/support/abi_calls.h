@@ -1,4 +1,5 @@
-/* Calls of the C ABI that take a struct, with the fields that tests need: what a test says in one line. C and C++. */
+/* Calls of the C ABI that take a struct, with the fields that tests need, so that a test makes them in one line. C and
+ * C++. */
 #ifndef BFSTORE_TESTS_ABI_CALLS_H
 #define BFSTORE_TESTS_ABI_CALLS_H
 
@@ -21,7 +22,7 @@ static inline int32_t build_bare(void* buffer, uint64_t bytes, uint32_t layout, 
   return bfs_bare_build(buffer, bytes, layout, &made);
 }
 
-/* What a column's offsets say of its end, without a cast: C++ wants another one than C. */
+/* Where a column ends, by its offsets. Without a cast, because C and C++ want different ones. */
 static inline uint64_t end_of64(const int64_t* offsets, size_t count) {
   const int64_t end = offsets == NULL || offsets[count] < 0 ? 0 : offsets[count];
   uint64_t bytes = 0;
@@ -34,7 +35,7 @@ static inline uint64_t end_of32(const int32_t* offsets, size_t count) {
   return end_of64(end, 0);
 }
 
-/* A column that is as long as its offsets say: a test that is about data_bytes says it itself. */
+/* A column as long as its offsets say. A test of data_bytes sets that itself. */
 static inline bfs_keys column32_of(const void* bytes, const int32_t* offsets, size_t count) {
   bfs_keys made = bfs_keys_column32(bytes, 0, offsets, count);
   made.data_bytes = end_of32(offsets, count);

@@ -1,9 +1,9 @@
-// The answers, pinned: a change of any number here makes every filter in the world give wrong answers.
+// The pinned answers: a change of any number here makes every filter in the world give wrong answers.
 //
-// The digests are in golden_digests.hpp. Digests, canaries and filters were printed by this library (version 0.1.0,
-// XXH3 of libxxhash 0.8.1); the probes come from tests/format/reader.py. golden_test.cpp, hash_test.cpp and
-// layout_test.cpp hold the library to them, and golden_test.py computes each of them again at every run, with reader.py
-// and python3-xxhash, which share no code with the library.
+// The digests are in golden_digests.hpp. This library printed digests, canaries and filters (version 0.1.0, XXH3 of
+// libxxhash 0.8.1); the probes come from tests/format/reader.py. golden_test.cpp, hash_test.cpp and layout_test.cpp
+// compare the library with them. golden_test.py computes each of them again in every run, with reader.py and
+// python3-xxhash, which share no code with the library.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -23,7 +23,7 @@ struct GoldenCanary {
   std::uint64_t canary;
 };
 
-// The bits of a digest, in the order of the probes.
+// A digest's bits, in the order of the probes.
 struct GoldenProbes {
   Layout layout;
   std::uint64_t num_bits;
@@ -32,7 +32,7 @@ struct GoldenProbes {
 };
 
 // A filter with kGoldenSeed and the keys "key-0", "key-1", ...: XXH3 (seed 0) of its body, how many bits are set, and
-// the ten smallest i for which it takes "absent-i" for a key.
+// the ten smallest i for which it answers "maybe" for "absent-i".
 struct GoldenFilter {
   Layout layout;
   std::uint64_t num_bits;

@@ -1,5 +1,5 @@
-// The digest of a key of each length, pinned: each of XXH3's ways by length begins somewhere in here. How the numbers
-// were obtained and are checked stands in golden.hpp.
+// The digest of a key of each length, pinned: each of XXH3's paths by length begins somewhere in here. golden.hpp says
+// how the numbers were obtained and are checked.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace rooms {
 
-// Of the key whose byte j is 131 j + 17 mod 256, with seed 0 and with kGoldenSeed.
+// The key's byte j is 131 j + 17 mod 256. Its digests with seed 0 and with kGoldenSeed.
 struct GoldenDigest {
   std::size_t key_bytes;
   std::uint64_t seed_zero;

@@ -1,5 +1,5 @@
-// The placement of bits as FORMAT.md tells it ("Layouts: from digest to bits"), one probe after the other: the oracle
-// that the layouts are held against. Bits are a std::set of their numbers.
+// The placement of bits as FORMAT.md describes it ("Layouts: from digest to bits"), one probe after the other: the
+// oracle for the layouts. Bits are a std::set of their numbers.
 #pragma once
 
 #include <bfstore/options.hpp>

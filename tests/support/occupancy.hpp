@@ -1,5 +1,5 @@
-// The exact occupancy distribution: how many of B bins are occupied after t throws, one step of the chain after the
-// other. Against it the formula of src/sizing and the measured rates are held; it shares nothing with either.
+// The exact occupancy distribution: how many of B bins are occupied after t throws, computed throw by throw. The
+// formula of src/sizing and the measured rates are compared with it. It shares no code with either.
 #pragma once
 
 #include <cmath>
@@ -36,10 +36,10 @@ class Occupancy {
     while (chance_[least_] < kNothing) chance_[least_++] = 0;
   }
 
-  // Chances below this are dropped: far below every rate, and arithmetic near the least double is slow.
+  // Smaller chances are dropped: they are far below every rate, and arithmetic near the least double is slow.
   static constexpr double kNothing = 1e-280;
 
-  std::vector<double> chance_;  // of exactly j occupied bins
+  std::vector<double> chance_;  // [j]: of exactly j occupied bins
   double bins_;
   std::size_t least_ = 0;  // the chance is 0 below and above
   std::size_t most_ = 0;
@@ -57,7 +57,7 @@ class ExactBlocks {
  public:
   explicit ExactBlocks(std::uint32_t k) : k_(k), occupancy_(512) {}
 
-  // Another key of the same block and the same 32 bits of h is hit for sure: that is the floor.
+  // Another key of the same block with the same 32 bits of h is surely hit: that is the floor.
   [[nodiscard]] double rate(double bits_per_key) {
     const double load = 512 / bits_per_key;
     double sum = load / 4294967296.0;
@@ -80,7 +80,7 @@ class ExactBlocks {
 
   std::uint32_t k_;
   Occupancy occupancy_;
-  std::vector<double> rates_{0};  // of a block with i keys
+  std::vector<double> rates_{0};  // [i]: of a block with i keys
 };
 
 }  // namespace rooms

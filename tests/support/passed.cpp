@@ -1,4 +1,4 @@
-// A line "PASSED: name" for each doctest case that ran and is good, so that tools/sum_tests.py sees which ones did.
+// Prints a line "PASSED: name" for each doctest case that ran and is good, for tools/sum_tests.py.
 #include <doctest/doctest.h>
 
 #include <iostream>
@@ -10,7 +10,7 @@ class Passed : public doctest::IReporter {
   explicit Passed(const doctest::ContextOptions&) {}
 
   void test_case_start(const doctest::TestCaseData& test_case) override { name_ = test_case.m_name; }
-  // Flushed, lest a child of a later case prints it again.
+  // Flushed, so that a child of a later case does not print it again.
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     if (stats.failure_flags == 0) std::cout << "PASSED: " << name_ << std::endl;
   }

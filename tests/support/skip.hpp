@@ -1,4 +1,4 @@
-// What a test case says that can not run here: tools/sum_tests.py counts it as skipped, and not as passed.
+// What a test case prints if it cannot run here: tools/sum_tests.py counts it as skipped, and not as passed.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 
 namespace tests {
 
-// The caller returns, or leaves a part of the case out. However often a case says it, it counts once.
+// The caller returns, or leaves out a part of the case. However often a case calls this, it counts once.
 inline void skip_case(const std::string& why) {
   std::printf("SKIPPED: %s (%s)\n", doctest::getContextOptions()->currentTest->m_name, why.c_str());
   std::fflush(stdout);

@@ -1,4 +1,5 @@
-// What the tests of the rooms share: distinct digests, buffers, temporary directories, and small words around doctest.
+// What the tests of the rooms share: distinct digests, buffers, temporary directories, and small functions around
+// doctest.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -50,7 +51,7 @@ inline std::vector<Layout> every_layout() {
 inline constexpr std::uint64_t kKeyScale = KEY_SCALE;
 
 // A bijection of 64-bit numbers (SplitMix64's output for a counter: Steele, Lea & Flood, "Fast splittable pseudorandom
-// number generators", 2014): as digests, distinct counters can never repeat.
+// number generators", 2014). So the digests of distinct counters are distinct.
 constexpr std::uint64_t mix(std::uint64_t counter) noexcept {
   std::uint64_t x = counter * 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -75,7 +76,7 @@ inline void must(const Error& error) {
   if (!error.ok()) FAIL(error.message);
 }
 
-// The error's message holds each of the words.
+// The error's message has each of the words.
 inline void check_refused(const Error& error, Code code, std::initializer_list<const char*> words) {
   CHECK(error.code == code);
   for (const char* word : words) {
@@ -89,7 +90,7 @@ void check_refused(const Result<T>& result, Code code, std::initializer_list<con
   check_refused(result.error(), code, words);
 }
 
-// Zeroed memory of exactly so many bytes, aligned to 64.
+// Zeroed memory of exactly that many bytes, aligned to 64.
 class Buffer {
  public:
   explicit Buffer(std::uint64_t bytes) : lines_((bytes + 63) / 64), bytes_(bytes) {}
@@ -105,7 +106,7 @@ class Buffer {
   std::uint64_t bytes_;
 };
 
-// A new directory, removed with all that is in it.
+// A new directory, removed with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -129,7 +130,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// A filter of digests in memory, and the memory.
+// A filter of digests in memory, and its memory.
 struct InMemory {
   Buffer buffer;
   Filter filter;
@@ -141,7 +142,7 @@ struct InMemory {
   }
 };
 
-// The bits of an embedded filter: behind them is the end word.
+// The bits of an embedded filter: the end word comes after them.
 auto body_of(auto& made) {
   constexpr std::size_t kEndWordBytes = 8;
   const std::size_t body = made.filter.stats().body_bytes;
@@ -156,7 +157,7 @@ inline void add_mixed(Filter& filter, std::uint64_t first, std::uint64_t count) 
   }
 }
 
-// How many of the digests mix(first) ... mix(first + count - 1) the filter says may be there.
+// For how many of the digests mix(first) ... mix(first + count - 1) the filter answers "maybe".
 inline std::uint64_t count_maybes(const Filter& filter, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kPiece = 1 << 12;
   std::array<std::uint64_t, kPiece> digests;

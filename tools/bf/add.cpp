@@ -13,13 +13,13 @@
 namespace bf {
 namespace {
 
-// How long another writer that wants to be the only one is waited for, unless --lock-timeout says it: most often that
-// is a bf add like this one.
+// How long to wait for another writer that wants to be the only one, unless --lock-timeout is given. Usually that is
+// another bf add.
 constexpr std::uint32_t kPatienceMs = 60'000;
 constexpr std::chrono::milliseconds kBetweenTries{50};
 
-// As the only writer, which is several times as fast, if the keys are in a file and nobody else is writing. Who adds
-// from a pipe may take long, and keeps nobody out.
+// Opens as the only writer, which adds several times as fast, if the keys are in a file and no other process is
+// writing. An add from a pipe may take long, so it lets other writers in.
 bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
   if (from_file) {
     auto alone = open_filter(arguments, bfstore::OpenMode::kExclusive);

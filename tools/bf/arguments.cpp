@@ -1,5 +1,5 @@
-// See arguments.hpp. CLI11 knows the grammar; what it does with a few unusual words would change keys, so these words
-// are masked before and unmasked after (see masked_words).
+// See arguments.hpp. CLI11 knows the grammar. It would change a few unusual words, and so the keys. Therefore these
+// words are masked before it parses and unmasked after (see masked_words).
 #include "arguments.hpp"
 
 #include "failure.hpp"
@@ -19,7 +19,7 @@
 namespace bf {
 namespace {
 
-// Marks a word that is nothing but text. No argument of a program can hold a NUL, so nothing else looks like it.
+// Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
 constexpr char kMask = '\0';
 
 std::string unmasked(std::string word) {
@@ -27,9 +27,9 @@ std::string unmasked(std::string word) {
   return word;
 }
 
-// argv as CLI11 may have it. Left alone, CLI11 would split the key "[a,b]" in two, swallow the key "++", take the next
-// word as the value of "--note=", and refuse "--" after the first key. So every word after the command's name that does
-// not begin with a dash is masked, and every word after "--".
+// argv as CLI11 may have it. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
+// word as the value of "--note=", and refuse "--" after the first key. So this masks every word after the command's
+// name that does not begin with a dash, and every word after "--".
 std::vector<std::string> masked_words(int argc, const char* const* argv) {
   std::vector<std::string> words;
   bool named = false;
@@ -76,7 +76,7 @@ void add_help_and_version(CLI::App& app, const std::string& usage) {
 // Takes an option's name and its value.
 using Take = std::function<void(const std::string& name, const std::string& text)>;
 
-// An option (or FILE) whose value goes, unmasked and otherwise untouched, to `take`.
+// An option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take) {
   const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
@@ -139,7 +139,7 @@ CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string
   });
 }
 
-// What says how good a filter of --capacity keys is: at most one of them.
+// The options for how good a filter of --capacity keys is: at most one of them.
 std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
   const auto take_fpr = [&](const std::string& name, const std::string& text) {
     options.fpr = parse_fraction(name, text, 1, "0.01");
@@ -176,7 +176,8 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
   return {bits, probes};
 }
 
-// The ways to say the size, and what excludes what. `counted`: the keys are, so that --capacity may be left out.
+// The ways to give the size, and which exclude each other. `counted`: bf counts the keys, so --capacity may be left
+// out.
 void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   CLI::Option* const capacity = add_capacity(
       app, arguments, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
@@ -193,7 +194,7 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
 }
 
-// `kind` with its article; what there is of it.
+// `kind` is a noun with its article; `known` are the names that exist.
 template <class Info>
 [[noreturn]] void refuse_name(const std::string& option, const std::string& text, const char* kind,
                               const std::vector<Info>& known) {
@@ -215,7 +216,7 @@ bfstore::Hash parse_hash(const std::string& option, const std::string& text, boo
   return info->hash;
 }
 
-// What --like copies too.
+// The options whose values --like copies.
 void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
   const auto take_layout = [&](const std::string& name, const std::string& text) {
     options.layout = parse_layout(name, text);
@@ -264,7 +265,7 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_quiet(app, arguments);
 }
 
-// Behind the file, for create and build.
+// The usage after the file's name, for create and build.
 constexpr const char* kShapeUsage =
     "[--layout L] [--hash H] [--seed S | --key-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
 
@@ -316,7 +317,7 @@ void add_keys(CLI::App& app, Arguments& arguments) {
       "KEY",
       [&](const CLI::results_t& results) {
         for (const std::string& word : results) {
-          // CLI11 takes "-5" for a number; "-05" would be the option -0 and that.
+          // CLI11 takes "-5" for a number, and "-05" for the option -0.
           if (word.starts_with('-') && word.size() > 1)
             throw Failure("KEY: '" + word + "' begins with a dash. Put -- before it.");
           arguments.keys.push_back(unmasked(word));
@@ -445,7 +446,8 @@ void add_verify(CLI::App& app, Arguments& arguments) {
 
 // Why CLI11 refused the words.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
-  // First, because CLI11 may complain of what is missing because of it; and CLI11's own text ends at the first mask.
+  // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
+  // ends at the first mask.
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) return "'" + unmasked(unknown.front()) + "' is not expected here";
   const std::string reason = error.what();

@@ -1,4 +1,4 @@
-// The command line: what was asked for, checked as far as it can be without touching a file.
+// The command line: what it asks for, checked as far as that is possible without touching a file.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -24,19 +24,19 @@ struct Arguments {
   std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
   Answers answers = Answers::kAll;
-  std::vector<std::uint64_t> owners;   // recover: whose keys these are
+  std::vector<std::uint64_t> owners;   // recover: the owners of these keys
   bool all_owners = false;             // recover
-  std::optional<std::uint64_t> epoch;  // recover: of the log that the keys are from
+  std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
   std::string target;                  // seal: the sealed file
   bool verify = false;                 // contains
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;
-  std::optional<std::uint32_t> lock_timeout_ms;  // what opens for writing, or replaces
+  std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace
   bool copy = false;                             // contains: read the filter into memory first
-  std::string key_file;                          // of the filter's secret key, or empty
-  std::optional<bfstore::SecretKey> key;         // what main() found there, until it ends
+  std::string key_file;                          // of the file with the filter's secret key, or empty
+  std::optional<bfstore::SecretKey> key;         // what main() read there, until main() ends
   bool quiet = false;
 
   // build: the size is known without counting the keys.
@@ -45,7 +45,7 @@ struct Arguments {
   }
 };
 
-// The arguments; or the text that --help or --version print. Throws Failure.
+// Returns the arguments, or the text that --help or --version print. Throws Failure.
 std::variant<Arguments, std::string> parse_arguments(int argc, const char* const* argv);
 
 }  // namespace bf

@@ -1,4 +1,4 @@
-// The commands. Each returns an exit code, and throws Failure for 2.
+// The commands. Each returns an exit code, or throws Failure for 2.
 #pragma once
 
 #include "arguments.hpp"

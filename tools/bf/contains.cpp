@@ -1,4 +1,4 @@
-// bf contains: which keys may be in a filter, and which certainly are not.
+// bf contains: which keys may be in a filter, and which are certainly absent.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -29,7 +29,7 @@ class Asker {
  private:
   void ask_batch(std::span<const std::string_view> keys);
   void print(std::string_view key, bool maybe);
-  // A filter in doubt answers "maybe" to everything: true, but of no use, and the user should hear why.
+  // A filter in doubt answers "maybe" for every key: true, but useless, so the user should learn why.
   void check_health(bfstore::Code code);
 
   const bfstore::Filter& filter_;

@@ -13,8 +13,8 @@
 namespace bf {
 namespace {
 
-// Keys that a thread hashes before it adds them. Threads of a filter's only writer take turns in adding, and so many
-// keys take much longer to read than it takes to wake the thread that waits for its turn.
+// How many keys a thread hashes before it adds them. Threads of a filter's only writer take turns in adding. To read
+// this many keys takes much longer than to wake the thread that waits for its turn.
 constexpr std::size_t kTurn = 65'536;
 
 }  // namespace
@@ -84,7 +84,7 @@ void Loader::add_all(const KeySource& source, char separator) {
   });
 }
 
-// The first part is the one with `progress`.
+// The thread of the first part has the `progress`.
 void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
   KeyReader reader(source.fd(), source.name(), separator, part);
   std::vector<std::string_view> keys;
@@ -95,7 +95,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   };
   bool first = progress != nullptr;
   std::uint64_t bytes = 0;
-  // An interrupt cuts the input short, perhaps within a key: what came last is not added.
+  // An interrupt ends the input, perhaps within a key. So the keys that came last are not added.
   while (reader.next(keys) && !interrupt::pending() && !failed_) {
     if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
     first = false;

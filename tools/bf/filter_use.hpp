@@ -1,4 +1,4 @@
-// What the commands share: the library's errors as Failures, loading keys into a filter, the words about a filter.
+// What the commands share: the library's errors as Failures, loading keys into a filter, and the words for a filter.
 #pragma once
 
 #include "arguments.hpp"
@@ -18,7 +18,7 @@
 
 namespace bf {
 
-// `file`: named where the library has no words of its own.
+// Throws Failure for an error. `file` is named if the library has no message.
 void check(const bfstore::Error& error, const std::string& file);
 
 template <class T>
@@ -27,30 +27,30 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
   return std::move(result).value();
 }
 
-// The file of the command line, with what all commands have to say about how it is opened. A page that can not be read
-// is an error with words, and no SIGBUS: this process has that signal to itself.
+// Opens the file of the command line, with the options that all commands have for it. A page that cannot be read is an
+// error with a message, and not SIGBUS: no other code of this process uses that signal.
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                              bfstore::OpenOptions options = {});
 
-// What was opened, if it is there and takes keys.
+// The filter, if it was opened and takes keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 
 // A filter whose hash is external takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 
-// Once, to standard error: every key of a file with CR LF line ends has a CR that the user does not see.
+// Warns once, on standard error: every key of a file with CR LF line ends has a CR that the user does not see.
 void warn_of_cr(const std::string& source_name);
 
-// Adds keys, counts them, and says once when there are more than the filter was made for. A large file of keys is added
-// by several threads at once.
+// Adds keys, counts them, and warns once if there are more than the filter was made for. Several threads add a large
+// file of keys.
 class Loader {
  public:
   Loader(bfstore::Filter& filter, std::string file);
 
   void add(std::span<const std::string_view> keys);
-  // Every key of the source, until an interrupt.
+  // Adds every key of the source, until an interrupt.
   void add_all(const KeySource& source, char separator);
-  // Counts what other processes have added too.
+  // Also counts what other processes have added.
   void finish();
 
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
@@ -59,7 +59,7 @@ class Loader {
 
  private:
   void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
-  // What came of adding so many keys.
+  // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void warn_if_overfull(std::uint64_t keys_held);
 
@@ -70,7 +70,7 @@ class Loader {
   std::atomic<std::uint64_t> bytes_read_{0};
   std::atomic<std::uint64_t> keys_new_{0};
   std::atomic<bool> warned_{false};
-  std::atomic<bool> failed_{false};  // in one thread, so that the others need not go on
+  std::atomic<bool> failed_{false};  // in one thread, so that the others stop
 };
 
 // "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"
@@ -79,7 +79,7 @@ std::string shape_words(const bfstore::Stats& stats);
 // "1 key", "2 keys"
 std::string key_words(std::uint64_t count);
 
-// One line about success on standard output.
+// Writes one line about success to standard output.
 void report(const std::string& line);
 
 }  // namespace bf

@@ -11,7 +11,7 @@
 namespace bf {
 
 // Calls `work(part, number)` for every range of the source, each in a thread of its own; the first, number 0, in this
-// one. A source that has no ranges is one part, nullopt. Returns when all are done; throws what one of them has thrown.
+// thread. A source without ranges is one part, nullopt. Returns when all are done. Throws what one of them has thrown.
 template <class Work>
 void in_parallel(const KeySource& source, char separator, Work work) {
   const std::vector<Range> ranges = source.ranges(separator);

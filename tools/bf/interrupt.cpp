@@ -1,5 +1,5 @@
-// See interrupt.hpp. The handler puts /dev/null in the place of the input: whether the process is about to read, or
-// waits in read(2), which SA_RESTART begins anew, it finds the end of the input. No signal can slip in between.
+// See interrupt.hpp. The handler replaces the input's descriptor by /dev/null. A process that is about to read, or that
+// waits in read(2), which SA_RESTART begins again, finds the end of the input. No signal can come in between.
 #include "interrupt.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// How many keys a source holds.
+// Counts the keys of a source.
 #pragma once
 
 #include "key_source.hpp"
@@ -7,7 +7,7 @@
 
 namespace bf {
 
-// As many as a KeyReader would give: one for each separator, and a last one without. Reads the source to its end.
+// As many as a KeyReader would return: one for each separator, and a last one without. Reads the source to its end.
 std::uint64_t count_keys(const KeySource& source, char separator);
 
 }  // namespace bf

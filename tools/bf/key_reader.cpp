@@ -110,7 +110,7 @@ void KeyReader::fill() {
   bytes_read_ += got;
 }
 
-// Moves the key that has begun to the front; a key that fills the whole buffer gets a larger one.
+// Moves the key that has begun to the front. A key that fills the whole buffer gets a larger buffer.
 void KeyReader::make_room() {
   if (begin_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);

@@ -1,7 +1,7 @@
-// Keys from a file descriptor, one a line (or NUL-separated), as views into one big buffer: no copy of any key.
+// Keys from a file descriptor, one per line (or NUL-separated), as views into one big buffer, without a copy.
 //
-// Every byte but the separator belongs to a key: nothing is trimmed. An empty line is the empty key; a last key needs
-// no separator behind it, and a separator at the very end begins no further key.
+// Every byte except the separator belongs to a key: nothing is trimmed. An empty line is the empty key. The last key
+// needs no separator after it, and a separator at the very end begins no further key.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace bf {
 
-// A part of a regular file, from one key's first byte to another's, or beyond the end of the file.
+// A part of a regular file, from the first byte of one key to that of another, or beyond the end of the file.
 struct Range {
   off_t begin = 0;
   off_t end = 0;
@@ -26,20 +26,20 @@ struct Range {
 class KeyReader {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{256} << 10;  // half of a common L2 cache
-  static constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 30;    // longer: surely the wrong separator
+  static constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 30;    // a longer key: surely the wrong separator
   static constexpr std::size_t kMaxBatch = 4096;
 
   // Reads `fd`, which stays the caller's; `name` is for messages.
   KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes = kBufferBytes,
             std::size_t max_key_bytes = kMaxKeyBytes);
-  // Of a range it reads wherever the descriptor stands, and leaves it there: other readers may share it.
+  // Reads a range wherever the descriptor's position is, and does not move it: other readers may share the descriptor.
   KeyReader(int fd, std::string name, char separator, std::optional<Range> range);
 
-  // The next keys, at least one; the views are good until the next call. Waits only when no whole key has been read
-  // yet, so that a slow pipe is answered as it goes. False at the end. Throws Failure.
+  // The next keys, at least one. The views are valid until the next call. Waits only when no whole key has been read
+  // yet, so that keys from a slow pipe are answered as they come. False at the end. Throws Failure.
   bool next(std::vector<std::string_view>& keys);
 
-  // The next next() must read (and may wait): time to flush what was made of the keys so far.
+  // The next call of next() must read (and may wait): time to flush the output for the keys so far.
   [[nodiscard]] bool drained() const noexcept { return drained_; }
 
   // The first line ended in CR LF, so its key (and probably every other) ends in a CR.
@@ -64,8 +64,8 @@ class KeyReader {
   std::size_t max_key_bytes_;
   std::unique_ptr<char, FreeMemory> buffer_;
   std::size_t capacity_;
-  std::size_t begin_ = 0;    // of the first key not handed out
-  std::size_t scanned_ = 0;  // up to here there is no separator behind begin_
+  std::size_t begin_ = 0;    // of the first key that was not returned yet
+  std::size_t scanned_ = 0;  // no separator between begin_ and here
   std::size_t end_ = 0;      // of what was read
   std::uint64_t bytes_read_ = 0;
   bool at_end_ = false;
@@ -74,9 +74,9 @@ class KeyReader {
   bool first_line_ends_in_cr_ = false;
 };
 
-// read(2) that goes on after signals and waits where the descriptor is non-blocking. 0 at the end; throws Failure.
+// read(2) that continues after signals, and waits if the descriptor is non-blocking. 0 at the end. Throws Failure.
 std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name);
-// The same from the front of `rest`, which becomes shorter.
+// The same from the beginning of `rest`, which becomes shorter.
 std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name, Range& rest);
 
 }  // namespace bf

@@ -65,7 +65,7 @@ void write_all(int fd, const char* text, std::size_t bytes, const std::string& d
 }  // namespace
 
 KeySource::KeySource(const std::string& from) : name_(from == "-" ? "standard input" : from) {
-  // A descriptor of its own above 2 in either case, so that closing it never frees number 0.
+  // A descriptor of its own above 2 in both cases, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd_ < 0) throw Failure(name_ + ": cannot open the keys: " + std::strerror(errno));
   const struct stat facts = stat_of(fd_);
@@ -95,7 +95,7 @@ bool KeySource::is_terminal() const { return ::isatty(fd_) == 1; }
 
 std::vector<Range> KeySource::ranges(char separator) const {
   constexpr std::uint64_t kWorthAThread = std::uint64_t{16} << 20;
-  constexpr std::uint64_t kMostThreads = 4;  // more would wait for the memory, and the machine is not ours alone
+  constexpr std::uint64_t kMostThreads = 4;  // more would wait for memory, and other programs need the machine, too
   const std::uint64_t size = bytes().value_or(0);
   const std::uint64_t count =
       std::min({kMostThreads, std::uint64_t{std::thread::hardware_concurrency()}, size / kWorthAThread});
@@ -113,7 +113,7 @@ std::vector<Range> KeySource::ranges(char separator) const {
 
 void KeySource::skip_to_end() const { ::lseek(fd_, 0, SEEK_END); }
 
-// Where the first key begins that begins at `from` or behind it; the end of the file if there is none.
+// Where the first key begins that begins at or after `from`; the end of the file if there is none.
 off_t KeySource::next_key(off_t from, char separator) const {
   std::vector<char> buffer(std::size_t{64} << 10);
   Range rest{from - 1, std::numeric_limits<off_t>::max()};
@@ -125,7 +125,7 @@ off_t KeySource::next_key(off_t from, char separator) const {
   return rest.begin;
 }
 
-// A pipe tells how much waits in it; what tells nothing is copied, and the copy is asked.
+// A pipe tells how much waits in it. A source that does not tell is copied, and the copy is asked.
 bool KeySource::at_end() {
   if (!S_ISREG(stat_of(fd_).st_mode)) {
     pollfd waiting{fd_, POLLIN, 0};
@@ -144,7 +144,7 @@ void KeySource::make_rewindable() {
 }
 
 void KeySource::rewind() {
-  // After a signal the descriptor is /dev/null, which can be rewound too.
+  // After a signal the descriptor is /dev/null, which can be rewound, too.
   if (::lseek(fd_, start_, SEEK_SET) < 0)
     throw Failure(name_ + ": cannot read the keys again: " + std::strerror(errno));
 }

@@ -1,4 +1,4 @@
-// Where keys come from: a file or standard input, that may have to be read twice.
+// Where keys come from: a file or standard input, which may have to be read twice.
 #pragma once
 
 #include "key_reader.hpp"
@@ -23,23 +23,23 @@ class KeySource {
   [[nodiscard]] int fd() const noexcept { return fd_; }
   // For messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // How much there is to read, where that is known.
+  // How many bytes there are to read, if that is known.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const;
   [[nodiscard]] bool is_same_file(const std::string& path) const;
   [[nodiscard]] bool is_terminal() const;
 
-  // The parts of a large regular file that are worth a thread each, none of which divides a key; nothing for any other
-  // source, which is read as it comes. They are read without moving the descriptor.
+  // The parts of a large regular file that are each worth a thread; none divides a key. Empty for any other source,
+  // which is read in order. Reading the parts does not move the descriptor.
   [[nodiscard]] std::vector<Range> ranges(char separator) const;
-  // To where the descriptor would stand if it had been read to the end; others may share it.
+  // Moves the descriptor to where it would be if it had been read to the end. Other processes may share it.
   void skip_to_end() const;
 
-  // Whether there is nothing to read. Of what is not a regular file this waits for the first byte.
+  // Whether there is nothing to read. Waits for the first byte if the source is not a regular file.
   [[nodiscard]] bool at_end();
 
-  // Makes rewind() possible: what is not a regular file is copied to a temporary file without a name.
+  // Makes rewind() possible: copies a source that is not a regular file to a temporary file without a name.
   void make_rewindable();
-  // Back to where the source began.
+  // Back to the beginning of the source.
   void rewind();
 
  private:

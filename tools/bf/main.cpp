@@ -1,4 +1,5 @@
-// bf: make, fill and ask bfstore filters. Here: from arguments to exit code (0 and 1 are the commands', 2 is an error).
+// bf: make, fill and ask bfstore filters. This file goes from arguments to exit code (commands return 0 and 1; 2 is an
+// error).
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "failure.hpp"

@@ -16,7 +16,7 @@ namespace {
   throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
 }
 
-// Early, so that nobody waits for the counting of a billion keys first. The library looks again when it matters.
+// Called early, so that no user waits for the count of a billion keys first. The library checks again when it matters.
 void refuse_taken(const Arguments& arguments) {
   const std::string& file = arguments.file;
   struct stat facts {};
@@ -82,7 +82,7 @@ int build(const Arguments& arguments) {
   refuse_external(filter, arguments.file);
   Loader loader(filter, arguments.file);
   loader.add_all(source, arguments.separator);
-  if (interrupt::pending()) return 2;  // main() obeys, when the filter is gone
+  if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   if (loader.keys_read() == 0) fail_empty(source);
   loader.finish();
   const std::string words = shape_words(filter.stats());

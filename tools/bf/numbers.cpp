@@ -1,4 +1,4 @@
-// See numbers.hpp. A quantity is read as digits * multiplier / 10^decimals in integers, so nothing is ever rounded.
+// See numbers.hpp. A quantity is read as digits * multiplier / 10^decimals in integers, so nothing is rounded.
 #include "numbers.hpp"
 
 #include "failure.hpp"

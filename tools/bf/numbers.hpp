@@ -1,5 +1,5 @@
-// Numbers as people write them on a command line: 10M, 1.5G, 64MiB, 0.01, 0640. Parsed exactly and without locale; what
-// is not one throws a Failure that names the option.
+// Numbers as people write them on a command line: 10M, 1.5G, 64MiB, 0.01, 0640. Parsed exactly and without locale.
+// Other text throws a Failure that names the option.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace bf {
 
 enum class Unit {
   kKeys,   // no B: 64MiB keys make no sense
-  kBytes,  // a B is welcome and changes nothing
+  kBytes,  // a B is accepted and changes nothing
   kBits,   // with a B it is a size in bytes, 8 bits each
 };
 
 // A whole number from 1 to `max`, with an optional suffix: k M G T P E are powers of 1000, Ki Mi Gi Ti Pi Ei powers of
-// 1024. A fraction is good where the product is whole: 1.5k, not 1.5.
+// 1024. A fraction is good if the product is whole: 1.5k, not 1.5.
 std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max);
 
-// A plain whole number from 1 to `max`; `others` names for the message what the caller takes besides.
+// A plain whole number from 1 to `max`. `others` names for the message what else the caller takes.
 std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max,
                           const std::string& others = "");
 
-// A number above 0 and below `limit`; `example` is one for the message.
+// A number above 0 and below `limit`. `example` is one for the message.
 double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example);
 
 // 64 bits, decimal or 0x and hexadecimal.
@@ -37,7 +37,7 @@ std::string grouped(std::uint64_t number);
 // 12884901 as "12.3 MiB".
 std::string human_bytes(std::uint64_t bytes);
 
-// 0.01 as "0.01", with three digits that count.
+// 0.01 as "0.01", with three significant digits.
 std::string short_number(double number);
 
 }  // namespace bf

@@ -18,7 +18,7 @@ namespace {
 [[noreturn]] void die_of_closed_pipe() {
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);
-  std::_Exit(128 + SIGPIPE);  // where SIGPIPE is blocked
+  std::_Exit(128 + SIGPIPE);  // if SIGPIPE is blocked
 }
 
 std::size_t write_some(std::string_view text) {
@@ -46,7 +46,8 @@ void Output::flush() {
 void prepare_process() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) != -1) continue;
-    // The wrong way round on purpose: using a descriptor that was closed stays an error. Takes the lowest free number.
+    // Opened the wrong way round on purpose: a use of the closed descriptor stays an error. Takes the lowest free
+    // number.
     const int filler = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (filler != fd) std::_Exit(2);
   }

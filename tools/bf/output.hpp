@@ -1,4 +1,4 @@
-// Standard output, buffered; every failed write is an error, and a closed pipe a quiet end.
+// Standard output, buffered. Every failed write is an error, except that a closed pipe ends the program quietly.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class Output {
     if (buffer_.size() >= kFlushBytes) flush();
   }
 
-  // Throws Failure (no space, ...); a reader that has gone ends the process as SIGPIPE does.
+  // Throws Failure (no space, ...). If the reader of a pipe is gone, ends the process as SIGPIPE does.
   void flush();
 
  private:
@@ -22,7 +22,7 @@ class Output {
 };
 
 // Makes descriptors 0 to 2 exist, so that no filter is ever opened as standard output and written over. Turns SIGPIPE
-// and SIGXFSZ into errors of the write: a closed standard error ends nothing, and a file size limit is told in words.
+// and SIGXFSZ into errors of the write: a closed standard error ends nothing, and a file size limit gives a message.
 void prepare_process();
 
 }  // namespace bf

@@ -1,4 +1,4 @@
-// bf recover: keys that a crash may have taken, added again.
+// bf recover: adds again keys that a crash may have lost.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -22,7 +22,7 @@ std::string list(const std::vector<std::uint64_t>& numbers) {
   return words;
 }
 
-// Owners of marks who have not yet said that their keys are there.
+// Owners of marks that have not finished the recovery yet.
 std::vector<std::uint64_t> awaited_owners(const std::string& file) {
   std::vector<std::uint64_t> owners;
   for (const bfstore::OwnerMark& mark : unwrap(bfstore::inspect(file, false), file).marks) {
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> awaited_owners(const std::string& file) {
   return owners;
 }
 
-// The keys are those of a log of that epoch, after its mark: of no use where the mark is of another log.
+// The keys are those after the mark in a log of that epoch. They are of no use if the mark is of another log.
 void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& owners) {
   if (!arguments.epoch) return;
   const auto marks = unwrap(bfstore::inspect(arguments.file, false), arguments.file).marks;
@@ -46,8 +46,8 @@ void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& o
   }
 }
 
-// A list that another program should have written, and has not, would end the recovery, and the filter would answer
-// "absent" for every key that is missing.
+// An empty list that another program should have written would end the recovery, and the filter would answer "absent"
+// for every missing key.
 void check_there_are_keys(const Arguments& arguments, KeySource& source) {
   const bool none = source.at_end();
   if (interrupt::pending()) throw Failure(arguments.file + ": interrupted. Nothing was changed.");
@@ -56,7 +56,7 @@ void check_there_are_keys(const Arguments& arguments, KeySource& source) {
                   " has no keys. Give the keys that were added after the marks. If no key was added, say --no-keys.");
 }
 
-// Who has all keys of one owner may lack those of another, so it is only guessed where there is nothing to guess.
+// A list with all keys of one owner may lack those of another. So the owner is only guessed if there is just one.
 std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   const std::vector<std::uint64_t> awaited = awaited_owners(arguments.file);
   if (!arguments.owners.empty()) return arguments.owners;

@@ -1,4 +1,4 @@
-// bf seal and bf verify: filters that tell whether they are damaged.
+// bf seal and bf verify: filters that detect damage.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"

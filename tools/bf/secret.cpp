@@ -16,7 +16,7 @@
 namespace bf {
 namespace {
 
-// What the file holds, wiped at the end; room for one byte more than any key has.
+// The contents of the file, wiped at the end, with room for one byte more than any key has.
 class Content {
  public:
   explicit Content(const std::string& path);

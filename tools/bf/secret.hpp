@@ -8,11 +8,11 @@
 
 namespace bf {
 
-// The file holds 16 bytes, or 32 hexadecimal digits and at most one LF. Says to standard error if others may use it.
-// Throws Failure; `key` may be there then.
+// The file has 16 bytes, or 32 hexadecimal digits and at most one LF. Warns on standard error if other users may read
+// it. Throws Failure; `key` may have a value even then.
 void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& key);
 
-// Wipes a key, if it is there, when it is of no more use here.
+// Wipes a key, if there is one, when it is no longer needed here.
 class KeyWiper {
  public:
   explicit KeyWiper(std::optional<bfstore::SecretKey>& key) noexcept : key_(key) {}

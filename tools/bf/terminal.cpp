@@ -15,15 +15,15 @@ namespace bf {
 namespace {
 
 constexpr std::string_view kEraseLine = "\r\x1b[K";
-std::atomic<bool> progress_shown{false};  // one thread shows progress, any may complain
+std::atomic<bool> progress_shown{false};  // one thread shows progress, any thread may complain
 
-// A standard error that can not be written to has nobody to tell.
+// If standard error cannot be written to, nothing can be reported.
 void write_error(std::string_view text) {
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// The length of the printable UTF-8 sequence that begins `text`, or 0. C1 control characters (U+0080 to U+009F) drive a
-// terminal as ESC does, so they are not printable; nor are overlong forms and surrogates.
+// The length of the printable UTF-8 sequence at the beginning of `text`, or 0. C1 control characters (U+0080 to U+009F)
+// control a terminal as ESC does, so they are not printable. Neither are overlong forms and surrogates.
 std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto tails = [&](std::size_t count) {

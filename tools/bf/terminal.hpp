@@ -1,4 +1,4 @@
-// What goes to standard error: one-line messages, and progress while a person is looking.
+// Standard error: one-line messages, and progress if it is a terminal.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@ std::string printable(std::string_view text);
 // Writes "bf: <message>" as one line.
 void complain(std::string_view message);
 
-// Says how far long work is, on one line that goes away. Silent unless standard error is a terminal.
+// Shows the progress of long work, on one line that disappears. Silent unless standard error is a terminal.
 class Progress {
  public:
-  // `total_bytes` of input, where it is known. `wanted`: false where the terminal serves something else.
+  // `total_bytes` of input, if known. `wanted`: false if the terminal is used for something else.
   Progress(std::string what, std::optional<std::uint64_t> total_bytes, bool wanted = true);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -1,4 +1,4 @@
-// Everything that is shown of one file: the library's report and what only a tool looks for.
+// Everything that is shown of one file: the library's report, and what only this tool looks for.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -19,12 +19,12 @@ struct Facts {
   FileKind kind = FileKind::kUnknown;
   std::string link_target;         // of a symbolic link
   std::optional<Openers> openers;  // of a regular file
-  bool counted = true;             // the bits were to be counted
+  bool counted = true;             // the command line asked to count the bits
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;
 
-  // Is everybody seen who has it open? Not so if a writer holds its lock and none is seen.
+  // Whether every process that has the file open was seen. False if a writer holds its lock and no writer was seen.
   [[nodiscard]] bool all_openers_seen() const;
 };
 

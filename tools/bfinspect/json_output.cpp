@@ -17,7 +17,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-// Both forms of a text in any encoding.
+// A text in any encoding, in both forms.
 void put_text(Json& object, const std::string& key, const std::optional<std::string>& bytes) {
   object[key] = bytes && is_utf8(*bytes) ? Json(*bytes) : Json();
   object[key + "_bytes"] = bytes ? Json(hex(*bytes)) : Json();
@@ -138,7 +138,8 @@ void put_openers(Json& out, const Facts& facts) {
   out["processes_not_looked_at"] = facts.openers ? Json(facts.openers->not_looked_at) : Json();
 }
 
-// Of the keys and their meanings: another number where one goes or changes. New keys keep it (capi/COMPATIBILITY.md).
+// The version of the keys and their meanings. It changes if a key goes or changes its meaning, and not if a key is
+// added (capi/COMPATIBILITY.md).
 constexpr int kSchema = 1;
 
 Json object_of(const Facts& facts) {
@@ -169,7 +170,7 @@ Json object_of(const Facts& facts) {
 
 // The library writes null for a number that is not finite.
 std::string dumped(const Json& object) {
-  constexpr bool kAscii = true;  // a terminal may be what reads it
+  constexpr bool kAscii = true;  // the reader may be a terminal
   return object.dump(2, ' ', kAscii) + '\n';
 }
 

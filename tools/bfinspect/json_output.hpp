@@ -1,10 +1,10 @@
-// The facts as one JSON object, in ASCII alone, for programs.
+// The facts as one JSON object, in ASCII only, for programs.
 //
-// Every key is always there; null stands for what is unknown (and for what is no finite number). Text comes twice: as
-// text, null where its bytes are not UTF-8, and as its exact bytes in hex (path and path_bytes, note and note_bytes,
-// each opener's command and command_bytes). What is there for a person only, the text of problems, has such bytes as
-// \xHH. Numbers that use all 64 bits, seed, owners, epochs and marks, are decimal strings. open_by lists those who are
-// seen, null where nobody is but somebody may be there; open_by_complete says whether there can be others.
+// Every key is always there. null means unknown (or a number that is not finite). Text comes twice: as text, null if
+// its bytes are not UTF-8, and as its exact bytes in hex (path and path_bytes, note and note_bytes, each opener's
+// command and command_bytes). The text of problems is for people only, and has such bytes as \xHH. Numbers that use all
+// 64 bits, seed, owners, epochs and marks, are decimal strings. open_by lists the processes that were seen; it is null
+// if none was seen but one may exist. open_by_complete says whether there can be others.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace bfinspect {
 // One line for each key, and a last LF.
 std::string json_of(const Facts& facts);
 
-// For a file that could not be read: the same keys, null, and what went wrong in `error`.
+// For a file that could not be read: the same keys with null, and the reason in `error`.
 std::string json_of(const std::string& path, const bfstore::Error& error);
 
 }  // namespace bfinspect

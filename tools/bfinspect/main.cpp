@@ -49,7 +49,7 @@ int complain(const std::string& message) {
   return static_cast<int>(Verdict::kFailed);
 }
 
-// The whole of `text` on standard output; an errno on failure.
+// Writes all of `text` to standard output. Returns an errno on failure.
 int write_out(const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = write(STDOUT_FILENO, text.data() + done, text.size() - done);
@@ -59,7 +59,7 @@ int write_out(const std::string& text) {
   return 0;
 }
 
-// What was found counts, also where nobody reads on (a closed pipe).
+// The verdict counts, even if no program reads the output (a closed pipe).
 int finish(const std::string& text, Verdict verdict) {
   const int failed = write_out(text);
   if (failed != 0 && failed != EPIPE) return complain(std::string("standard output: ") + std::strerror(failed));

@@ -1,4 +1,4 @@
-// See openers.hpp. A descriptor is compared by the device and inode that stat() gives for it, so names do not matter.
+// See openers.hpp. Compares a descriptor by the device and inode that stat() gives for it, so names do not matter.
 #include "openers.hpp"
 
 #include <dirent.h>
@@ -50,8 +50,8 @@ std::optional<Number> parse(std::string_view digits, int base = 10) {
   return number;
 }
 
-// Of a file of /proc; as much as there is to read. Not with a stream: its buffer throws where the process ends
-// meanwhile.
+// The contents of a file of /proc, as much as can be read. Does not use a stream, because its buffer throws if the
+// process ends meanwhile.
 std::string content_of(const std::string& path) {
   std::string content;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -81,7 +81,7 @@ void look_at_descriptors(const std::string& process_dir, Identity file, Use& use
   const std::string fd_dir = process_dir + "/fd";
   const Directory directory(opendir(fd_dir.c_str()));
   if (!directory) {
-    use.denied = use.denied || is_denied(errno);  // anything else: the process is gone
+    use.denied = use.denied || is_denied(errno);  // any other error: the process has ended
     return;
   }
   while (const dirent* entry = readdir(directory.get())) {
@@ -93,13 +93,13 @@ void look_at_descriptors(const std::string& process_dir, Identity file, Use& use
     }
     if (status.st_dev != file.device || status.st_ino != file.inode) continue;
     const std::optional<int> flags = open_flags(process_dir, entry->d_name);
-    if (flags && (*flags & O_PATH) != 0) continue;  // a name that is held, not an open file
+    if (flags && (*flags & O_PATH) != 0) continue;  // holds a name, not an open file
     use.add(flags ? std::optional((*flags & O_ACCMODE) != O_RDONLY) : std::nullopt);
   }
 }
 
-// A mapping lives on when its descriptor is closed. (On filesystems that give their files a device of their own, btrfs
-// and older overlayfs, maps shows another one, and such a mapping is not found.)
+// A mapping stays when its descriptor is closed. (Some filesystems give their files a device of their own, such as
+// btrfs and older overlayfs. There maps shows another device, and such a mapping is not found.)
 void look_at_mappings(const std::string& process_dir, Identity file, Use& use) {
   std::istringstream lines(content_of(process_dir + "/maps"));
   for (std::string line; std::getline(lines, line);) {
@@ -116,8 +116,8 @@ void look_at_mappings(const std::string& process_dir, Identity file, Use& use) {
   }
 }
 
-// Kernel threads and zombies hold no files, and nobody but root may look: they must not count as unknown. In
-// /proc/PID/stat, behind the command in parentheses: state, ..., and as seventh the flags (proc(5)).
+// Kernel threads and zombies hold no files, and only root may look: they must not count as unknown. /proc/PID/stat has,
+// after the command in parentheses: state, ..., and as the seventh field the flags (proc(5)).
 bool holds_no_files(const std::string& process_dir) {
   const std::string text = content_of(process_dir + "/stat");
   const std::size_t close = text.rfind(')');
@@ -159,7 +159,8 @@ bool others_are_hidden() {
   return access("/proc/1/stat", R_OK) != 0;
 }
 
-// Taken at once: who looked at each while listing would run after new ones on a busy machine.
+// Lists all processes at once. A program that looked at each while listing would never catch up with new ones on a busy
+// machine.
 std::vector<pid_t> all_processes() {
   std::vector<pid_t> processes;
   const Directory proc(opendir("/proc"));
@@ -173,7 +174,7 @@ std::vector<pid_t> all_processes() {
 
 Openers find_openers(dev_t device, ino_t inode) {
   Openers openers;
-  openers.others_are_hidden = others_are_hidden();  // also where there is no /proc
+  openers.others_are_hidden = others_are_hidden();  // also without /proc
   for (const pid_t process : all_processes()) {
     if (process != getpid()) look_at_process(process, {device, inode}, openers);
   }

@@ -1,4 +1,4 @@
-// Who has a file open, as far as /proc says it to this process. Opens nothing but files of /proc, for reading.
+// Which processes have a file open, as far as /proc tells this process. Opens only files of /proc, for reading.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@ namespace bfinspect {
 
 struct Opener {
   pid_t process = 0;
-  std::string command;          // up to 15 bytes, any: whoever runs it chooses them
-  std::optional<bool> writing;  // nothing: can not be told
+  std::string command;          // up to 15 bytes of any value: the user that runs the command chooses them
+  std::optional<bool> writing;  // empty: unknown
 };
 
 struct Openers {
@@ -21,7 +21,7 @@ struct Openers {
   std::size_t not_looked_at = 0;   // processes that this user may not look into
   bool others_are_hidden = false;  // processes that /proc does not even list: other containers, hidepid, no /proc
 
-  // Is there certainly nobody else?
+  // Whether there is certainly no other process.
   [[nodiscard]] bool complete() const { return not_looked_at == 0 && !others_are_hidden; }
 };
 

@@ -39,7 +39,7 @@ std::size_t columns_of(char32_t code_point) {
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
 
-// The part of `text` that fits, at least one code point.
+// The beginning of `text` that fits, at least one code point.
 std::size_t fitting_bytes(std::string_view text, std::size_t columns) {
   std::size_t used = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -59,7 +59,7 @@ std::string repeated(std::string_view glyph, std::size_t times) {
 }
 
 struct BarGlyphs {
-  std::vector<std::string_view> parts;  // from a little filled to full
+  std::vector<std::string_view> parts;  // from slightly filled to full
   std::string_view empty;
   std::string_view tick;
 };
@@ -85,7 +85,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines;
   while (columns_of(text) > columns) {
     const std::size_t most = fitting_bytes(text, columns);
-    const std::size_t space = text.substr(0, most + 1).rfind(' ');  // a space just behind the line counts
+    const std::size_t space = text.substr(0, most + 1).rfind(' ');  // a space right after the line counts
     const bool at_space = space != std::string_view::npos && space > 0;
     lines.emplace_back(text.substr(0, at_space ? space : most));
     text.remove_prefix(at_space ? space + 1 : most);
@@ -99,7 +99,7 @@ std::string Page::painted(std::string_view text, Colour colour) const {
   return escape_sequence(colour) + std::string(text) + "\x1b[0m";
 }
 
-// `first_indent` stands before the first line, is `indent` columns wide and painted already.
+// `first_indent` comes before the first line. It is `indent` columns wide and has its colours already.
 void Page::lines(std::string_view first_indent, std::size_t indent, std::string_view text, Colour colour) {
   const std::size_t columns = std::max<std::size_t>(style_.columns - std::min(indent, style_.columns), 8);
   bool first = true;

@@ -1,5 +1,5 @@
-// Lays text out for a terminal: headings, rows of a label and a value, paragraphs, wrapped to the width. What goes in
-// is safe to print already (see escaped() in text.hpp).
+// Lays text out for a terminal: headings, rows of a label and a value, paragraphs, wrapped to the width. Its input must
+// be safe to print (see escaped() in text.hpp).
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace bfinspect {
 
 enum class Colour { kNone, kBold, kDim, kGood, kWarning, kBad, kHeading };
 
-// How many columns a terminal needs for the text. In a UTF-8 locale wide and combining characters count as they should.
+// How many columns a terminal needs for the text. In a UTF-8 locale wide and combining characters count correctly.
 std::size_t columns_of(std::string_view text);
 
-// Lines of at most `columns`, broken at spaces, and inside a word where it is longer than a line.
+// Lines of at most `columns`, broken at spaces, or inside a word that is longer than a line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 class Page {
@@ -27,7 +27,7 @@ class Page {
   void row(std::string_view label, std::string_view value, Colour colour = Colour::kNone);
   void paragraph(std::string_view text, Colour colour = Colour::kNone);
 
-  // A bar for a ratio from 0 to 1, with a tick at `tick` (none if it is negative), and `caption` behind it.
+  // A bar for a ratio from 0 to 1, with a tick at `tick` (none if it is negative), and `caption` after it.
   void bar(double ratio, double tick, std::string_view caption, Colour colour);
 
   [[nodiscard]] const Style& style() const { return style_; }

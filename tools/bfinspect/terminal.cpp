@@ -31,7 +31,7 @@ Style style_of_output() {
   style.colour = environment("NO_COLOR").empty() && environment("TERM") != "dumb" && !environment("TERM").empty();
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    constexpr std::size_t kLeast = 24;  // below that, lines break where the terminal breaks them
+    constexpr std::size_t kLeast = 24;  // in narrower ones, the terminal breaks the lines
     constexpr std::size_t kMost = 100;  // longer lines are hard to read
     style.columns = std::clamp<std::size_t>(size.ws_col, kLeast, kMost);
   }

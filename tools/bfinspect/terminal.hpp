@@ -1,4 +1,4 @@
-// What the output may look like where it goes.
+// The style of the output, depending on where it goes.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@ namespace bfinspect {
 
 struct Style {
   bool colour = false;
-  bool utf8 = false;  // the locale's encoding is UTF-8: characters beyond ASCII can be drawn
+  bool utf8 = false;  // the locale's encoding is UTF-8: characters beyond ASCII can be shown
   std::size_t columns = 80;
 };
 
-// Is the locale's encoding UTF-8? Sets the locale for character types (LC_CTYPE) and nothing else of it.
+// Whether the locale's encoding is UTF-8. Sets the locale for character types (LC_CTYPE) only.
 bool locale_is_utf8();
 
-// The style for standard output: colour on a terminal that has it unless NO_COLOR is set (https://no-color.org), as
-// wide as the terminal.
+// The style for standard output: colour on a terminal that has it, unless NO_COLOR is set (https://no-color.org), and
+// as wide as the terminal.
 Style style_of_output();
 
 }  // namespace bfinspect

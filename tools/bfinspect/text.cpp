@@ -15,8 +15,8 @@ struct Range {
   char32_t last;
 };
 
-// Controls, what changes the direction of text (Unicode Technical Report 36: "Trojan source"), what is invisible, line
-// separators, surrogates, noncharacters of plane 0, and tags.
+// Control characters, characters that change the direction of text (Unicode Technical Report 36: "Trojan source"),
+// invisible ones, line separators, surrogates, noncharacters of plane 0, and tags.
 constexpr Range kUnprintable[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x61c, 0x61c},
                                   {0x115f, 0x1160},   {0x180b, 0x180f},   {0x200b, 0x200f},  {0x2028, 0x202e},
                                   {0x2060, 0x206f},   {0x3164, 0x3164},   {0xd800, 0xdfff},  {0xfdd0, 0xfdef},
@@ -25,7 +25,7 @@ constexpr Range kUnprintable[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad,
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
-// How many bytes a UTF-8 sequence has that begins with this byte; 0 if none does.
+// The length of a UTF-8 sequence that begins with this byte; 0 if none does.
 std::size_t sequence_length(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return 2;
@@ -60,13 +60,13 @@ std::string escaped_byte(unsigned char byte) {
   }
 }
 
-// Three digits that matter, as "9.59", "95.9", "959", and what they are multiplied with.
+// Three significant digits, as "9.59", "95.9", "959", and the factor to multiply them with.
 std::string three_digits(double number) {
   if (number < 9.995) return fixed_text(number, 2);
   return fixed_text(number, number < 99.95 ? 1 : 0);
 }
 
-// `number` in the largest unit that leaves at least 1 of it, or the smallest.
+// `number` in the largest unit of which there is at least 1, or in the smallest unit.
 template <std::size_t kUnits>
 std::string in_units(double number, const std::array<std::pair<double, const char*>, kUnits>& units) {
   for (const auto& [size, name] : units) {

@@ -1,4 +1,4 @@
-// Pure functions from bytes and numbers to text that is safe and easy to read. Nothing here depends on the locale.
+// Pure functions from bytes and numbers to text that is safe and easy to read. None depends on the locale.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,18 @@
 
 namespace bfinspect {
 
-// The code point that begins at `at`, which is moved behind it; nothing, and `at` unmoved, if the bytes there are not
-// UTF-8 (overlong forms, surrogates and what is above U+10FFFF are not).
+// The code point at `at`, which then moves after it. Empty, and `at` stays, if the bytes there are not UTF-8 (overlong
+// forms, surrogates and what is above U+10FFFF are not).
 std::optional<char32_t> next_code_point(std::string_view bytes, std::size_t& at);
 
 bool is_utf8(std::string_view bytes);
 
-// May a terminal get this code point raw? Not control characters, nor what reorders, hides or breaks text.
+// Whether a terminal may get this code point raw. Control characters, and characters that reorder, hide or break text,
+// are not printable.
 bool is_printable(char32_t code_point);
 
-// Untrusted bytes for a person to read: \n, \t, \r, \\, \xHH for other ASCII controls and for what is not UTF-8,
-// \u{HEX} for other code points that are not printable. With `ascii`, for every code point that is not ASCII too.
+// Untrusted bytes for a person to read: \n, \t, \r, \\, \xHH for other ASCII controls and for bytes that are not UTF-8,
+// \u{HEX} for other code points that are not printable. With `ascii`, also for every code point that is not ASCII.
 std::string escaped(std::string_view bytes, bool ascii);
 
 // "1b5d"
@@ -31,7 +32,7 @@ std::string grouped(std::uint64_t number);
 // "9.59 million (9,585,408)"; below a million "585,408".
 std::string count_text(std::uint64_t number);
 
-// For an estimate, without the exact number that it does not have: "9.59 million", "585,408".
+// For an estimate, whose exact number is unknown: "9.59 million", "585,408".
 std::string about_text(double number);
 
 // "1.2 MB (1,234,567 bytes)"; below 1000 "512 bytes".
@@ -40,10 +41,10 @@ std::string bytes_text(std::uint64_t bytes);
 // "36.2 %"
 std::string percent_text(double ratio);
 
-// A false-positive rate: "0.83 %", and where percents would be all zeros "1 in 98.3 million".
+// A false-positive rate: "0.83 %", or "1 in 98.3 million" where a percentage would be all zeros.
 std::string rate_text(double rate);
 
-// A number with `decimals` digits behind the point.
+// A number with `decimals` digits after the point.
 std::string fixed_text(double number, int decimals);
 
 }  // namespace bfinspect

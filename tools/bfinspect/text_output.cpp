@@ -1,4 +1,4 @@
-// See text_output.hpp. A section is a function.
+// See text_output.hpp. Each section is a function.
 #include "text_output.hpp"
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ Colour colour_of(Verdict verdict) {
 
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return {};
-  const double share = static_cast<double>(part) / static_cast<double>(whole);  // whole pages: may be above 1
+  const double share = static_cast<double>(part) / static_cast<double>(whole);  // in whole pages, so it may be above 1
   return ", " + percent_text(std::min(share, 1.0)) + " of the body";
 }
 
@@ -89,7 +89,7 @@ std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
   return name + ", sequence " + grouped(slot->sequence);
 }
 
-// Epoch 0 is that of an owner whose logs have no epochs.
+// Epoch 0 belongs to an owner whose logs have no epochs.
 std::string mark_text(const bfstore::OwnerMark& mark) {
   return grouped(mark.mark) + " of owner " + grouped(mark.owner) +
          (mark.epoch != 0 ? ", epoch " + grouped(mark.epoch) : "") +
@@ -213,7 +213,7 @@ void put_stranger(Page& page, const Facts& facts) {
 
 void put_filter(Page& page, const Facts& facts) {
   const Report& report = facts.report;
-  if (!report.valid()) put_problems(page, facts);  // first, where it is seen
+  if (!report.valid()) put_problems(page, facts);  // first, where a reader sees it
   put_shape(page, *report.identity);
   put_file(page, report);
   put_state(page, facts);

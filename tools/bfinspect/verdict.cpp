@@ -11,9 +11,10 @@ namespace {
 using bfstore::FileState;
 using bfstore::Report;
 
-// The standard deviation of the number of keys that the fill leads to. With rho = kn/m, the number of bits that are
-// still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the occupancy problem: Johnson & Kotz, "Urn Models and
-// Their Application", 1977), and a bit more or less is 1/(k e^-rho) keys. It is the same for a sum over blocks.
+// The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, the number of bits
+// that are still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the occupancy problem: Johnson & Kotz, "Urn
+// Models and Their Application", 1977), and one bit more or less is 1/(k e^-rho) keys. It is the same for a sum over
+// blocks.
 double estimate_deviation(const bfstore::ReportedIdentity& id) {
   const double bits = static_cast<double>(id.num_bits);
   const double load = id.num_probes * static_cast<double>(id.capacity) / bits;
@@ -22,14 +23,13 @@ double estimate_deviation(const bfstore::ReportedIdentity& id) {
 
 }  // namespace
 
-// Three things must come together, so that a filter that was filled exactly to its capacity is not complained about:
+// Three conditions must hold together, so that a filter that was filled exactly to its capacity is not overfull:
 // - more keys than the capacity, by four standard deviations of the estimate (one filter in 30,000 by chance) ...
-// - ... and by 2 % on top: the estimate per block is a little too high (the logarithm is convex), keys that hit bits
-// which
-//   others had set are not random for every hash, and nobody needs to act for 2 %;
+// - ... and by another 2 %: the estimate per block is slightly too high (the logarithm is convex), keys that hit bits
+//   which others had set are not random for every hash, and 2 % need no action;
 // - a rate above the promised one. m is rounded up to whole blocks, so small filters hold more than was asked for and
-//   still keep the promise; and who asked for m and k alone may have got a promise that more keys do not break.
-// The rate alone would not do: of a blocked filter it varies more by chance than the number of keys does.
+//   still keep the promise. A filter that was made with m and k alone may have a promise that more keys do not break.
+// The rate alone is not enough: for a blocked filter it varies more by chance than the number of keys does.
 std::optional<bool> is_overfull(const Report& report) {
   if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
   if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
   const double there = std::ceil(report.fill->estimated_keys);
   const double room = static_cast<double>(report.identity->capacity) - there;
-  if (!(room > 0)) return 0;  // also where the estimate is not a number
+  if (!(room > 0)) return 0;  // also if the estimate is not a number
   if (!(there >= 1)) return report.identity->capacity;
   return report.identity->capacity - static_cast<std::uint64_t>(there);
 }

@@ -1,4 +1,4 @@
-// What a report means: healthy, in need of attention, or not a filter to trust. Pure.
+// What a report means: healthy, in need of attention, or not a filter to trust. Pure functions.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -11,17 +11,17 @@ namespace bfinspect {
 // The exit codes.
 enum class Verdict : int { kHealthy = 0, kNeedsAttention = 1, kNotGood = 2, kFailed = 3 };
 
-// Does the filter hold more keys than it was made for, and does it break its promise for that reason? Nothing where the
-// bits were not counted or the header is not to be believed.
+// Whether the filter has more keys than it was made for, and breaks its promise for that reason. Empty if the bits were
+// not counted or the header is not credible.
 std::optional<bool> is_overfull(const bfstore::Report& report);
 
 // How many more keys fit until the capacity is reached.
 std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 
-// The fill ratio to expect with as many keys as the filter was made for.
+// The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
-// Whether the state needs nothing from anybody.
+// Whether the state needs no action.
 bool is_good(bfstore::FileState state);
 
 Verdict verdict_of(const bfstore::Report& report);

@@ -36,7 +36,7 @@ constexpr Signature kSignatures[] = {
      "xz data: perhaps a compressed filter; decompress it first"},
     {"BZh"sv, "bzip2 data: perhaps a compressed filter; decompress it first"},
     {"PK\3\4"sv, "a zip archive"},
-    // The magic bytes of bfstore hold what careless copies change, as those of PNG do.
+    // The magic bytes of bfstore have bytes that careless copies change, like those of PNG.
     {"\x89"
      "BFS\n\x1a\n"sv,
      "a filter file whose line ends were converted: copy it again, in binary mode"},
@@ -49,7 +49,7 @@ constexpr Signature kSignatures[] = {
 };
 
 bool is_text(std::string_view bytes) {
-  // The last code point may be cut off.
+  // The last code point may be incomplete.
   for (std::size_t at = 0; at < bytes.size();) {
     const auto code_point = next_code_point(bytes, at);
     if (!code_point) return at > 0 && bytes.size() - at < 4 && static_cast<unsigned char>(bytes[at]) >= 0xc2;

@@ -1,4 +1,4 @@
-// What the facts are called, and what a person can do about them. Pure; every answer is safe for a terminal.
+// The words for the facts, and what a person can do about them. Pure functions; every result is safe for a terminal.
 #pragma once
 
 #include <string>

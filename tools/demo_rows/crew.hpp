@@ -21,10 +21,10 @@ struct Measurement {
 
 class Crew {
  public:
-  // Starts this same program anew, once for each worker: a filter's handle does not survive a fork.
+  // Starts this program again, once for each worker: a filter's handle does not survive a fork.
   Crew(const std::string& database, const std::string& filter);
 
-  // All workers at once, each with its own part (see deal()).
+  // Runs all workers at once, each with its own part (see deal()).
   Measurement run(const std::array<std::string, kWorkers>& parts, bool with_filter);
 
   [[nodiscard]] std::array<pid_t, kWorkers> processes() const;

@@ -1,4 +1,4 @@
-// The SQLite database: made once, and then asked by every worker through a prepared statement in one transaction.
+// The SQLite database: made once. Then each worker asks it through a prepared statement in one transaction.
 #include "database.hpp"
 
 #include "fail.hpp"
@@ -30,12 +30,12 @@ Statement prepare(sqlite3* database, const char* sql) {
   return Statement(raw);
 }
 
-// The text is not copied: it stays as it is until the statement is reset.
+// SQLite does not copy the text: it must stay as it is until the statement is reset.
 void bind_text(sqlite3_stmt* statement, int place, const std::string& text) {
   sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
 }
 
-// What a dictionary would say of the word. The length is what matters: a row of some 70 bytes.
+// What a dictionary would have for the word. Only the length matters: a row of some 70 bytes.
 std::string payload(const std::string& word) {
   return "entry " + std::to_string(std::hash<std::string>{}(word)) + ", checked, of american-english-insane";
 }
@@ -55,7 +55,7 @@ void insert_words(sqlite3* database, const std::vector<std::string>& words) {
 
 void build_database(const std::string& path, const std::vector<std::string>& words) {
   const Database database = open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  // Nothing is lost if this is interrupted: the whole database is thrown away.
+  // An interruption loses nothing: the whole database is thrown away then.
   execute(database.get(), "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536");
   execute(database.get(), "BEGIN; CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL, entry TEXT NOT NULL)");
   insert_words(database.get(), words);
@@ -63,7 +63,7 @@ void build_database(const std::string& path, const std::vector<std::string>& wor
 }
 
 Session::Session(const std::string& path) : database_(open_database(path, SQLITE_OPEN_READONLY)) {
-  // 2,000 KiB, SQLite's own default, said here because the page fetches depend on it.
+  // 2,000 KiB is SQLite's own default. It is set here because the page fetches depend on it.
   execute(database_.get(), "PRAGMA cache_size=-2000; BEGIN");
   select_ = prepare(database_.get(), "SELECT id, entry FROM words WHERE word = ?");
 }

@@ -1,4 +1,4 @@
-// The SQLite database: made once, and then asked by every worker through a prepared statement in one transaction.
+// The SQLite database: made once. Then each worker asks it through a prepared statement in one transaction.
 #pragma once
 
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ struct FinalizeStatement {
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-// Makes a table of one row a word, with a unique index of the words.
+// Makes a table with one row per word and a unique index of the words.
 void build_database(const std::string& path, const std::vector<std::string>& words);
 
 // One read transaction over an existing database. Its own page cache is small and starts empty.
@@ -30,7 +30,7 @@ class Session {
   // Looks a word up and reads its row.
   bool find(const std::string& word);
 
-  // Pages that SQLite fetched from the file, up to now.
+  // Pages that SQLite has fetched from the file so far.
   [[nodiscard]] std::uint64_t page_fetches() const;
 
  private:

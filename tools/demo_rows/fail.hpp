@@ -1,4 +1,4 @@
-// How the demo gives up: an exception with a sentence, which main prints before it ends with exit code 1.
+// How the demo gives up: with an exception whose sentence main prints before it ends with exit code 1.
 #pragma once
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // demo_rows: the compiled part of tools/demo. It makes a SQLite table of all English words and a bfstore filter of
-// them, lets four processes look words up with the filter in front and without, and prints a table of what that cost.
-// Exit code 1 if anything went wrong, one wrong answer included.
+// them, lets four processes look words up with and without the filter, and prints a table of the costs. Exit code 1 if
+// anything went wrong, one wrong answer included.
 #include "compare.hpp"
 #include "crew.hpp"
 #include "database.hpp"
@@ -28,7 +28,7 @@ constexpr const char* kWords = "/usr/share/dict/american-english-insane";
 constexpr const char* kGermanWords = "/usr/share/dict/ngerman";
 constexpr double kPromisedRate = 0.01;
 constexpr const char* kFilterName = "/words.bf";
-constexpr double kSecondsEach = 3;  // a workload
+constexpr double kSecondsEach = 3;  // for a workload
 
 std::uint64_t allocated_bytes(const std::string& path) {
   struct stat status {};
@@ -36,7 +36,7 @@ std::uint64_t allocated_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(status.st_blocks) * 512;
 }
 
-// Calls `job` and returns the seconds that it took, for people: "1.23 s".
+// Calls `job` and returns the seconds that it took, for a person: "1.23 s".
 template <class Job>
 std::string timed(Job&& job) {
   const auto begin = std::chrono::steady_clock::now();
@@ -47,7 +47,7 @@ std::string timed(Job&& job) {
   return text;
 }
 
-// The file appears under its name when it is complete. Our own mapping of it ends here: only the workers' count.
+// The file appears under its name when it is complete. This process unmaps it here: only the workers' mappings count.
 void build_filter(const std::string& path, const std::vector<std::string>& words) {
   bfstore::Options options;
   options.capacity = words.size();
@@ -94,9 +94,9 @@ void print_memory(const Crew& crew, const std::string& filter_end) {
             << " in each)\n";
 }
 
-// The table, line by line as it is measured. Returns whether every answer was right.
+// Prints the table line by line, as it is measured. Returns whether every answer was right.
 bool print_table(Crew& crew, const std::array<Workload, 3>& workloads, const std::string& directory) {
-  // Not printed: so that no workload pays for what is done once (the first touch of every page).
+  // Not printed: no workload should pay for what is done once (the first touch of every page).
   bool right = answers_are_right(compare(crew, workloads[0], directory, 0));
   std::cout << "\nlookups by " << kWorkers
             << " processes that share one filter file; times are means of all runs in 3 seconds or more\n\n"
@@ -144,7 +144,7 @@ int dispatch(const std::vector<std::string>& arguments) {
 }  // namespace demo
 
 int main(int argc, char** argv) {
-  // A worker that has died is noticed when it is told something, and named.
+  // A dead worker is noticed, and named, when the crew sends it a line.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return demo::dispatch({argv + 1, argv + argc});

@@ -1,4 +1,4 @@
-// What things take in memory, as Linux counts it.
+// How much memory things take, as Linux counts it.
 #include "memory.hpp"
 
 #include "fail.hpp"
@@ -18,7 +18,7 @@ std::optional<std::uint64_t> kib_line(const std::string& line, std::string_view 
   return std::stoull(line.substr(name.size())) * 1024;
 }
 
-// The line before a mapping's numbers begins with its addresses, "55e0c0a3b000-55e0...", and every other one with a
+// The line before a mapping's numbers begins with its addresses, "55e0c0a3b000-55e0...". Every other line begins with a
 // capital letter.
 bool begins_mapping(const std::string& line) { return !line.empty() && (line[0] < 'A' || line[0] > 'Z'); }
 
@@ -48,7 +48,7 @@ MappedBytes mapped_bytes(pid_t process, const std::string& path_end) {
 std::uint64_t measure_hash_set(const std::string& words_path) {
   std::ifstream file(words_path);
   std::string word;
-  std::getline(file, word);  // the stream's own buffer is there before the measurement begins
+  std::getline(file, word);  // allocates the stream's own buffer before the measurement begins
   const std::uint64_t before = anonymous_bytes();
   std::unordered_set<std::string> words{word};
   while (std::getline(file, word)) words.insert(word);

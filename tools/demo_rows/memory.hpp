@@ -1,4 +1,4 @@
-// What things take in memory, as Linux counts it.
+// How much memory things take, as Linux counts it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@ struct MappedBytes {
   std::uint64_t proportional = 0;  // Pss: each page divided by the number of processes that share it
 };
 
-// `path_end` is how the mapped file's path ends. All zeros where /proc does not tell.
+// `path_end` is the end of the mapped file's path. All zeros if /proc does not tell.
 MappedBytes mapped_bytes(pid_t process, const std::string& path_end);
 
-// Fills a std::unordered_set<std::string> with a word list and returns by how much the process grew (RssAnon). To be
-// called in a process of its own, which has nothing to reuse.
+// Fills a std::unordered_set<std::string> with a word list and returns by how much the process grew (RssAnon). Call it
+// in a process of its own, which has no memory to reuse.
 std::uint64_t measure_hash_set(const std::string& words_path);
 
 }  // namespace demo

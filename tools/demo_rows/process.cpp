@@ -1,4 +1,4 @@
-// Starting other programs, and this one anew, and talking to them in lines.
+// Starts other programs, and this one again, and talks to them in lines.
 #include "process.hpp"
 
 #include "fail.hpp"
@@ -34,7 +34,7 @@ pid_t start(const std::vector<std::string>& words, posix_spawn_file_actions_t* a
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  // We ignore SIGPIPE; the others shall end by it, as programs do.
+  // This program ignores SIGPIPE; the others should end by it, as programs do.
   sigset_t defaults;
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);

@@ -1,4 +1,4 @@
-// Starting other programs, and this one anew, and talking to them in lines.
+// Starts other programs, and this one again, and talks to them in lines.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace demo {
 
-// The path of the program that runs this.
+// The path of the running program.
 std::string this_program();
 
 struct CloseFile {
@@ -21,9 +21,9 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 // A running program, with our ends of its standard input and output.
 class Child {
  public:
-  // words[0] is the program's path. Fails if it can not be started.
+  // words[0] is the program's path. Fails if it cannot be started.
   explicit Child(const std::vector<std::string>& words);
-  // Closes its standard input, at which it is expected to end, and waits for it.
+  // Closes the program's standard input, at which it should end, and waits for it.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -40,7 +40,7 @@ class Child {
   File from_;
 };
 
-// Lets a program write to our standard output and waits for it; returns its exit code.
+// Lets a program write to this program's standard output, and waits for it. Returns its exit code.
 int run_program(const std::vector<std::string>& words);
 
 }  // namespace demo

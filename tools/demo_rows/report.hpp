@@ -13,10 +13,10 @@ std::string mebibytes(std::uint64_t bytes);         // 1572864 -> "1.5 MiB"
 
 // The head of the table, 120 columns wide at most. `promised_rate` is the filter's, 0 to 1.
 std::string table_head(double promised_rate);
-// Two lines of it, without the filter and with.
+// Two lines of the table, without the filter and with it.
 std::string table_rows(const Comparison& comparison);
 
-// What the numbers mean, of the workload with the most absent words and of the one with none.
+// What the numbers mean, for the workload with the most absent words and for the one with none.
 std::string closing_sentence(const Comparison& absent, const Comparison& present);
 
 }  // namespace demo

@@ -1,4 +1,4 @@
-// The word lists, and the workloads that are made of them.
+// The word lists, and the workloads made of them.
 #include "words.hpp"
 
 #include "fail.hpp"
@@ -36,7 +36,7 @@ bool is_ascii(const std::string& word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// A slip of the pen: two neighbouring letters change places.
+// A typing error: two neighbouring letters change places.
 std::string misspell(std::string word, std::mt19937& random) {
   if (word.size() < 2 || !is_ascii(word)) return word;
   const std::size_t i = below(word.size() - 1, random);
@@ -44,7 +44,7 @@ std::string misspell(std::string word, std::mt19937& random) {
   return word;
 }
 
-// Distinct misspelled words, none of which is a word.
+// Distinct misspelled words, none of which is in the word list.
 std::vector<Lookup> misspelled(std::size_t number, const std::vector<std::string>& words, const WordSet& truth,
                                std::mt19937& random) {
   std::vector<Lookup> lookups;

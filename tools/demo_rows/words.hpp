@@ -1,4 +1,4 @@
-// The word lists, and the workloads that are made of them.
+// The word lists, and the workloads made of them.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ struct Workload {
   std::vector<Lookup> lookups;
 };
 
-// One word a line. Fails, naming the Debian package, if the list is not there.
+// One word per line. Fails, and names the Debian package, if the list is not there.
 std::vector<std::string> read_words(const std::string& path, const std::string& package);
 
-// The three workloads, each shuffled in the same way at every run. `truth` holds exactly `words`.
+// The three workloads, each shuffled in the same way in every run. `truth` has exactly `words`.
 std::array<Workload, 3> make_workloads(const std::vector<std::string>& words, const WordSet& truth,
                                        const std::vector<std::string>& foreign_words);
 
-// Deals a workload out to the workers, one file each, and returns the files' paths.
+// Divides a workload among the workers, one file each, and returns the files' paths.
 std::array<std::string, kWorkers> deal(const Workload& workload, const std::string& directory);
 
 // Reads what deal() wrote.

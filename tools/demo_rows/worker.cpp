@@ -1,5 +1,5 @@
-// One of the worker processes: a compiled program with its own connection to the database and its own mapping of the
-// filter file, which obeys the crew's lines on its standard input.
+// A worker process: a compiled program with its own connection to the database and its own mapping of the filter file.
+// It obeys the crew's lines on its standard input.
 #include "worker.hpp"
 
 #include "database.hpp"
@@ -52,7 +52,7 @@ Tally timed_run(const std::vector<Lookup>& lookups, const bfstore::Filter* filte
   return tally;
 }
 
-// False if the crew has gone.
+// False if the crew is gone.
 bool wait_for_go() {
   std::string line;
   if (!std::getline(std::cin, line)) return false;
@@ -86,7 +86,7 @@ std::istream& operator>>(std::istream& in, Tally& tally) {
 }
 
 void work(const std::string& database, const std::string& filter_path) {
-  // When the crew's process is killed, its workers shall not go on looking up.
+  // When the crew's process is killed, its workers end, too.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto filter = bfstore::Filter::open(filter_path, bfstore::OpenMode::kRead);
   if (!filter.ok()) fail(filter.error().message);

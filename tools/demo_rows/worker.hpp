@@ -1,5 +1,5 @@
-// One of the worker processes: a compiled program with its own connection to the database and its own mapping of the
-// filter file, which obeys the crew's lines on its standard input.
+// A worker process: a compiled program with its own connection to the database and its own mapping of the filter file.
+// It obeys the crew's lines on its standard input.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace demo {
 
-// What one worker counted in one run; summed over the workers by the crew.
+// What one worker counted in one run. The crew sums it over the workers.
 struct Tally {
   std::uint64_t lookups = 0;
   std::uint64_t queries = 0;          // lookups that reached SQLite
   std::uint64_t page_fetches = 0;     // SQLITE_DBSTATUS_CACHE_MISS
   std::uint64_t cpu_nanoseconds = 0;  // user and system
   std::uint64_t found = 0;            // rows
-  std::uint64_t wrong_noes = 0;       // the filter said "absent" of a word that is in the list
+  std::uint64_t wrong_noes = 0;       // the filter said "absent" for a word that is in the list
   std::uint64_t false_positives = 0;  // the filter said "maybe", SQLite found nothing
-  std::uint64_t contradictions = 0;   // SQLite's answer is not what the word list says
+  std::uint64_t contradictions = 0;   // SQLite's answer contradicts the word list
 
   Tally& operator+=(const Tally& other);
 };
@@ -26,7 +26,7 @@ std::ostream& operator<<(std::ostream& out, const Tally& tally);
 std::istream& operator>>(std::istream& in, Tally& tally);
 
 // The dialogue, a line each:
-//   crew   run (with|without) PATH     look up what this file holds (see deal())
+//   crew   run (with|without) PATH     look up what this file has (see deal())
 //   worker ready                       everything is loaded and open
 //   crew   go
 //   worker done TALLY

@@ -27,20 +27,20 @@ struct Avx2 {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
 
-  // 1 if all of 8 probes, of which h is the first one's hash, find their bit, as far as they count; else 0. A lane of
-  // `ones` is 1, or 0 if it does not count.
+  // 1 if all 8 probes find their bit, otherwise 0; h is the first probe's hash. A lane of `ones` is 1, or 0 if its
+  // probe does not count.
   static BFSTORE_AVX2 int hit(const Line& line, std::uint32_t h, __m256i ones) noexcept {
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), load(kAvx2Powers.of));
-    const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar looks at the low 3 of these 4 bits
+    const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar uses the low 3 of these 4 bits
     const __m256 low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.low, words));
     const __m256 high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(line.high, words));
-    // blendv looks at the hash's top bit, which is the fourth: low or high half of the line.
+    // blendv uses the hash's top bit, the fourth one: low or high half of the line.
     const __m256i there = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(hashes)));
     const __m256i shifts = _mm256_srli_epi32(_mm256_slli_epi32(hashes, 4), 27);
     return _mm256_testc_si256(there, _mm256_sllv_epi32(ones, shifts));
   }
 
-  // Whether there are so few probes that one pass finds them all.
+  // Whether one pass finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
   template <bool kFew, class Body, class Doubt>
@@ -55,7 +55,7 @@ struct Avx2 {
     for (; probes > 16; probes -= 8, h *= kAvx2Powers.next) {
       if (hit(line, h, _mm256_set1_epi32(1)) == 0) return false;
     }
-    // Both of the last two passes, without a branch between them that nobody could predict.
+    // Both of the last two passes, without a branch between them, which no CPU could predict.
     const int first = hit(line, h, _mm256_set1_epi32(1));
     return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Ones + 16 - probes))) != 0;
   }

@@ -18,23 +18,24 @@ alignas(64) static constexpr std::uint32_t kAvx512Ones[16] = {1, 1, 1, 1, 1, 1, 
 struct Avx512 {
   using Rules = Blocked;
 
-  // Whether all of 16 probes, of which h is the first one's hash, find their bit, as far as they are in `lanes`. With
-  // masks of all lanes, since the forms without one make gcc 12 warn of its own header's uninitialized variable; the
-  // code is the same.
+  // Whether all 16 probes that are in `lanes` find their bit; h is the first probe's hash. The intrinsics have masks of
+  // all lanes, because gcc 12 warns of an uninitialized variable in its own header for those without a mask. The code
+  // is the same.
   static BFSTORE_AVX512 bool hit_16(__m512i line, std::uint32_t h, unsigned lanes) noexcept {
     constexpr __mmask16 kAll = 0xffff;
     const __m512i hashes =
         _mm512_mullo_epi32(_mm512_set1_epi32(static_cast<int>(h)), _mm512_load_si512(kAvx512Powers.of));
     const __m512i numbers = _mm512_maskz_srli_epi32(kAll, hashes, 28);
     const __m512i words = _mm512_maskz_permutexvar_epi32(kAll, numbers, line);
-    // Rotating by the number of the bit in its line is rotating by that modulo 32, the number in its word.
+    // A rotation by the bit's number in its line is one by that number modulo 32, which is the bit's number in its
+    // word.
     const __m512i shifts = _mm512_maskz_srli_epi32(kAll, hashes, Blocked::kShift);
     const __m512i bits = _mm512_maskz_rolv_epi32(kAll, _mm512_set1_epi32(1), shifts);
     return (_mm512_testn_epi32_mask(words, bits) & lanes) == 0;
   }
 
-  // The same of 8 probes: half as wide, for which CPUs have two units where they have one for the whole width. A lane
-  // of `ones` is 1, or 0 if it does not count.
+  // The same for 8 probes: half as wide. CPUs have two units for that width and one for the whole width. A lane of
+  // `ones` is 1, or 0 if its probe does not count.
   static BFSTORE_AVX512 bool hit_8(__m256i low, __m256i high, std::uint32_t h, __m256i ones) noexcept {
     const __m256i powers = _mm256_load_si256(reinterpret_cast<const __m256i*>(kAvx512Powers.of));
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), powers);
@@ -43,7 +44,7 @@ struct Avx512 {
     return _mm256_testc_si256(words, _mm256_rolv_epi32(ones, shifts)) != 0;
   }
 
-  // Whether there are so few probes that the test is done with 8 lanes.
+  // Whether the test with 8 lanes finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
   template <bool kFew, class Body, class Doubt>

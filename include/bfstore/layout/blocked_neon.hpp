@@ -21,7 +21,7 @@ alignas(16) static constexpr std::uint8_t kNeonLanes[32] = {255, 255, 255, 255, 
 struct Neon {
   using Rules = Blocked;
 
-  // The numbers of the bits, in the line, of four probes.
+  // The numbers, in the line, of four probes' bits.
   static BFSTORE_NEON uint16x4_t four_bits(uint32x4_t h, const std::uint32_t* four_powers) noexcept {
     return vmovn_u32(vshrq_n_u32(vmulq_u32(h, vld1q_u32(four_powers)), Blocked::kShift));
   }
@@ -36,7 +36,7 @@ struct Neon {
     return vmaxvq_u8(vbicq_u8(bits, vqtbl4q_u8(line, byte_numbers))) == 0;
   }
 
-  // Whether there are so few probes that one pass finds them all.
+  // Whether one pass finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
 
   template <bool kFew, class Body, class Doubt>

@@ -1,6 +1,6 @@
 // Which bits a digest probes (FORMAT.md, "Layouts"). The scalar code here defines the answer of every kernel.
 //
-// In include/ because callers may inline it; see inline.hpp for what they use.
+// It is in include/ because callers may inline it; inline.hpp has what they use.
 #pragma once
 
 #include <bfstore/layout/words.hpp>
@@ -10,46 +10,46 @@
 
 namespace bfstore::layout {
 
-// What a layout needs to know of a filter.
+// What a layout needs to know about a filter.
 struct Geometry {
   std::uint64_t num_bits = 0;    // m
-  std::uint64_t range = 0;       // what a digest is brought into: lines for blocked, bits for classic
+  std::uint64_t range = 0;       // a digest is mapped to 0..range-1: lines for blocked, bits for classic
   std::uint32_t num_probes = 0;  // k
 };
 
-// What a lookup needs to know of it.
+// What a lookup needs to know about a filter.
 struct Target {
   const std::uint64_t* words = nullptr;
   Geometry geometry;
   Sentinel sentinel;
-  // The kernel that was chosen when the filter was opened: 1 is maybe, doubt is too, 0 is no. A whole register, which
-  // the C ABI hands on as it is.
+  // The kernel that was chosen when the filter was opened: 1 is maybe or doubt, 0 is no. The type is a whole register,
+  // which the C ABI returns as it is.
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
-  // The test is that of the blocked layout, which callers may inline; else they call.
+  // The test is the blocked layout's, which callers may inline. Otherwise they call.
   bool inlined = false;
 };
 
-// Where a digest leads.
+// Where a digest's probes begin.
 struct Located {
-  std::uint64_t word;   // the first one to be read; blocked: of the line
-  std::uint64_t state;  // from which the layout goes on to the other probes
+  std::uint64_t word;   // the first word to read; blocked: the line's first word
+  std::uint64_t state;  // from which the layout computes the other probes
 };
 
 __extension__ using Product = unsigned __int128;
 
-// Blocked: one 64-byte line a key.
+// Blocked: one 64-byte line per key.
 struct Blocked {
   static constexpr std::uint32_t kNext = 0x9e3779b9;
   static constexpr unsigned kShift = 23;  // 32 bits of h, of which the top 9 number a bit of the line
 
-  // The line depends on the digest's high bits, and h is its low half: so a filter of half as many lines has, in each
-  // of them, the bits of two neighbours of this one.
+  // The digest's high bits choose the line, and h is its low half. So in a filter of half as many lines each line has
+  // the bits of two neighbours of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const auto line = static_cast<std::uint64_t>((static_cast<Product>(digest) * geometry.range) >> 64);
     return {line * (kLineBits / 64), digest};
   }
 
-  // Ends early when `visit(bit)` returns false, and says whether it did not.
+  // Ends early when `visit(bit)` returns false. Returns false if it ended early.
   template <class Visit>
   static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
     auto h = static_cast<std::uint32_t>(at.state);
@@ -85,15 +85,15 @@ struct Classic {
   }
 };
 
-// Asks for the memory in which a digest's first probe lies. Always inlined, for gcc 12 takes a function that only
-// prefetches for one without effect, and drops it.
+// Prefetches the memory of a digest's first probe. Always inlined, because gcc 12 drops a function that only prefetches
+// as one without effect.
 template <class Rules>
 BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& geometry,
                                     std::uint64_t digest) noexcept {
   __builtin_prefetch(words + Rules::locate(geometry, digest).word);
 }
 
-// Where word number `word` of a body begins: words that are aligned, or bytes at any address.
+// Where word number `word` of a body begins: in aligned words, or in bytes at any address.
 BFSTORE_ALWAYS_INLINE const void* at_word(const std::uint64_t* words, std::uint64_t word) noexcept {
   return words + word;
 }
@@ -101,13 +101,13 @@ BFSTORE_ALWAYS_INLINE const void* at_word(const std::byte* body, std::uint64_t w
   return body + word * sizeof(std::uint64_t);
 }
 
-// A kernel tests whether all probes of a digest find their bit, or the answer is in doubt: `doubt()` is asked after the
-// bits were read. It is one of these structs, of which every member is always inlined. Where few probes can be tested
-// with less, are_few() tells when, and then test<true>() does it.
+// A kernel tests whether all probes of a digest find their bit, or the answer is in doubt; it calls `doubt()` after it
+// has read the bits. It is one of these structs, of which every member is always inlined. Where a cheaper test is
+// enough for few probes, are_few() returns true, and test<true>() is that test.
 //
-// Kernels for which a line is one load branch on the doubt right after it, and not on anything in the line. So the
-// doubt costs nothing that has to wait for the line: what waits fills the CPU's scheduler, and that decides how many
-// lookups are under way at once.
+// Kernels that read a line with one load branch on the doubt right after it, and not on anything in the line. So the
+// doubt costs nothing that has to wait for the line: instructions that wait fill the CPU's scheduler, and that limits
+// how many lookups are under way at once.
 template <class Layouts>
 struct Scalar {
   using Rules = Layouts;
@@ -122,19 +122,19 @@ struct Scalar {
   }
 };
 
-// What a kernel asks for.
+// The doubt that a kernel asks for.
 struct Doubt {
   const Sentinel& sentinel;
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(sentinel); }
 };
 
-// Where that is asked elsewhere.
+// For kernels whose caller asks for the doubt.
 struct NoDoubt {
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return false; }
 };
 
-// kNext of the blocked layout to the powers 1 to kLanes: what makes the hashes of so many probes at once of h; and to
-// kLanes once more: the way to the next ones.
+// kNext of the blocked layout to the powers 1 to kLanes, which make the hashes of kLanes probes at once from h; and
+// kNext to the power kLanes, which leads to the next ones.
 template <std::size_t kLanes>
 struct Powers {
   alignas(64) std::uint32_t of[kLanes];

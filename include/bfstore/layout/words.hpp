@@ -1,26 +1,26 @@
 // The filter's bits as 64-bit words in shared memory: the only atomics on filter bits.
 //
-// Any number of threads and processes read and set bits of the same words at once. All of it is relaxed: a bit carries
-// no other data with it. Whoever needs an order (the live word after the bits) adds a fence.
+// Any number of threads and processes read and set bits of the same words at once. All operations are relaxed: a bit
+// carries no other data with it. Code that needs an order (the live word after the bits) adds a fence.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
-// Kernels are compiled for one instruction set: what they use must never become a function that the linker keeps for
-// everyone. For the same reason the compiler's own atomics are used, and not the library's templates.
+// Kernels are compiled for one instruction set. Nothing that they use may become a function that the linker keeps for
+// the whole program. For the same reason they use the compiler's atomics, and not the standard library's templates.
 #define BFSTORE_ALWAYS_INLINE inline __attribute__((always_inline))
 
 namespace bfstore::layout {
 
-// A word of memory, which is little-endian on every machine, as a number; and the other way round.
+// Converts a word of memory, which is little-endian on every machine, to a number, and back.
 BFSTORE_ALWAYS_INLINE constexpr std::uint64_t little_endian(std::uint64_t word) noexcept {
   if constexpr (std::endian::native == std::endian::big) return __builtin_bswap64(word);
   return word;
 }
 
-// Bit i of the body is in word i / 64; in memory it is bit i % 8 of byte i / 8 whatever the machine's byte order.
+// Bit i of the body is in word i / 64. In memory it is bit i % 8 of byte i / 8, in every byte order.
 BFSTORE_ALWAYS_INLINE std::uint64_t bit_mask(std::uint64_t bit) noexcept {
   return little_endian(std::uint64_t{1} << (bit & 63));
 }
@@ -42,24 +42,24 @@ BFSTORE_ALWAYS_INLINE void set_bit(std::byte* body, std::uint64_t bit) noexcept 
   body[bit / 8] |= static_cast<std::byte>(1U << (bit & 7));
 }
 
-// Two words, one before the bits and one after them, that must have their values, as far as the mask goes, for a no to
-// be a no. What is compared is their difference: it is another one when either word changes or both are lost. Mask and
-// expected difference are numbers, whatever the machine's byte order.
+// Two words, one before the bits and one after them. A no is a no only if both have their values under the mask. The
+// test compares their difference, which changes when either word changes or both are lost. Mask and expected difference
+// are numbers, in every byte order.
 struct Sentinel {
   const std::uint64_t* front = nullptr;
   const std::uint64_t* end = nullptr;
   std::uint64_t mask = ~std::uint64_t{0};
   std::uint64_t expected = 0;
 
-  // The bits that differ from what they should be.
+  // The bits in which the difference is not the expected one.
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     const std::uint64_t difference = __atomic_load_n(front, __ATOMIC_RELAXED) ^ __atomic_load_n(end, __ATOMIC_RELAXED);
     return (little_endian(difference) ^ expected) & mask;
   }
 };
 
-// To be asked after the bits were read. Bits that were lost took a word with them: the front word when a file was
-// overwritten or zero-filled from its beginning, the end word when it was cut, whether or not it was grown again.
+// Call it after the bits were read. Bits that were lost took a word with them: the front word if the file was
+// overwritten or zero-filled from its beginning, the end word if it was truncated, even if it was grown again.
 BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return sentinel.differing() != 0;
@@ -67,14 +67,15 @@ BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
 
 // How a bit is set.
 
-// Beside any number of others who set bits. The locked instruction costs about 5 ns whatever the memory does.
+// Concurrently with any number of other writers. The locked instruction costs about 5 ns, whether the word is cached or
+// not.
 struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
   }
 };
 
-// By the only one who sets bits of this word, beside any number of readers: of two who do it at once, one loses.
+// By the only writer of this word, concurrently with any number of readers. Two writers would lose bits.
 struct Alone {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_store_n(words + bit / 64, load_word(words, bit) | bit_mask(bit), __ATOMIC_RELAXED);
