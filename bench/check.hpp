@@ -15,8 +15,8 @@ namespace bench {
 // The measured rate is within this factor of the theoretical one, either way, plus three standard errors.
 inline constexpr double kFprTolerance = 1.02;
 
-// Only so many questions are asked one by one. The rest is asked in batches, if the subject can, because it would take
-// minutes.
+// At most this many questions are asked one by one. The rest is asked in batches, if the subject can, because it would
+// take minutes.
 inline constexpr std::size_t kMostAlone = 10'000'000;
 
 // How many of the digests may be present.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034  # who sources this uses the lists
+# shellcheck shell=bash disable=SC2034  # the sourcing script uses the lists
 # Sourced by tools/demo, tools/test, tools/bench and .ci/run: which Debian packages each of them needs, how they get installed, and
 # how a build directory is made. This is the one place for both.
 

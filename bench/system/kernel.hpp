@@ -35,7 +35,7 @@ struct Faults {
   long minor = 0;
 };
 
-// Of this process, so far.
+// The page faults of this process so far.
 Faults faults();
 
 // Bytes that this process has caused to be read from or written to a device so far (/proc/self/io). A page counts as

@@ -1,7 +1,8 @@
 // The filter: made, opened, asked, added to, synced and closed.
 //
 // A Filter is a handle, movable and not copyable; destroying it closes it. A failure is a return value: no function
-// throws, except where std::string runs out of memory.
+// throws, except where std::string runs out of memory. bfstore.h lists the codes and waits of each function, in the
+// comment of the C function of that name.
 // Threads: any number may use one handle at once, in every function but close(), abandon(), publish(), a move and the
 // destructor, which need the handle for themselves. Any number of handles and processes may have one file open.
 // C++ has no stable ABI: link the static library, or use the project as a Meson subproject.
@@ -99,12 +100,14 @@ class Filter {
   // path for writing. If this handle is closed instead, the old file continues as before.
   Error supersede();
 
-  // Closes the handle. The last writer of a file syncs it and marks it clean. The handle is empty afterwards, whatever
-  // this returns. A caller that ignores the result (the destructor does) loses only the news of a failed sync.
+  // Closes the handle. The last writer of a file syncs it and marks it clean. If that fails, this returns why, and the
+  // next open() says so, too. The handle is empty afterwards, whatever this returns. A caller that ignores the result
+  // (the destructor does) loses only the news of a failed sync.
   Error close();
 
   // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
-  // added is lost, and nothing is synced. The handle is empty afterwards.
+  // added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it. An
+  // unpublished file vanishes. The handle is empty afterwards.
   void abandon() noexcept;
 
   // --- One key ------------------------------------------------------------------------------------------------
@@ -137,8 +140,8 @@ class Filter {
   Count add_keys(const Keys& keys) noexcept;
 
   // The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
-  // writer and the layout is blocked. A call with fewer than 16,384 keys a thread uses its own thread alone. kInvalid
-  // for a handle that adds concurrently with others: there, let threads of the caller's add.
+  // writer and the layout is blocked. A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
+  // alone. kInvalid for a handle that adds concurrently with others: there, let threads of the caller's add.
   Error use_threads(unsigned threads);
 
   // answers[i] is 0 if key i is certainly absent or a null, otherwise 1. keys() is how many may be present. On an error
@@ -163,7 +166,7 @@ class Filter {
   // restores the filter. In one epoch the higher mark stays; another epoch replaces epoch and mark. Mark 0 with an
   // epoch makes the owner known, so that a recovery waits for it. Mark 0 with epoch 0 stores nothing. At most 64
   // owners: kOwners, and the keys are durable. A failure poisons the file, for every process: a sync that failed cannot
-  // be retried.
+  // be retried. kInvalid for a buffer.
   Error sync(const LogPosition& position = {});
 
   // The mark of `owner` in `epoch`, as of the last sync by any process. 0 means: add the keys of all rows. It is 0 if
@@ -184,7 +187,8 @@ class Filter {
   // Durable when this returns. True if the recovery is over: every owner that the file knows has finished it, or the
   // file knows none. False if it waits for other owners. It cannot wait for an owner that the file does not know: an
   // owner that adds keys calls sync() once with its epoch each time it opens the file, or has to be replayed before the
-  // last other owner calls this.
+  // last other owner calls this. Until the recovery is over, every handle in every process answers "maybe", and a
+  // recoverer that was killed has to begin again, from the marks.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
   // --- Facts --------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ class File {
   void hold_for_long() const noexcept { descriptor_.hold_for_long(); }
   [[nodiscard]] bool held_for_long() const noexcept { return descriptor_.held_for_long(); }
   [[nodiscard]] bool writable() const noexcept { return writable_; }
-  // Of the process that opened it for writing.
+  // Marks the process that opened the file for writing.
   [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;

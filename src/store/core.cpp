@@ -15,7 +15,7 @@
 namespace bfstore {
 namespace {
 
-// Threads count on cache lines of their own, as far as the stripes go.
+// Threads count on separate cache lines, unless there are more threads than stripes.
 std::size_t own_stripe() noexcept {
   thread_local const std::size_t stripe =
       (std::hash<std::thread::id>{}(std::this_thread::get_id()) + static_cast<std::size_t>(getpid())) %

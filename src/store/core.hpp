@@ -41,7 +41,7 @@ struct Filter::Core {
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.
   [[nodiscard, gnu::noinline]] std::int32_t answer_any_key(std::string_view key) const noexcept;
 
-  // Of the file or range that the filter is in; nullptr for a buffer.
+  // The mapping of the file or range that has the filter; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
     return session != nullptr ? &session->file().mapping() : range != nullptr ? &range->mapping() : nullptr;
   }

@@ -8,8 +8,8 @@
 
 namespace bfstore::store {
 
-// Seals the file that `made` is from now on, with the body, the marks and the count of keys of `source`, which no
-// process writes to meanwhile. kDamaged if the source is sealed itself, and damaged.
+// Makes `made` a sealed file, with the body, the marks and the count of keys of `source`, which no process writes to
+// meanwhile. kDamaged if the source is sealed itself, and damaged.
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks);
 
 // Checks at the opening of a sealed file, as the options ask: that it is undamaged, or that damaged parts answer

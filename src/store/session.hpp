@@ -53,7 +53,7 @@ class Session {
   Error supersede();
   // Afterwards this session only reads.
   Error publish();
-  // A file that nothing was added to yet gets its name, and this session goes on writing.
+  // Gives a file to which nothing was added yet its name. This session continues to write.
   Error publish_in_use();
   // The last writer syncs and marks clean.
   Error close();

@@ -399,8 +399,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
-// Runs it in a thread whose stack is ours, and says how often the key is there afterwards as the library copies it,
-// with the flag of an optional: the registers of the hash function, which any later call may have saved, are no copy.
+// Runs `body` in a thread with the test's own stack, and counts how often the key is there afterwards as the library
+// copies it, with the flag of an optional. The registers of the hash function, which any later call may have saved, do
+// not count as a copy.
 std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void()> body) {
   std::array<unsigned char, sizeof key + 1> secret{};
   std::copy(key.begin(), key.end(), secret.begin());

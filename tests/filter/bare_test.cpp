@@ -78,7 +78,7 @@ bool equal(std::span<const std::byte> one, std::span<const std::byte> other) {
   return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0;
 }
 
-// Of absent digests and present ones.
+// Asks for absent digests and present ones.
 void check_all_maybe(std::span<const std::byte> filter) {
   for (std::uint64_t i = 0; i < 40; ++i) REQUIRE(bare::contains_digest(filter, mix(i)));
   REQUIRE(bare::contains(filter, "a key"));

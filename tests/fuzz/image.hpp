@@ -32,7 +32,7 @@ inline constexpr std::uint8_t kHereSlotB = 16;
 inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state bits as they are; the end word, too
 inline constexpr std::uint8_t kRightCanary = 64;
 inline constexpr std::uint8_t kWholeFile = 128;
-// Of the other byte; its highest bits are not used.
+// The bits of the other byte. Its highest bits are not used.
 inline constexpr std::uint8_t kSealed = 1;         // a seal, and the checksums of the body
 inline constexpr std::uint8_t kRightKeyCheck = 2;  // of a keyed file: as of the fuzzers' key
 inline constexpr std::uint8_t kDamages = 12;       // how many bytes are damaged, in units of 4
@@ -56,7 +56,7 @@ struct Image {
   std::vector<Damage> damage;
 };
 
-// What a slot says of the file that became dirty here and now.
+// What a slot says about the file that became dirty here and now.
 using Here = bfstore::format::Place;
 
 // Makes right what is wanted of the four header pages.

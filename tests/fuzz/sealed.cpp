@@ -53,7 +53,7 @@ std::span<std::byte> record(std::span<std::byte> header, std::uint16_t type, std
   return records.subspan(at + 8, bytes);
 }
 
-// Of every chunk of a body that continues with zeros.
+// The checksums of all chunks of a body that continues with zeros.
 std::vector<std::byte> checksums_of(Input body, std::uint64_t body_bytes, std::uint64_t salt) {
   std::vector<std::byte> checksums(up(body_bytes, kChunk) / kChunk * 8);
   std::vector<std::byte> chunk(kChunk);

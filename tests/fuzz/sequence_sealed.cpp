@@ -37,7 +37,7 @@ bool Sequence::is_written(std::size_t path) const {
   });
 }
 
-// Of a file that is sealed and has its name.
+// The file is sealed and has its name.
 void Sequence::check_seal(std::size_t path) const {
   const std::string name = path_of(static_cast<unsigned>(path));
   const bool damaged = files_[path]->damaged;

@@ -89,8 +89,8 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
   std::exit(1);
 }
 
-// The functions for a body at any address set the same bits and give the same answers. Of fewer digests: what differs
-// is how a line is loaded, and an emulator is slow.
+// The functions for a body at any address set the same bits and give the same answers. Fewer digests are enough: only
+// the load of a line differs, and an emulator is slow.
 void compare_unaligned(const Functions& scalar, const Functions& kernel, std::uint32_t k,
                        const std::vector<std::uint64_t>& digests) {
   const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);

@@ -136,7 +136,7 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
   }
 }
 
-// What FORMAT.md says of folding.
+// What FORMAT.md says about folding.
 TEST_CASE("the OR of f neighbours is the filter of the same digests that is f times smaller") {
   constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
   const auto digests = mixed(0, 1000);

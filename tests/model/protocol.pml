@@ -31,13 +31,13 @@
 #define ADOPT_WHILE_SYNCING 2      /* a process that died in a sync is taken for one that was merely killed */
 #define MARK_BEFORE_BODY 3         /* a sync stores the mark first */
 #define CLEAN_BEFORE_BODY 4        /* the last writer says clean, and then syncs */
-#define EVERY_CLOSE_IS_LAST 5      /* who closes does not look for other writers */
+#define EVERY_CLOSE_IS_LAST 5      /* a process that closes does not look for other writers */
 #define RECOVERED_SURVIVES 6       /* what a killed recoverer declared is believed by the next one */
 #define ANSWER_WHILE_RECOVERING 7  /* recovering is not a state of the file */
 #define NO_REWRITE 8               /* a recovery believes that unwritten pages are those that were not synced */
 #define RETRY_AFTER_FAILURE 9     /* a sync that failed is not remembered */
 #define ADOPT_RECOVERING 10        /* a killed recoverer leaves a file to adopt */
-#define JOIN_WITHOUT_LOOKING 11    /* who finds an exclusive lock joins, whatever the slot says: it may be a stranger's */
+#define JOIN_WITHOUT_LOOKING 11    /* a process that finds an exclusive lock joins, whatever the slot says: it may be a stranger's */
 #define END_WITHOUT_SYNC 12        /* an owner is declared without a sync of what it added again */
 #define LOCK_FIRST 13              /* a writer has its lock before it is let in */
 #define ASK_WITHOUT_FLAG 14        /* a process that is killed with the system's answer leaves no trace of it */
@@ -70,7 +70,7 @@ bit poisoned_on_disk, syncing_on_disk, recovering_on_disk;
 
 byte boot = 1;
 bit state_lock, sync_lock;
-byte state_lock_of, sync_lock_of; /* who */
+byte state_lock_of, sync_lock_of; /* the process */
 bit writing[WRITERS];             /* holds its writers' lock */
 bit let_in[WRITERS], idle[WRITERS];
 bit is_open[WRITERS];             /* its description */
@@ -323,7 +323,7 @@ leave:
   goto again
 }
 
-/* The system writes a page when it likes; somebody kills a process; the power fails. */
+/* The system writes a page when it likes; a process is killed; the power fails. */
 active proctype World() {
   byte i;
   do
@@ -352,7 +352,7 @@ active proctype World() {
 
 #define COMPLETE ((added[0] == 0 || mem[0]) && (added[1] == 0 || mem[KEYS]))
 
-/* Always there: whoever is answered is answered rightly. */
+/* Always there: every answer is right. */
 active proctype Reader() {
   do
   :: atomic { (ANSWERS || HANDLES_ANSWER) && !COMPLETE && !gap[0] && !gap[1] -> assert(false) }

@@ -145,7 +145,7 @@ TEST_CASE("what is in memory of a range is counted up to the range's own end, in
     CHECK(mapping.resident_bytes() == bytes);
   }
   const std::vector<std::byte> head(4096);
-  CHECK_FALSE(must(Mapping::copy(file, head, 0, 4096, 8192)).resident_bytes().has_value());  // a copy is no file's
+  CHECK_FALSE(must(Mapping::copy(file, head, 0, 4096, 8192)).resident_bytes().has_value());  // a copy is not of a file
 }
 
 TEST_CASE("a stranger who may only read is told nothing of what is in memory, and one who may write is") {

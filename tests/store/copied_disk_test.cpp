@@ -170,7 +170,7 @@ TEST_CASE("a copy with holes gets its blocks when a writer opens it, or is refus
   });
 }
 
-// A copy of a file in use becomes adoptable where it takes the place of the original's bytes, and unclean elsewhere.
+// A copy of a file in use becomes adoptable where it replaces the original's bytes, and unclean elsewhere.
 TEST_CASE("a writer that adopts or recovers a file with holes gets its blocks first") {
   on_each_filesystem([](const SmallFilesystem& small) {
     for (const bool adopts : {true, false}) {

@@ -37,7 +37,7 @@ unsigned mode_of(const std::string& path) {
   return facts.st_mode & 07777U;
 }
 
-// The same on filesystems with unnamed files and without.
+// Runs the body on filesystems with unnamed files and without.
 template <class Body>
 void on_either_filesystem(Body body) {
   for (const bool no_unnamed : {false, true}) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr rlim_t kMostNeeded = 8;  // more than any of these needs at once
 
-// Of numbers not yet taken.
+// Leaves this many descriptor numbers free.
 void leave_free(rlim_t count) {
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);

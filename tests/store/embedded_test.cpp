@@ -194,7 +194,7 @@ void cut_and_grow(const std::string& path, std::uint64_t to, std::uint64_t all) 
   resize(path, all);
 }
 
-// Of a file that ends with an embedded filter, which begins at byte `at`; `whole` are its bytes.
+// Damages of a file that ends with an embedded filter, which begins at byte `at`; `whole` are its bytes.
 const std::vector<RangeDamage>& range_damages() {
   static const std::vector<RangeDamage> all{
       {"zero-filled", [](const std::string& path, std::uint64_t at,

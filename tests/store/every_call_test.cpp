@@ -546,7 +546,7 @@ void for_every_operation(const Check& check) {
   for (const auto& [call, times] : tried) sums += "  " + call + ": " + std::to_string(times);
   MESSAGE(sums);
   if (every != 1) return;
-  // What the protocol is made of has been tried, or the functions above are not in the place of libc's.
+  // All calls that the protocol is made of have been tried. Otherwise the functions above do not replace libc's.
   for (const char* call :
        {"openat", "fstat", "fstatat", "lstat", "statx", "pread", "pwrite", "fcntl", "fdatasync", "fsync", "mmap",
         "madvise", "linkat", "renameat", "posix_fallocate", "getrandom", "sync_file_range"}) {

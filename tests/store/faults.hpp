@@ -8,20 +8,20 @@
 
 namespace store_test::faults {
 
-// Called in the place of fdatasync: the errno, or 0. It may throw Killed. Nothing: the real one.
+// Called instead of fdatasync: the errno, or 0. It may throw Killed. Empty: the real one.
 extern std::function<int(int descriptor)> on_sync;
 
 // Called after every pwrite that wrote something.
 extern std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 
-// Called in the place of sync_file_range, by which the library asks whether the system failed to write a page: the
-// errno, or 0. Nothing: the real one.
+// Called instead of sync_file_range, with which the library asks whether the system failed to write a page: the errno,
+// or 0. Empty: the real one.
 extern std::function<int(int descriptor)> on_question;
 
 // Called after every file that was opened.
 extern std::function<void(int descriptor)> after_open;
 
-// Called in the place of every pread, with what it reads: the errno, or 0, and then it is read.
+// Called instead of every pread, with what it reads: the errno, or 0, and then it is read.
 extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
 
 // Called after every pread that read something.
@@ -30,8 +30,8 @@ extern std::function<void()> after_read;
 // Called before every posix_fallocate, with its length: the errno, or 0, and then the blocks are allocated.
 extern std::function<int(std::uint64_t bytes)> on_allocate;
 
-// Called in the place of fsync, by which the library syncs folders alone: the errno, or 0. Nothing: the real one, which
-// is left out where on_sync is set.
+// Called instead of fsync, with which the library syncs only folders: the errno, or 0. Empty: the real one, which is
+// left out if on_sync is set.
 extern std::function<int()> on_folder_sync;
 
 // Called before and after every lock command that works, with the command (F_OFD_SETLK or F_OFD_GETLK), the kind
@@ -47,7 +47,7 @@ extern std::function<void(const LockCall&)> after_lock;
 extern bool no_unnamed_files;                // as on filesystems without O_TMPFILE
 extern std::function<void()> before_naming;  // called before every linkat, renameat and renameat2 that is to work
 extern int naming_errno;                     // of every linkat, renameat and renameat2; 0: they work
-extern long filesystem_magic;                // that every fstatfs tells of; 0: the true one
+extern long filesystem_magic;                // that every fstatfs returns; 0: the true one
 extern int folder_open_errno;                // of opening a folder for reading; 0: it works
 
 // The number of the mount (the inode number of /sys/fs/TYPE/DEVICE), where filesystem_magic is one that has one; 0: the

@@ -50,7 +50,7 @@ std::string other_filter() {
   return read_bytes(dir.file());
 }
 
-// Of its low 32 bits, where no states are.
+// Sets one more of the low 32 bits, which are not states.
 std::uint64_t with_one_more_bit(std::uint64_t word) {
   std::uint64_t bit = 2;
   while ((word & bit) != 0) bit *= 2;

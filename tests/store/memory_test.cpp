@@ -74,7 +74,7 @@ TEST_CASE("whichever allocation fails while a file is replaced, the new one is h
   }
 }
 
-// The system tells of a failure once, and the words for it need memory.
+// The system tells of a failure once, and the message for it needs memory.
 TEST_CASE("a writer without memory for the failure that it is told of leaves no lock, and a file that nobody uses") {
   const faults::Scope scope;
   TempDir dir;

@@ -533,7 +533,7 @@ TEST_CASE("where a question cannot be asked, all is well") {
   }
 }
 
-// The thread that asks would be told instead of the one that syncs, which would store the mark.
+// The thread that asks would get the failure, and not the one that syncs, which would store the mark.
 TEST_CASE("a thread that asks the kernel while another one syncs takes no failure from it") {
   const faults::Scope scope;
   TempDir dir(memory_folder());

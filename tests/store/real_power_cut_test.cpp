@@ -201,7 +201,7 @@ pid_t start(const std::function<int()>& body) {
   REQUIRE(pid >= 0);
   if (pid != 0) return pid;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGBUS, SIG_DFL);  // after the cut that is a way to go; a sanitizer would tell of it
+  std::signal(SIGBUS, SIG_DFL);  // a process may end so after the cut; a sanitizer would report it
   _exit(body());
 }
 
@@ -359,7 +359,7 @@ class Cuts {
     board_->replaced.store(next);
   }
 
-  // Whatever the file says of itself, the keys below its marks are in it.
+  // Whatever the file's state is, the keys below its marks are in it.
   void judge_marks() {
     const OnDisk now = look_at(path());
     REQUIRE(now.slots.newest() != nullptr);

@@ -186,7 +186,7 @@ bool Process::replay(Filter& filter, unsigned owner) {
   return content(filter.add_keys(Keys::digests(digests_of(owner, filter.get_mark(owner)))).code());
 }
 
-// Of all keys in the owner's log, from that one on.
+// The digests of all keys in the owner's log, from that one on.
 Process::Digests Process::digests_of(unsigned owner, std::uint64_t from) const {
   Digests digests;
   for (std::uint64_t key = from, end = board_.logs[owner].written.load(); key < end; ++key)
@@ -251,7 +251,7 @@ void Process::read() {
   }
 }
 
-// Of all logs, old ones and those that are just being added.
+// Digests from all logs, old ones and those that are just being added.
 Process::Digests Process::some_acknowledged() {
   Digests digests;
   for (std::uint64_t i = 0; i < kQuestions; ++i) {

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{30};  // a lock is waited for 5 seconds at most
 constexpr std::uint64_t kLongEnough = 10;      // seconds in which each kind of event is met
 
-// Of all rounds.
+// The sums over all rounds.
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(Event::kNumber)> events{};
   std::map<Code, std::uint64_t> refusals;

@@ -187,7 +187,7 @@ TEST_CASE("a sync and a close that a stranger is in the way of are errors in tim
   }
 }
 
-// The system tells of one lock only, and that may be the stranger's: the writers' bytes are drawn by lot.
+// The system tells of one lock only, and that may be the stranger's: a writer locks a random byte.
 TEST_CASE("a stranger that locks a part of the writers' bytes hides no writer in another part") {
   for (const std::uint64_t part : {std::uint64_t{0}, format::kNumWriterLocks / 4, format::kNumWriterLocks / 2}) {
     CAPTURE(part);
