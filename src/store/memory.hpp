@@ -10,7 +10,8 @@
 namespace bfstore::store {
 
 // Not on a filesystem where one process may not see what another one wrote. `file` may be opened again, for writing,
-// too, unless `no_write`.
+// too, unless `no_write`. A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
+// the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
 // Huge pages are for reading and for loading: a writer among others syncs, and a sync writes every page with a new bit.

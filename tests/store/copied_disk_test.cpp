@@ -20,6 +20,7 @@
 
 #include "loop_disk.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;
@@ -168,6 +169,23 @@ TEST_CASE("a copy with holes gets its blocks when a writer opens it, or is refus
     CHECK(allocated(small.file("copy.bf")) < kBodyBytes + kBodyOffset);  // the hole after the header stays
     CHECK(maybes(opened(Filter::open(small.file("copy.bf"), OpenMode::kRead)), 7, 0, kMany) == kMany);
   });
+}
+
+// Every store would go to new blocks there.
+TEST_CASE("a new file on btrfs asks to keep its blocks, so that adding to it needs no room on a full disk") {
+  const SmallFilesystem small("btrfs");
+  if (!small.there()) {
+    tests::skip_case("no btrfs here");
+    return;
+  }
+  CHECK(created(small.file("f.bf"), of_8_mib()).close().ok());
+  const int file = open(small.file("f.bf").c_str(), O_RDONLY | O_CLOEXEC);
+  int flags = 0;
+  REQUIRE(ioctl(file, FS_IOC_GETFLAGS, &flags) == 0);
+  close(file);
+  CHECK((flags & FS_NOCOW_FL) != 0);
+  small.fill_up();
+  CHECK(use(small.file("f.bf")) == kUsed);
 }
 
 // A copy of a file in use becomes adoptable where it takes the place of the original's bytes, and unclean elsewhere.
