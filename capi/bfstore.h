@@ -456,8 +456,10 @@ BFS_API const char* bfs_code_name(int32_t code);
 BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
 
 /* Opens a file.  Flags: those of o.
- * For reading.  The handle reads the header's four pages and the end word, whatever the size of the file.  A symbolic
- * link is followed, unless BFS_OPEN_NOFOLLOW is given.
+ * For reading.  The handle reads the header's four pages and the end word, whatever the size of the file, unless
+ * BFS_OPEN_POPULATE, COPY, VERIFY or TOLERATE_DAMAGE is given.  On an overlay filesystem the kernel first copies a file
+ * of a lower layer up as a whole, unless the file is sealed.  A killed writer's file is synced.
+ * A symbolic link is followed, unless BFS_OPEN_NOFOLLOW is given.
  * For writing.  The file is marked dirty, durably, before this returns, so that a later crash is noticed.  Before that
  * a copy that has holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC. A dirty
  * file without a live writer is adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty
@@ -773,6 +775,8 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
  * writes, which it writes down in the file (poisons): not for every lookup.
+ * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this alone
+ * that the file was replaced: bfs_health stays BFS_OK there, and lookups keep the answers of the old file.
  * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 

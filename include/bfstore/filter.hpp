@@ -203,6 +203,8 @@ class Filter {
   // For a range of a file: true if the path still names the file, and the filter is in its place.
   // Asks the file system, and the kernel for failed writes, which it writes down in the file (poisons). kInvalid for a
   // buffer.
+  // A reader of a sealed file in a lower layer of an overlay filesystem (a container's image) learns by this alone that
+  // the file was replaced: health() and lookups stay as they were.
   [[nodiscard]] Result<bool> is_current() const;
   // Without a wish it reads memory only, and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;

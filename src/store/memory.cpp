@@ -8,8 +8,23 @@ namespace bfstore::store {
 using base::fail;
 using region::File;
 
+namespace {
+
+// Then it is never written to again, but for the news that another file replaced it.
+bool is_sealed(const File& file) {
+  const auto facts = file.facts();
+  const auto header = read_header(file);
+  if (!facts || !header) return false;
+  const auto checked = format::check_identity(header_there(*header, *facts), format::Form::kFile, facts->bytes, false);
+  const auto identity = checked.identity();
+  return identity && identity->seal;
+}
+
+}  // namespace
+
 // Checks that processes share the file as memory. On an overlay a reader that opens a file before its first writer
-// keeps the lower layer's file for good. So such a reader makes itself the first writer, for a moment.
+// keeps the lower layer's file for good. So such a reader makes itself the first writer, for a moment. A sealed file
+// has no first writer.
 Error check_sharing(File& file, File::Access access, bool no_write) {
   const auto sharing = file.sharing();
   if (!sharing) return sharing.error();
@@ -18,11 +33,12 @@ Error check_sharing(File& file, File::Access access, bool no_write) {
                                        ": on a network or FUSE filesystem, where a reader may miss another machine's "
                                        "writes. Copy it to a local disk, or allow any filesystem.");
   }
-  if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite) return {};
+  if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite || is_sealed(file)) return {};
   if (no_write || !file.open_again(File::Access::kReadWrite)) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": on an overlay filesystem, and this process may not write to it, so it would "
-                                       "miss later writes. If no process writes to it, allow any filesystem.");
+    return fail(Code::kFilesystem,
+                file.path() +
+                    ": on an overlay filesystem, and this process may not write to it, so it would "
+                    "miss later writes. If no process writes to it, seal it or allow any filesystem.");
   }
   auto again = file.open_again(access);
   if (!again) return again.error();

@@ -11,6 +11,8 @@ namespace bfstore::store {
 
 // Refuses a filesystem on which one process may not see what another one wrote. May open `file` again, for writing,
 // too, unless `no_write`.
+// A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
+// the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
 // Huge pages are for reading and for bulk loading. A writer next to others syncs, and a sync writes every page with a

@@ -131,6 +131,36 @@ TEST_CASE("a file that is let in is read as a whole, populated or copied: the co
   CHECK(bytes_read([&] { opened(Filter::open(dir.file(), OpenMode::kWrite, {.map = kPopulate})); }) >= kBody);
 }
 
+// The pages are read more than once: whether another process changes them is not known before.
+TEST_CASE("a reader reads the four pages of the header and the end word, whatever the size of the file") {
+  for (const bool in_use : {false, true}) {
+    CAPTURE(in_use);
+    std::vector<std::uint64_t> sums;
+    for (const std::uint64_t body : {kBody / 64, kBody, 8 * kBody}) {
+      const faults::Scope scope;
+      const TempDir dir;
+      Options options;
+      options.num_bits = 8 * body;
+      options.num_probes = 6;
+      Filter writer = created(dir.file(), options);
+      if (!in_use) CHECK(writer.close().ok());
+      const std::uint64_t end_word = std::filesystem::file_size(dir.file()) - 8;
+      std::uint64_t sum = 0;
+      faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+        CHECK((offset + bytes <= 4 * kPage || (offset == end_word && bytes == 8)));
+        sum += bytes;
+        return 0;
+      };
+      populated_bytes = 0;
+      const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+      CHECK(populated_bytes <= 6 * kPage);
+      CHECK(sum >= 4 * kPage);
+      sums.push_back(sum);
+    }
+    CHECK(sums == std::vector<std::uint64_t>(3, sums.front()));
+  }
+}
+
 // All of it was once read before it was looked at whether it may be used.
 TEST_CASE("of a large file that a reader is refused, next to nothing is read, neither populated nor copied") {
   for (const Refusal& refusal : refusals()) {

@@ -20,6 +20,7 @@
 
 #include "loop_disk.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;
@@ -170,7 +171,24 @@ TEST_CASE("a copy with holes gets its blocks when a writer opens it, or is refus
   });
 }
 
-// A copy of a file in use becomes adoptable where it replaces the original's bytes, and unclean elsewhere.
+// Every store would go to new blocks there.
+TEST_CASE("a new file on btrfs asks to keep its blocks, so that adding to it needs no room on a full disk") {
+  const SmallFilesystem small("btrfs");
+  if (!small.there()) {
+    tests::skip_case("no btrfs here");
+    return;
+  }
+  CHECK(created(small.file("f.bf"), of_8_mib()).close().ok());
+  const int file = open(small.file("f.bf").c_str(), O_RDONLY | O_CLOEXEC);
+  int flags = 0;
+  REQUIRE(ioctl(file, FS_IOC_GETFLAGS, &flags) == 0);
+  close(file);
+  CHECK((flags & FS_NOCOW_FL) != 0);
+  small.fill_up();
+  CHECK(use(small.file("f.bf")) == kUsed);
+}
+
+// A copy of a file in use becomes adoptable where it takes the place of the original's bytes, and unclean elsewhere.
 TEST_CASE("a writer that adopts or recovers a file with holes gets its blocks first") {
   on_each_filesystem([](const SmallFilesystem& small) {
     for (const bool adopts : {true, false}) {

@@ -91,7 +91,7 @@ bool LoopDisk::make_image(std::uint64_t bytes) const {
   const bool sized = ftruncate(image, static_cast<off_t>(bytes)) == 0;
   close(image);
   mkdir(mount_point_.c_str(), 0700);
-  const std::string force = type_ == "xfs" ? "-f" : "-F";
+  const std::string force = type_.rfind("ext", 0) == 0 ? "-F" : "-f";
   return sized && run({"mkfs." + type_, "-q", force, image_});
 }
 

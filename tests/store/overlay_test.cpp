@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,11 +24,23 @@ std::string layers;  // the folder of everything
 
 std::string merged() { return layers + "/merged/filter.bf"; }
 
+void make_filter(const std::string& path) { CHECK(created(path).close().ok()); }
+
+// Writer 1 has added keys to it.
+void make_sealed(const std::string& path) {
+  const std::string source = layers + "/source.bf";
+  Filter filter = created(source);
+  add_keys(filter, 1, 0, kSome);
+  CHECK(filter.close().ok());
+  CHECK(seal(source, path).ok());
+  CHECK(remove(source.c_str()) == 0);
+}
+
 // A filter in the lower layer, and the overlay as it was made; gone with the object.
 class Overlay {
  public:
-  explicit Overlay(bool writable) {
-    CHECK(created(layers + "/lower/filter.bf").close().ok());
+  explicit Overlay(bool writable, void (*make)(const std::string& path) = make_filter) {
+    make(layers + "/lower/filter.bf");
     const std::string upper = writable ? ",upperdir=" + layers + "/upper,workdir=" + layers + "/work" : "";
     const std::string options = "lowerdir=" + layers + "/lower" + (writable ? upper : ":" + layers + "/empty");
     REQUIRE(mount("none", (layers + "/merged").c_str(), "overlay", 0, options.c_str()) == 0);
@@ -40,6 +53,8 @@ class Overlay {
     remove((layers + "/upper/filter.bf").c_str());
   }
 };
+
+bool is_copied_up() { return access((layers + "/upper/filter.bf").c_str(), F_OK) == 0; }
 
 bool make_layers(const std::string& folder) {
   if (!own_mounts() || mount("none", folder.c_str(), "tmpfs", 0, "size=16m") != 0) return false;
@@ -68,6 +83,43 @@ TEST_CASE("on an overlay that can not be written to a reader is refused unless t
   const Overlay overlay(false);
   CHECK(open_code(merged(), OpenMode::kRead) == Code::kFilesystem);
   CHECK(answers_no(opened(Filter::open(merged(), OpenMode::kRead, {.any_filesystem = true}))));
+}
+
+// A filter in a container's image, which once was copied up as a whole by its first reader, or refused.
+TEST_CASE("a sealed file of a lower layer is read where it is, whether or not the overlay can be written to") {
+  for (const bool writable : {true, false}) {
+    CAPTURE(writable);
+    const Overlay overlay(writable, make_sealed);
+    for (const OpenOptions& options : {OpenOptions{}, OpenOptions{.no_write = true}, OpenOptions{.verify = true}}) {
+      const Filter reader = opened(Filter::open(merged(), OpenMode::kRead, options));
+      CHECK(maybes(reader, 1, 0, kSome) == kSome);
+      CHECK(answers_no(reader));
+      CHECK(reader.is_current().value());
+    }
+    CHECK_FALSE(is_copied_up());
+  }
+  const Overlay overlay(true);
+  CHECK_FALSE(is_copied_up());
+  CHECK(answers_no(opened(Filter::open(merged(), OpenMode::kRead))));
+  CHECK(is_copied_up());
+}
+
+// Its mapping is of the lower layer's file, and the news that another one replaces it is in the upper one's.
+TEST_CASE("a reader of a sealed file of a lower layer learns by is_current that the file is, or was, replaced") {
+  const Overlay overlay(true, make_sealed);
+  const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
+  Options options = small_options();
+  options.replace = options.unpublished = true;
+  Filter fresh = created(merged(), options);
+  CHECK(fresh.supersede().ok());
+  CHECK(is_copied_up());
+  CHECK_FALSE(reader.is_current().value());
+  add_keys(fresh, 2, 0, kSome);
+  CHECK(fresh.publish().ok());
+  CHECK_FALSE(reader.is_current().value());
+  const Filter again = opened(Filter::open(merged(), OpenMode::kRead));
+  CHECK(again.is_current().value());
+  CHECK(maybes(again, 2, 0, kSome) == kSome);
 }
 
 TEST_CASE("a new filter on an overlay is like any other") {
