@@ -240,6 +240,40 @@ TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, o
 }
 
 TEST_CASE(
+    "whichever allocation fails while a filter is saved, dumped or loaded, it is BFS_ENOMEM, and nothing is left "
+    "behind") {
+  const Fixture file;
+  const std::string copy = file.dir.file("copy");
+  bfs_filter* filter = nullptr;
+  REQUIRE(bfs_open(file.path.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
+  whichever_allocation_fails(
+      "save", [&](bfs_error* error) { return bfs_save(filter, copy.c_str(), 0, 0, error); },
+      [&] {
+        file.check_whole();
+        if (file.dir.names().size() == 2) REQUIRE(std::remove(copy.c_str()) == 0);
+      });
+  std::uint64_t bytes = 0;
+  REQUIRE(bfs_dump(filter, nullptr, 0, 0, &bytes, nullptr) == BFS_OK);
+  std::vector<std::byte> memory(bytes);
+  whichever_allocation_fails(
+      "dump", [&](bfs_error* error) { return bfs_dump(filter, memory.data(), bytes, 0, nullptr, error); });
+  REQUIRE(bfs_save(filter, copy.c_str(), 0, 0, nullptr) == BFS_OK);
+  REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
+  const std::string whole = read_bytes(copy);
+  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
+  options.flags = BFS_OPEN_READ;
+  for (const auto& [from, size] : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
+                                   std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
+    whichever_allocation_fails("load", [&](bfs_error* error) {
+      bfs_filter* loaded = nullptr;
+      const std::int32_t code = bfs_load(from, size, &options, &loaded, error);
+      REQUIRE((loaded == nullptr) == (code != BFS_OK));
+      return code == BFS_OK ? bfs_close(loaded, nullptr) : code;
+    });
+  }
+}
+
+TEST_CASE(
     "whichever allocation fails while a file is sealed or verified, it is BFS_ENOMEM, and nothing is left behind") {
   const Fixture file;
   const std::string sealed = file.dir.file("sealed");

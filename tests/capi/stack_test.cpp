@@ -183,6 +183,29 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
   file.check_close("with a loss");
 }
 
+TEST_CASE("saving, dumping and loading a filter needs little stack") {
+  File file;
+  file.check_open("to save", BFS_OPEN_WRITE);
+  const std::string copy = file.dir.file("copy");
+  check("bfs_save", BFS_OK, [&] { return bfs_save(file.filter, copy.c_str(), 0, 0, &error); });
+  check("bfs_save replacing", BFS_OK,
+        [&] { return bfs_save(file.filter, copy.c_str(), BFS_OPTION_REPLACE, 0, &error); });
+  std::uint64_t bytes = 0;
+  check("bfs_dump of nothing", BFS_OK, [&] { return bfs_dump(file.filter, nullptr, 0, 0, &bytes, &error); });
+  std::vector<std::byte> memory(bytes);
+  check("bfs_dump", BFS_OK, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, nullptr, &error); });
+  file.check_close("what was saved");
+  const std::string whole = read_bytes(copy);
+  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
+  options.flags = BFS_OPEN_READ;
+  for (const auto& [from, size] : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
+                                   std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
+    bfs_filter* loaded = nullptr;
+    check("bfs_load", BFS_OK, [&] { return bfs_load(from, size, &options, &loaded, &error); });
+    CHECK(bfs_close(loaded, nullptr) == BFS_OK);
+  }
+}
+
 TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   File file;
   const std::uint32_t flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;

@@ -5,6 +5,9 @@
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "image.hpp"
@@ -213,6 +216,41 @@ void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   bfs_close(plain.filter, nullptr);
 }
 
+std::string bytes_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The bytes of the image are loaded only if a process that has this file alone could open it, and answer alike.
+void load(const char* path) {
+  const std::string bytes = bytes_of(path);
+  bfs_filter* loaded = nullptr;
+  bfs_error error = fuzz::no_error();
+  for (const void* key : {static_cast<const void*>(nullptr), fuzz::secret()}) {
+    const bfs_open_options options = fuzz::open_options(BFS_OPEN_READ, key);
+    const std::int32_t code = bfs_load(bytes.data(), bytes.size(), &options, &loaded, &error);
+    loaded = fuzz::made(code, loaded, error).filter;
+    if (code != BFS_EKEY) break;
+  }
+  if (loaded == nullptr) return;
+  const auto reader = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_STRICT);
+  const bool embedded = bytes[bfstore::format::kFormField.offset] != 1;  // which no file is
+  if (!embedded) {
+    check(reader.filter != nullptr, "what is loaded opens", reader.code);
+    const std::vector<std::uint64_t> digests = some_digests(reader.filter);
+    check(answers_to(loaded, digests) == answers_to(reader.filter, digests), "loaded bytes answer as the file does");
+    const std::string copy = fuzz::scratch("saved.bf");
+    unlink(copy.c_str());
+    check(bfs_save(reader.filter, copy.c_str(), 0, 0, nullptr) == BFS_OK, "a clean file is saved");
+    const auto saved = fuzz::open_file(copy.c_str(), BFS_OPEN_READ);
+    check(saved.filter != nullptr, "what was saved opens", saved.code);
+    check(answers_to(saved.filter, digests) == answers_to(loaded, digests), "a saved file answers as its source does");
+    bfs_close(saved.filter, nullptr);
+  }
+  bfs_close(reader.filter, nullptr);
+  bfs_close(loaded, nullptr);
+}
+
 // A copy answers as before, and a guarded handle has no no that was none; neither ends the process.
 void cut_off(const char* path, unsigned calls) {
   const auto guarded = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_GUARD);
@@ -254,6 +292,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned calls = image.calls;
   const char* path = file.path();
   State state;
+  load(path);
   read(path, calls, state.present);
   const auto sealed = fuzz::Sealed::read(path);
   if (sealed) {

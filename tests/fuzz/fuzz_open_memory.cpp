@@ -1,6 +1,6 @@
-// Any bytes as a filter in memory: wrapped as an embedded record and in the bare form, for reading and for writing, and
-// read as a range of a file. The input's first byte chooses; the rest are the bytes. They are at the end of their
-// allocation, so that the address sanitizer sees a read after them.
+// Any bytes as a filter in memory: wrapped as an embedded record and in the bare form, for reading and for writing,
+// loaded, dumped, and read as a range of a file. The input's first byte chooses; the rest are the bytes. They are at
+// the end of their allocation, so that the address sanitizer sees a read after them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -68,10 +68,66 @@ void ask_bare(Input bytes, const bfs_filter* filter) {
   }
 }
 
+bfs_filter* load(const std::uint8_t* bytes, std::size_t size, std::uint32_t flags) {
+  bfs_filter* filter = nullptr;
+  bfs_error error = fuzz::no_error();
+  const auto load_with = [&](const void* key) {
+    const bfs_open_options options = fuzz::open_options(flags, key);
+    return bfs_load(bytes, size, &options, &filter, &error);
+  };
+  std::int32_t code = load_with(nullptr);
+  if (code == BFS_EKEY) {
+    check(load_with(fuzz::other_secret()) == BFS_EKEY, "another key is refused");
+    code = load_with(fuzz::secret());
+  }
+  return fuzz::made(code, filter, error).filter;
+}
+
+void check_same_answers(const bfs_filter* one, const bfs_filter* other) {
+  for (std::size_t i = 0; i < fuzz::kKeys; ++i) {
+    const std::uint64_t digest = fuzz::digest(i);
+    check(bfs_contains_digest(one, digest) == bfs_contains_digest(other, digest), "a copy answers as its source does");
+    const std::string key = fuzz::key(i);
+    check(bfs_contains(one, key.data(), key.size()) == bfs_contains(other, key.data(), key.size()),
+          "a copy hashes as its source does");
+  }
+}
+
+// Dumped to an odd address, and loaded from there.
+void dump_and_load(const bfs_filter* filter) {
+  std::uint64_t size = 0;
+  check(bfs_dump(filter, nullptr, 0, 0, &size, nullptr) == BFS_OK, "what is loaded can be dumped");
+  const std::unique_ptr<std::uint8_t[]> memory(new std::uint8_t[size + 1]);
+  check(bfs_dump(filter, memory.get() + 1, size, 0, nullptr, nullptr) == BFS_OK, "what is loaded is dumped");
+  bfs_filter* const again = load(memory.get() + 1, size, BFS_OPEN_READ);
+  check(again != nullptr, "what was dumped is loaded");
+  check_same_answers(again, filter);
+  bfs_close(again, nullptr);
+}
+
+// At an odd address, and gone when the handle is asked. A file is loaded, too, and not wrapped.
+void load_them(Input bytes, std::uint32_t bare) {
+  std::unique_ptr<std::uint8_t[]> odd(new std::uint8_t[bytes.size() + 1]);
+  std::copy(bytes.begin(), bytes.end(), odd.get() + 1);
+  bfs_filter* const loaded = load(odd.get() + 1, bytes.size(), bare | BFS_OPEN_READ);
+  odd.reset();
+  const Memory memory = copy_of(bytes);
+  bfs_filter* const wrapped = wrap(memory.get(), bytes.size(), bare | BFS_OPEN_READ);
+  check(wrapped == nullptr || loaded != nullptr, "what is wrapped is loaded");
+  if (loaded == nullptr) return;
+  fuzz::ask(loaded, {});
+  fuzz::facts(loaded);
+  if (wrapped != nullptr) check_same_answers(loaded, wrapped);
+  dump_and_load(loaded);
+  bfs_close(wrapped, nullptr);
+  bfs_close(loaded, nullptr);
+}
+
 void use_memory(Input bytes, unsigned how) {
   const Memory memory = copy_of(bytes);
   const std::uint32_t bare = (how & kBare) != 0 ? BFS_OPEN_BARE : 0;
   const bool writing = (how & kWrite) != 0;
+  load_them(bytes, bare);
   fuzz::KeySet present;
   bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_OPEN_WRITE : BFS_OPEN_READ));
   if (bare != 0) ask_bare(bytes, filter);

@@ -159,6 +159,8 @@ void writer(Scene& scene) {
   for (const unsigned owner : kOwners) add_some(*scene.handle, owner, kSome, kSome);
 }
 
+void onlooker(Scene& scene) { REQUIRE(open_it(scene, OpenMode::kRead).ok()); }
+
 void recoverer(Scene& scene) { REQUIRE(open_it(scene, OpenMode::kWrite, kRecover).ok()); }
 
 void last_recoverer(Scene& scene) {
@@ -208,6 +210,7 @@ Error say_recovered(Scene& scene) {
 }
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
+Error save_it(Scene& scene) { return scene.handle->save(sealed_in(scene)); }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
   scene.handle.reset();
@@ -242,6 +245,12 @@ void check_sealed(const Scene& scene) {
 }
 void is_sealed(Scene& scene) {
   check_sealed(scene);
+  std::filesystem::remove(sealed_in(scene));
+}
+// Not sealed, but under the name that the aftermath looks at: complete and clean, or not there.
+void is_saved(Scene& scene) {
+  CHECK(state_of(sealed_in(scene)) == FileState::kClean);
+  CHECK(nothing_lost(scene, opened(Filter::open(sealed_in(scene), OpenMode::kRead))));
   std::filesystem::remove(sealed_in(scene));
 }
 void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
@@ -307,6 +316,8 @@ const Operation kOperations[] = {
     {"say that the last owner has recovered", unclean, last_recoverer, say_recovered, is_recovered},
     {"seal a file", looked_at, nobody, seal_it, is_sealed},
     {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
+    {"save a file that is read", looked_at, onlooker, save_it, is_saved},
+    {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
     {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},
     {"close beside a writer", in_use, writer, close_it, is_in_use, kSome},
     {"close as the last recoverer", unclean, recoverer, close_it, is_paused},
@@ -416,7 +427,7 @@ void check_replaced(const Scene& scene, bool with_keys) {
 
 void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {
   check_handles(scene);
-  if (std::filesystem::exists(sealed_in(scene))) is_sealed(scene);
+  if (std::filesystem::exists(sealed_in(scene))) operation.act == save_it ? is_saved(scene) : is_sealed(scene);
   const bool there = std::filesystem::exists(scene.path);
   if (operation.name_of_file == kNew) {
     scene.handle.reset();
@@ -516,7 +527,8 @@ void check_death(const Operation& operation, std::size_t number, int outcome) {
   attempt.acknowledge();
   for (const std::string& name : attempt.scene.dir.names()) {
     const bool temporary = operation.name_of_file == kReplaced && name.rfind(".bfs", 0) == 0;
-    CHECK((name == "filter.bf" || temporary || (operation.act == seal_it && name == "sealed")));
+    CHECK((name == "filter.bf" || temporary ||
+           ((operation.act == seal_it || operation.act == save_it) && name == "sealed")));
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }

@@ -1,0 +1,172 @@
+"""bfs_save, bfs_dump and bfs_load, and a file_id of the caller's choice, as a binding uses them.
+
+Arguments: the shared library, capi/bfstore.h.
+"""
+import ctypes
+import os
+import pathlib
+import unittest
+from ctypes import byref, c_char, c_uint64
+
+from support import CODES, COUNT, EINVAL, LIBRARY, Case, bfs
+
+KEYS = [b"key-%d" % i for i in range(COUNT // 4)]
+SECRET = bytes(range(16))
+FILE_ID = bytes(range(1, 17))
+
+
+def fill(handle):
+    for key in KEYS:
+        assert LIBRARY.bfs_add(handle, key, len(key)) >= 0
+    return handle
+
+
+def has_all(handle):
+    return all(LIBRARY.bfs_contains(handle, key, len(key)) == 1 for key in KEYS)
+
+
+def maybes(handle):
+    return sum(LIBRARY.bfs_contains(handle, b"absent-%d" % i, len(b"absent-%d" % i)) for i in range(COUNT))
+
+
+def save(handle, path, flags=0, mode=0):
+    error = bfs.new_error()
+    return LIBRARY.bfs_save(handle, path, flags, mode, byref(error)), error.message
+
+
+def dump(handle, flags=0, skew=0):
+    """The bytes, written `skew` bytes after an address that is a multiple of 64."""
+    size = c_uint64()
+    assert LIBRARY.bfs_dump(handle, None, 0, flags, byref(size), None) == 0
+    memory = (c_char * (size.value + 128))()
+    address = -(-ctypes.addressof(memory) // 64) * 64 + skew
+    assert LIBRARY.bfs_dump(handle, address, size.value, flags, None, None) == 0
+    return ctypes.string_at(address, size.value)
+
+
+class Save(Case):
+    def load(self, data, flags=bfs.READ, key=None):
+        memory = ctypes.create_string_buffer(data, len(data))
+        handle = bfs.call(LIBRARY.bfs_load, ctypes.addressof(memory), len(data), bfs.open_options(flags, key))
+        ctypes.memset(memory, 0xff, len(data))  # the handle has its own
+        self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
+        return handle
+
+    def open(self, path, flags=bfs.READ, **given):
+        handle = bfs.open_with(LIBRARY, path, flags, **given)
+        self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
+        return handle
+
+    def test_a_filter_goes_from_a_file_to_memory_and_back(self):
+        for layout in bfs.LAYOUTS:
+            for key in (None, SECRET):
+                with self.subTest(layout=layout, keyed=key is not None):
+                    path = self.folder + b"/" + layout.encode() + (b"-keyed" if key else b"")
+                    source = fill(self.create(path, layout=layout, key=key, hash="siphash" if key else "xxh3", note=b"mine"))
+                    false_positives = maybes(source)
+                    self.assertLess(false_positives, COUNT // 20)
+                    for skew in (0, 1, 63):
+                        loaded = self.load(dump(source, skew=skew), key=key)
+                        self.assertTrue(has_all(loaded))
+                        self.assertEqual(maybes(loaded), false_positives)
+                        self.assertEqual(LIBRARY.bfs_add(loaded, b"k", 1), CODES["BFS_EREADONLY"])
+                    writable = self.load(dump(source), bfs.WRITE, key)
+                    self.assertGreaterEqual(LIBRARY.bfs_add(writable, b"late", 4), 0)
+                    self.assertEqual(save(writable, path + b".saved"), (0, b""))
+                    saved = self.open(path + b".saved", bfs.WRITE, key=key)
+                    self.assertTrue(has_all(saved))
+                    self.assertEqual(LIBRARY.bfs_contains(saved, b"late", 4), 1)
+                    self.close(saved)
+                    with open(path + b".saved", "rb") as file:
+                        self.assertTrue(has_all(self.load(file.read(), key=key)))
+
+    def test_a_saved_file_has_the_marks_and_the_count_of_its_source(self):
+        source = fill(self.create())
+        self.assertEqual(LIBRARY.bfs_sync(source, 3, 4, 5, None), 0)
+        copy = self.folder + b"/copy"
+        self.assertEqual(save(source, copy, mode=0o640), (0, b""))
+        self.assertEqual(os.stat(copy).st_mode & 0o700, 0o600)
+        saved = self.open(copy)
+        self.assertEqual(LIBRARY.bfs_get_mark(saved, 3, 4), 5)
+        self.assertEqual(bfs.statistics(LIBRARY, saved).keys_added, bfs.statistics(LIBRARY, source).keys_added)
+        with open(copy, "rb") as file:
+            loaded = self.load(file.read())
+        self.assertEqual(LIBRARY.bfs_get_mark(loaded, 3, 4), 5)
+        self.assertEqual(LIBRARY.bfs_list_marks(loaded, None, 0, None), 1)
+        self.assertEqual(LIBRARY.bfs_sync(loaded, 3, 4, 6, None), EINVAL)
+        self.assertEqual(save(source, copy)[0], CODES["BFS_EEXIST"])
+        self.assertEqual(save(source, copy, bfs.OPTION_REPLACE)[0], 0)
+        self.assertEqual(LIBRARY.bfs_health(saved), CODES["BFS_ESUPERSEDED"])
+
+    def test_the_bare_form_takes_what_fits_and_says_what_does_not(self):
+        bare = self.load(dump(fill(self.create(seed=0)), bfs.OPEN_BARE), bfs.READ | bfs.OPEN_BARE)
+        self.assertTrue(has_all(bare))
+        error = bfs.new_error()
+        size = c_uint64()
+        seeded = self.create(self.folder + b"/seeded", seed=1)
+        self.assertEqual(LIBRARY.bfs_dump(seeded, None, 0, bfs.OPEN_BARE, byref(size), byref(error)), EINVAL)
+        self.assertIn(b"seed", error.message)
+
+    def test_replicas_with_one_file_id_are_equal_byte_for_byte(self):
+        files = []
+        for number in range(2):
+            path = self.folder + b"/replica-%d" % number
+            handle = fill(self.create(path, seed=1, file_id=FILE_ID, flags=bfs.OPTION_UNPUBLISHED))
+            self.assertEqual(LIBRARY.bfs_publish(handle, None), 0)
+            files.append(path)
+            dumped = dump(handle, bfs.OPTION_FILE_ID)
+            self.assertEqual(dumped, dump(handle, bfs.OPTION_FILE_ID))
+            self.assertNotEqual(dumped, dump(handle))
+            self.assertEqual(save(handle, path + b".saved", bfs.OPTION_FILE_ID)[0], 0)
+            files.append(path + b".saved")
+        contents = {pathlib.Path(os.fsdecode(path)).read_bytes() for path in files}
+        self.assertEqual(len(contents), 1)
+        self.assertEqual(contents.pop()[88:104], FILE_ID)
+        self.assertIn(b"file_id", self.fails("BFS_EINVAL", LIBRARY.bfs_create, files[0],
+                                             bfs.options(capacity=1, file_id=FILE_ID, flags=bfs.OPTION_REPLACE)))
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, bfs.options(capacity=1, file_id=bytes(16)))
+
+    def test_wrong_arguments_are_refused(self):
+        handle = self.create()
+        size, out = c_uint64(7), ctypes.c_void_p(1)
+        self.assertEqual(LIBRARY.bfs_save(None, self.path, 0, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_save(handle, None, 0, 0, None), EINVAL)
+        self.assertEqual(save(handle, self.path + b"2", mode=0o1000)[0], EINVAL)
+        self.assertEqual(LIBRARY.bfs_dump(None, None, 0, 0, byref(size), None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_dump(handle, None, 0, 0, None, None), EINVAL)
+        buffer = (c_char * 100)()
+        self.assertEqual(LIBRARY.bfs_dump(handle, buffer, 100, 0, byref(size), None), EINVAL)
+        self.assertGreater(size.value, 100)
+        self.assertEqual(bytes(buffer), bytes(100))
+        options = bfs.open_options()
+        for arguments in ((None, 100, options, out), (buffer, 100, None, out), (buffer, 100, options, None)):
+            error = bfs.new_error()
+            data, length, given, to = arguments
+            self.assertEqual(LIBRARY.bfs_load(data, length, byref(given) if given else None, byref(to) if to else None,
+                                              byref(error)), EINVAL)
+            self.assertNotEqual(error.message, b"")
+        self.assertIsNone(out.value)
+        self.assertEqual(LIBRARY.bfs_load(buffer, 100, byref(options), byref(out), None), CODES["BFS_ETOOSHORT"])
+        self.assertEqual(LIBRARY.bfs_load(buffer, 0, byref(options), byref(out), None), CODES["BFS_ETOOSHORT"])
+
+    def test_every_flag_that_is_not_taken_is_named(self):
+        handle = self.create()
+        taken = {"bfs_save": bfs.OPEN_ANY_FILESYSTEM | bfs.OPTION_REPLACE | bfs.OPTION_FILE_ID,
+                 "bfs_dump": bfs.OPEN_BARE | bfs.OPTION_FILE_ID, "bfs_load": bfs.READ | bfs.WRITE | bfs.OPEN_BARE}
+        size, out, buffer = c_uint64(), ctypes.c_void_p(), (c_char * 100)()
+        for bit in (1 << i for i in range(32)):
+            for name, flags in taken.items():
+                if bit & flags:
+                    continue
+                error = bfs.new_error()
+                code = {"bfs_save": lambda: LIBRARY.bfs_save(handle, self.path + b"2", bit, 0, byref(error)),
+                        "bfs_dump": lambda: LIBRARY.bfs_dump(handle, None, 0, bit, byref(size), byref(error)),
+                        "bfs_load": lambda: LIBRARY.bfs_load(buffer, 100, byref(bfs.open_options(bfs.READ | bit)),
+                                                             byref(out), byref(error))}[name]()
+                self.assertEqual(code, EINVAL, (name, hex(bit)))
+                self.assertIn(name.encode() + b": does not take", error.message)
+        self.assertEqual(os.listdir(self.folder), [os.path.basename(self.path)])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
