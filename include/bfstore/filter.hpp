@@ -50,8 +50,8 @@ class Filter {
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
   // Reads in place an embedded filter that lies `offset` bytes into a file and is at most `max_bytes` long
-  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. Of the options: `map`, `key` and
-  // `any_filesystem`.
+  // (0: up to the end of the file). The offset may be any multiple of 64. Read only. Of the options: `map`, `key`,
+  // `any_filesystem`, `no_follow`, `no_write` and `descriptor`.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                    const OpenOptions& options = {});
 
@@ -173,6 +173,8 @@ class Filter {
   // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other
   // programs what it knew.
   // Of a range of a file: whether the path still names the file, and the filter is in its place.
+  // By a descriptor no path is known: false if the file is not whole, is superseded, or had a name when it was opened
+  // and has none now.
   // Asks the file system, and the kernel for failed writes. kInvalid for a buffer.
   // A reader of a sealed file in a lower layer of an overlay filesystem (a container's image) learns by this alone that
   // the file was replaced: health() and lookups stay as they were.
