@@ -725,8 +725,8 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
  * writes, which it writes down in the file (poisons): not for every lookup.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
- * alone that the file was replaced: bfs_health stays BFS_OK there, and lookups keep the answers of the old file. Codes:
- * EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
+ * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
+ * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */

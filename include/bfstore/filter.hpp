@@ -177,7 +177,7 @@ class Filter {
   // and has none now.
   // Asks the file system, and the kernel for failed writes. kInvalid for a buffer.
   // A reader of a sealed file in a lower layer of an overlay filesystem (a container's image) learns by this alone that
-  // the file was replaced: health() and lookups stay as they were.
+  // the file was replaced or overwritten: health() and lookups stay as they were.
   [[nodiscard]] Result<bool> is_current() const;
   // Without a wish it reads memory, and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;
