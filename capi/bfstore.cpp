@@ -136,9 +136,10 @@ constexpr std::uint32_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLU
 constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
 constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                        BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
-                                       BFS_OPEN_NO_WRITE | BFS_OPEN_RANGE | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
+                                       BFS_OPEN_NO_WRITE | BFS_OPEN_RANGE | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE |
+                                       BFS_OPEN_FD;
 constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
-                                        BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE;
+                                        BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
 constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                          BFS_OPTION_FILE_ID;
@@ -155,14 +156,15 @@ struct FlagName {
 #define BFS_FLAG_NAME(name) \
   FlagName { name, #name }
 constexpr FlagName kFlagNames[] = {
-    BFS_FLAG_NAME(BFS_OPEN_READ),      BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
-    BFS_FLAG_NAME(BFS_OPEN_POPULATE),  BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
-    BFS_FLAG_NAME(BFS_OPEN_GUARD),     BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
-    BFS_FLAG_NAME(BFS_OPEN_STRICT),    BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
-    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW),  BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
-    BFS_FLAG_NAME(BFS_OPEN_VERIFY),    BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
-    BFS_FLAG_NAME(BFS_OPTION_SEED),    BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
-    BFS_FLAG_NAME(BFS_OPTION_FILE_ID), BFS_FLAG_NAME(BFS_STATS_FILL),           BFS_FLAG_NAME(BFS_STATS_MEMORY),
+    BFS_FLAG_NAME(BFS_OPEN_READ),     BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
+    BFS_FLAG_NAME(BFS_OPEN_POPULATE), BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
+    BFS_FLAG_NAME(BFS_OPEN_GUARD),    BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
+    BFS_FLAG_NAME(BFS_OPEN_STRICT),   BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
+    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW), BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
+    BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
+    BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
+    BFS_FLAG_NAME(BFS_OPEN_FD),       BFS_FLAG_NAME(BFS_OPTION_FILE_ID),       BFS_FLAG_NAME(BFS_STATS_FILL),
+    BFS_FLAG_NAME(BFS_STATS_MEMORY),
 };
 #undef BFS_FLAG_NAME
 
@@ -224,6 +226,8 @@ Error check_open_options(const bfs_open_options& from) {
   if (range && (from.flags & BFS_OPEN_READ) == 0) return invalid("BFS_OPEN_RANGE goes with BFS_OPEN_READ");
   if (!range && (from.offset != 0 || from.max_bytes != 0))
     return invalid("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
+  if ((from.flags & BFS_OPEN_FD) == 0 && from.fd != 0) return invalid("bfs_open_options: fd is for BFS_OPEN_FD");
+  if (from.reserved != 0) return invalid("bfs_open_options: reserved is not 0");
   return {};
 }
 
@@ -234,6 +238,7 @@ Error check_buffer_options(const char* function, const bfs_open_options& from) {
     return invalid(std::string(function) + ": the flags have BFS_OPEN_READ or BFS_OPEN_WRITE, exactly one of them");
   if (from.offset != 0 || from.max_bytes != 0 || from.lock_timeout_ms != 0 || from.writeback_check_ms != 0)
     return invalid("bfs_open_options: offset, max_bytes, lock_timeout_ms and writeback_check_ms are not for buffers");
+  if (from.fd != 0 || from.reserved != 0) return invalid("bfs_open_options: fd and reserved are 0 for a buffer");
   return {};
 }
 
@@ -251,6 +256,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   options.any_filesystem = set(BFS_OPEN_ANY_FILESYSTEM);
   options.no_follow = set(BFS_OPEN_NOFOLLOW);
   options.no_write = set(BFS_OPEN_NO_WRITE);
+  if (set(BFS_OPEN_FD)) options.descriptor = from.fd;
   options.verify = set(BFS_OPEN_VERIFY);
   options.tolerate_damage = set(BFS_OPEN_TOLERATE_DAMAGE);
   options.hard_limit = set(BFS_OPEN_LIMIT);
@@ -449,6 +455,10 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
 }
 
 int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
+  if ((flags & BFS_OPEN_FD) != 0) {  // descriptor 0 is one, too
+    if (out != nullptr) *out = nullptr;
+    return invalid(error, "bfs_open: BFS_OPEN_FD needs bfs_open_with, which takes the descriptor");
+  }
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = flags;
   return bfs_open_with(path, &options, out, error);
@@ -456,12 +466,14 @@ int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* 
 
 int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
-  if (path == nullptr || out == nullptr) return invalid(error, "bfs_open: path or out is null");
+  if (out == nullptr) return invalid(error, "bfs_open: path or out is null");
   return with_open_options(options, error, check_open_options, [&](const bfs_open_options& given, const auto& how) {
+    if (path == nullptr && !how.descriptor) return invalid(error, "bfs_open: path or out is null");
+    const std::string name = path == nullptr ? "" : path;
     if ((given.flags & BFS_OPEN_RANGE) != 0)
-      return hand_out(out, error, [&] { return Filter::open_range(path, given.offset, given.max_bytes, how); });
+      return hand_out(out, error, [&] { return Filter::open_range(name, given.offset, given.max_bytes, how); });
     const auto mode = static_cast<bfstore::OpenMode>(given.flags & kModes);
-    return hand_out(out, error, [&] { return Filter::open(path, mode, how); });
+    return hand_out(out, error, [&] { return Filter::open(name, mode, how); });
   });
 }
 

@@ -178,6 +178,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_VERIFY 0x20000u          /* o, reading.  A sealed file is compared with its checksums first. */
 #define BFS_OPEN_TOLERATE_DAMAGE 0x40000u /* o, reading.  The same, and where it is damaged every key is "maybe". */
 #define BFS_OPEN_BARE 0x80000u            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
+#define BFS_OPEN_FD 0x4000000u            /* o, reading.  The file that the program has open: see "Descriptors". */
 
 /* What a new file is like. */
 #define BFS_OPTION_SEED 0x100000u        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
@@ -212,6 +213,15 @@ typedef struct bfs_filter bfs_filter;
  * its copy.  If one is written over the other (cp, dd, a restored backup), no open handle notices, and keys that are in
  * the first one alone are answered "no".  So take a new file_id whenever the keys are others, for instance a hash of
  * what the filter is built of.  To replace a filter by one with its own file_id is BFS_EINVAL. */
+/* Descriptors.  With BFS_OPEN_FD, bfs_open_with opens the file that the program has open at bfs_open_options.fd: for a
+ * sandbox that gets descriptors and may open no paths, and for memfd_create.  `path` is only the name in messages then,
+ * and may be NULL ("descriptor 7").  Every check is as for a path.  The descriptor must be readable (O_RDONLY or
+ * O_RDWR, not O_PATH).  The library duplicates it, and the caller keeps and closes its own.  Both have one open file
+ * description: the library neither uses nor moves its position, and locks of that description last until bfs_close.
+ * The handle reads, and it writes nothing, as with BFS_OPEN_NO_WRITE.  For writing it is BFS_EINVAL: a writer must know
+ * that its file still has its path.  bfs_is_current cannot ask for a path: it returns 0 if the file is not whole, if
+ * another process supersedes it, or if it had a name when it was opened and has none now.  So it is when it was
+ * replaced or removed, unless it has a second name.  bfs_is_current does not notice that the file was renamed. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
@@ -293,9 +303,11 @@ typedef struct bfs_open_options {
   uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
+  int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
+  uint32_t reserved;           /* 0 */
 } bfs_open_options;
 #define BFS_OPEN_OPTIONS_INIT \
-  { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Facts about an open filter. */
 typedef struct bfs_statistics {
@@ -473,11 +485,12 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* option
  * malformed code. */
 BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
-/* bfs_open with more than flags: a secret, a range of the file, a time to wait for locks.
+/* bfs_open with more than flags: a secret, a range of the file, a descriptor instead of a path, a time to wait for
+ * locks.
  *
  * BFS_OPEN_RANGE reads in place an embedded filter in a file of any other format.  It goes with BFS_OPEN_READ,
- * POPULATE, RANDOM, GUARD, COPY, NOFOLLOW and ANY_FILESYSTEM.  When the range is overwritten, zero-filled or truncated
- * and grown again, lookups answer "maybe", and bfs_health is BFS_ELOST.
+ * POPULATE, RANDOM, GUARD, COPY, NOFOLLOW, NO_WRITE, FD and ANY_FILESYSTEM.  When the range is overwritten, zero-filled
+ * or truncated and grown again, lookups answer "maybe", and bfs_health is BFS_ELOST.
  *
  * `key` is the secret that a filter with BFS_HASH_SIPHASH was made with.  The library copies it into the handle, wipes
  * the copy when the handle ends, and never stores it.  BFS_EKEY if it is another one, if none is given and the filter
@@ -776,8 +789,8 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
  * writes, which it writes down in the file (poisons): not for every lookup.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
- * alone that the file was replaced: bfs_health stays BFS_OK there, and lookups keep the answers of the old file. Codes:
- * EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
+ * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
+ * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */

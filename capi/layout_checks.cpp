@@ -59,7 +59,9 @@ static_assert(offsetof(bfs_open_options, offset) == 24);
 static_assert(offsetof(bfs_open_options, max_bytes) == 32);
 static_assert(offsetof(bfs_open_options, lock_timeout_ms) == 40);
 static_assert(offsetof(bfs_open_options, writeback_check_ms) == 44);
-static_assert(sizeof(bfs_open_options) == 48);
+static_assert(offsetof(bfs_open_options, fd) == 48);
+static_assert(offsetof(bfs_open_options, reserved) == 52);
+static_assert(sizeof(bfs_open_options) == 56);
 
 static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
 static_assert(offsetof(bfs_statistics, layout) == 4);

@@ -52,7 +52,7 @@ class Filter {
 
   // Reads in place an embedded filter in a file of any other format. It begins `offset` bytes into the file, a multiple
   // of 64, and is at most `max_bytes` long (0: up to the end of the file). Of the options it takes `map`, `key`,
-  // `any_filesystem`, `no_follow` and `no_write`.
+  // `any_filesystem`, `no_follow`, `no_write` and `descriptor`.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                    const OpenOptions& options = {});
 
@@ -201,10 +201,12 @@ class Filter {
   // handle of a file that was replaced continues to answer "maybe". A handle of a file that another program removed or
   // renamed continues to answer from it.
   // For a range of a file: true if the path still names the file, and the filter is in its place.
+  // By a descriptor no path is known: false if the file is not whole, is superseded, or had a name when it was opened
+  // and has none now.
   // Asks the file system, and the kernel for failed writes, which it writes down in the file (poisons). kInvalid for a
   // buffer.
   // A reader of a sealed file in a lower layer of an overlay filesystem (a container's image) learns by this alone that
-  // the file was replaced: health() and lookups stay as they were.
+  // the file was replaced or overwritten: health() and lookups stay as they were.
   [[nodiscard]] Result<bool> is_current() const;
   // Without a wish it reads memory only, and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;

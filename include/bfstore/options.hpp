@@ -89,6 +89,12 @@ struct OpenOptions {
   // it a file that needs any of this is refused. The kernel tells once that it failed to write a page, and this handle
   // does not ask.
   bool no_write = false;
+  // For reading. The file that the program has open at this descriptor, instead of one at a path: for sandboxes, which
+  // get descriptors and may open no paths, and for memfd_create(2). The library duplicates it, and the program keeps
+  // its own. The path, which may be empty, is then a name for messages alone. As with `no_write`, nothing is written.
+  // The handle has the program's open file description: no position in the file is used or moved, and locks of that
+  // description last as long as the handle.
+  std::optional<int> descriptor{};
   // For reading a sealed file: all of it is first read and compared with its checksums. kDamaged if it is not as it was
   // sealed, kNotSealed if it has no checksums.
   bool verify = false;

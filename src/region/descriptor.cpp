@@ -141,12 +141,13 @@ int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
-Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
+template <class Open>
+Descriptor Descriptor::made_by(const Open& open, int access, Children children) {
   const std::lock_guard<std::mutex> no_fork(all().forks);
   Descriptor made;
-  std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, flags & O_ACCMODE, children, false}}};
-  auto entry = one.extract(-1);  // allocates before there is a descriptor to close
-  made.number_ = open_high(path, flags, mode, folder);
+  std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, access, children, false}}};
+  auto entry = one.extract(-1);  // memory before there is something to close
+  made.number_ = open();
   if (!made.is_open()) return made;
   struct stat facts {};
   if (fstat(made.number_, &facts) != 0) {
@@ -163,6 +164,17 @@ Descriptor Descriptor::open(const char* path, int flags, Children children, unsi
   all().opened.erase(made.number_);  // other code closed what was open here before
   all().opened.insert(std::move(entry));
   return made;
+}
+
+Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
+  return made_by([&] { return open_high(path, flags, mode, folder); }, flags & O_ACCMODE, children);
+}
+
+Descriptor Descriptor::duplicate(int number) {
+  const int flags = fcntl(number, F_GETFL);
+  if (flags < 0) return {};
+  return made_by([&] { return fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); }, flags & O_ACCMODE,
+                 Children::kInherit);
 }
 
 Descriptor::Descriptor(Descriptor&& other) noexcept

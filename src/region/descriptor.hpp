@@ -25,6 +25,10 @@ class Descriptor {
   // As open_high(). On failure is_open() is false, and errno says why.
   static Descriptor open(const char* path, int flags, Children children, unsigned mode = 0, int folder = AT_FDCWD);
 
+  // Another number for what the program has open at `number`: both are of one open file description, with one position
+  // in the file and the same locks. Children inherit it. is_open() is false where that fails, with errno.
+  static Descriptor duplicate(int number);
+
   Descriptor() noexcept = default;
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
@@ -41,6 +45,9 @@ class Descriptor {
   [[nodiscard]] bool held_for_long() const noexcept;
 
  private:
+  template <class Open>
+  static Descriptor made_by(const Open& open, int access, Children children);
+
   int number_ = -1;
   std::uint64_t serial_ = 0;  // of all descriptors that this process opened here
 };

@@ -81,6 +81,25 @@ Result<File> File::open(const std::string& path, Access access, Links links) {
   return follow ? open_target(*folder, path, access) : std::move(file);
 }
 
+Result<File> File::of_descriptor(int number, const std::string& name) {
+  const int flags = fcntl(number, F_GETFL);
+  if (flags < 0 && errno == EBADF)
+    return Error{Code::kInvalid, EBADF, name + ": no open descriptor. Open the file, and pass its descriptor."};
+  const int access = flags & O_ACCMODE;
+  if (flags < 0 || (flags & O_PATH) != 0 || (access != O_RDONLY && access != O_RDWR)) {
+    return base::fail(Code::kInvalid, name +
+                                          ": a descriptor that cannot be read from (O_WRONLY or O_PATH). Open the file "
+                                          "with O_RDONLY, and pass that descriptor.");
+  }
+  Descriptor descriptor = Descriptor::duplicate(number);
+  if (!descriptor.is_open()) return fail_errno(errno, name, "duplicating its descriptor");
+  File file(std::move(descriptor), name, std::string(), nullptr);
+  const auto facts = file.facts();
+  if (!facts) return facts.error();
+  file.had_names_ = facts->links != 0;
+  return file;
+}
+
 // The link's target is a path of its own, which may be a link again by the time it is opened.
 Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const std::string& path, Access access) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr), &std::free);
@@ -104,6 +123,8 @@ Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const 
 
 // By its name and not by its path, which may be a link.
 Result<File> File::open_again(Access access) const {
+  if (folder_ == nullptr)
+    return base::fail(Code::kAccess, path_ + ": opened by a descriptor, so that its path is not known.");
   auto file = open_in(folder_, name_, path_, access);
   if (file) file->link_folder_ = link_folder_;
   return file;
@@ -207,6 +228,7 @@ File::File(File&& other) noexcept
       temporary_(std::exchange(other.temporary_, std::string())),
       published_mode_(other.published_mode_),
       writable_(other.writable_),
+      had_names_(other.had_names_),
       born_(other.born_) {}
 
 File& File::operator=(File&& other) noexcept {
@@ -218,6 +240,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(temporary_, other.temporary_);
   std::swap(published_mode_, other.published_mode_);
   std::swap(writable_, other.writable_);
+  std::swap(had_names_, other.had_names_);
   std::swap(born_, other.born_);
   return *this;
 }
@@ -264,7 +287,13 @@ Result<Sharing> File::sharing() const {
   return std::find(kRemote.begin(), kRemote.end(), magic) != kRemote.end() ? Sharing::kRemote : Sharing::kLocal;
 }
 
+bool File::lost_its_names() const noexcept {
+  struct stat here {};
+  return fstat(descriptor(), &here) != 0 || (had_names_ && here.st_nlink == 0);
+}
+
 bool File::has_its_path() const noexcept {
+  if (folder_ == nullptr) return !lost_its_names();
   struct stat here {};
   struct stat there {};
   return fstat(descriptor(), &here) == 0 &&
@@ -286,7 +315,7 @@ bool File::link_leads_elsewhere() const noexcept try {
 bool File::path_names_another() const noexcept {
   struct stat here {};
   struct stat there {};
-  if (path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0) return false;
+  if (folder_ == nullptr || path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0) return false;
   const int flags = link_folder_ == nullptr ? AT_SYMLINK_NOFOLLOW : 0;
   if (fstatat(AT_FDCWD, path_.c_str(), &there, flags) != 0) return false;
   return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
@@ -295,6 +324,7 @@ bool File::path_names_another() const noexcept {
 bool File::same_file(const File& other) const noexcept { return same_inode(descriptor(), other.descriptor()); }
 
 void File::read_nothing_ahead() const noexcept {
+  if (folder_ == nullptr) return;  // the advice would be the program's description's, too
   static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 

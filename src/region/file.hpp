@@ -53,6 +53,11 @@ class File {
   // in that one's folder.
   static Result<File> open(const std::string& path, Access access, Links links = Links::kRefuse);
 
+  // The file that the program has open at that number, by a number of our own, to be read: kInvalid if it cannot be.
+  // `name` is for messages alone. It shares the open file description with the program, so nothing is asked of that or
+  // changed in it: no position, no advice, no lock. Of its names only their number is known.
+  static Result<File> of_descriptor(int number, const std::string& name);
+
   // The file that has this file's name now, in the folder that its path led to: this one, or one that replaced it.
   [[nodiscard]] Result<File> open_again(Access access) const;
   // The same, for writing into its header what its handles must learn. An owner that has taken the right to write away
@@ -84,7 +89,8 @@ class File {
 
   [[nodiscard]] Result<FileFacts> facts() const;
   [[nodiscard]] Result<Sharing> sharing() const;
-  // Whether this file still has its name, in the folder that its path led to.
+  // Whether this file still has its name, in the folder that its path led to. By a descriptor: whether it has any, if
+  // it had one then.
   [[nodiscard]] bool has_its_path() const noexcept;
   // Whether its path, an absolute one, leads to another file by now: a symbolic link to a folder was switched.
   [[nodiscard]] bool path_names_another() const noexcept;
@@ -141,19 +147,21 @@ class File {
   static Result<File> new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
   [[nodiscard]] bool link_leads_elsewhere() const noexcept;
+  [[nodiscard]] bool lost_its_names() const noexcept;
   Error link_unnamed(const std::string& name) const;
   Error rename_temporary(bool replace);
   [[nodiscard]] Error sync_inode() const;
 
   Descriptor descriptor_;
   std::string path_;
-  std::string name_;  // in the folder; not the path's last part if that is a symbolic link
-  std::shared_ptr<const Folder> folder_;
-  // If the path was a symbolic link, the link's folder. The link's name is the last part of the path.
+  std::string name_;  // in the folder; another one than the path's last part where that is a symbolic link
+  std::shared_ptr<const Folder> folder_;  // none by a descriptor
+  // Where the path was a symbolic link, the folder of that. Its name is the last part of the path.
   std::shared_ptr<const Folder> link_folder_;
   std::string temporary_;  // not empty: the file has this name in the folder, until it is published
   std::optional<std::uint32_t> published_mode_;  // where it has another one until then
   bool writable_ = false;
+  bool had_names_ = false;  // by a descriptor
   ForkMark born_;
 };
 

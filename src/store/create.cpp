@@ -132,6 +132,8 @@ Result<Filter> Filter::wrap_to_read(std::span<const std::byte> buffer, bool bare
 
 Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                   const OpenOptions& options) {
+  if (options.descriptor && path.empty())
+    return open_range(store::name_of(*options.descriptor), offset, max_bytes, options);
   auto range = store::Range::open(path, offset, max_bytes, options);
   if (!range) return range.error();
   const store::Embedded& embedded = (*range)->embedded();

@@ -36,8 +36,8 @@ Result<std::uint64_t> read_word(const File& file, std::uint64_t offset) {
   return base::load<std::uint64_t>(word.data());
 }
 
-Result<File> open_regular(const std::string& path, File::Links links) {
-  auto file = File::open(path, File::Access::kRead, links);
+Result<File> open_regular(const std::string& path, const OpenOptions& options) {
+  auto file = open_for_reading(path, options);
   if (!file) return file;
   const auto facts = file->facts();
   if (!facts) return facts.error();
@@ -101,10 +101,11 @@ Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Em
 
 Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                            const OpenOptions& options) {
-  auto file = open_regular(path, options.no_follow ? File::Links::kRefuse : File::Links::kFollow);
+  auto file = open_regular(path, options);
   if (!file) return file.error();
   if (!options.any_filesystem) {
-    if (Error error = check_sharing(*file, File::Access::kRead, options.no_write); !error.ok()) return error;
+    if (Error error = check_sharing(*file, File::Access::kRead, options.no_write || options.descriptor); !error.ok())
+      return error;
   }
   const auto facts = file->facts();
   if (!facts) return facts.error();
@@ -121,20 +122,28 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
   if (!found) return found.error();
   auto mapping = map_range(*file, offset, *found, options.map);
   if (!mapping) return mapping.error();
-  return std::unique_ptr<Range>(new Range(path, *facts, offset, std::move(*found), std::move(*mapping)));
+  std::unique_ptr<Range> range(new Range(path, *facts, offset, std::move(*found), std::move(*mapping)));
+  if (options.descriptor) range->by_descriptor_.emplace(std::move(*file));
+  return range;
 }
 
 Result<bool> Range::is_current() const {
+  if (by_descriptor_) return by_descriptor_->has_its_path() ? has_its_words(*by_descriptor_) : false;
   const auto file = File::open(path_, File::Access::kRead, File::Links::kFollow);
   if (!file && file.error().code == Code::kNotFound) return false;
   if (!file) return file.error();
   const auto facts = file->facts();
   if (!facts) return facts.error();
   if (facts->device != facts_.device || facts->inode != facts_.inode) return false;
+  return has_its_words(*file);
+}
+
+Result<bool> Range::has_its_words(const File& file) const {
+  if (Error error = file.check_descriptor(); !error.ok()) return error;
   const format::Sections sections = format::sections_of(embedded_.identity);
-  const auto checksum = read_word(*file, offset_ + sections.identity_checksum.offset);
+  const auto checksum = read_word(file, offset_ + sections.identity_checksum.offset);
   if (!checksum) return checksum.error();
-  const auto end = read_word(*file, offset_ + sections.end_word.offset);
+  const auto end = read_word(file, offset_ + sections.end_word.offset);
   if (!end) return end.error();
   return *checksum == embedded_.checksum && *end == format::end_word(embedded_.identity.file_id);
 }

@@ -35,9 +35,12 @@ class Range {
  private:
   Range(std::string path, region::FileFacts facts, std::uint64_t offset, Embedded embedded, region::Mapping mapping);
 
+  [[nodiscard]] Result<bool> has_its_words(const region::File& file) const;
+
   std::string path_;
-  region::FileFacts facts_;  // when it was opened
-  std::uint64_t offset_;     // of the filter, in the file
+  std::optional<region::File> by_descriptor_;  // where the path leads nowhere
+  region::FileFacts facts_;                    // when it was opened
+  std::uint64_t offset_;                       // of the filter, in the file
   Embedded embedded_;
   region::Mapping mapping_;  // from the beginning of the filter's first page
 };

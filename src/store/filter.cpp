@@ -30,6 +30,7 @@ Filter& Filter::operator=(Filter&&) noexcept = default;
 Filter::~Filter() = default;
 
 Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
+  if (options.descriptor && path.empty()) return open(store::name_of(*options.descriptor), mode, options);
   const bool reading = mode == OpenMode::kRead;
   if (!reading && mode != OpenMode::kWrite && mode != OpenMode::kExclusive) {
     return base::fail(Code::kInvalid,
@@ -53,6 +54,11 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
     return base::fail(Code::kInvalid, path + ": opened for writing by a handle that is to write nothing. Choose one.");
   if (!reading && options.map.copy)
     return base::fail(Code::kInvalid, path + ": a copy cannot be written to. Open it for reading.");
+  if (!reading && options.descriptor) {
+    return base::fail(Code::kInvalid, path +
+                                          ": opened for writing by a descriptor, which does not show that the file has "
+                                          "its path. Open the path, or open the descriptor for reading.");
+  }
   const bool exclusive = mode == OpenMode::kExclusive;
   const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;
   auto session =

@@ -8,6 +8,14 @@
 
 namespace bfstore::store {
 
+Result<region::File> open_for_reading(const std::string& path, const OpenOptions& options) {
+  using region::File;
+  if (options.descriptor) return File::of_descriptor(*options.descriptor, path);
+  return File::open(path, File::Access::kRead, options.no_follow ? File::Links::kRefuse : File::Links::kFollow);
+}
+
+std::string name_of(int descriptor) { return "descriptor " + std::to_string(descriptor); }
+
 Result<HeaderBytes> read_header(const region::File& file) {
   HeaderBytes header(format::kFileHeaderBytes);
   if (const auto got = file.read_at(header, 0); !got) return got.error();

@@ -2,8 +2,11 @@
 // here.
 #pragma once
 
+#include <bfstore/options.hpp>
+
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "format/state.hpp"
@@ -13,6 +16,12 @@ namespace bfstore::store {
 
 // On the heap: threads and fibers with small stacks open filters, too.
 using HeaderBytes = std::vector<std::byte>;
+
+// The file at the path, or at the descriptor, if the options have one.
+Result<region::File> open_for_reading(const std::string& path, const OpenOptions& options);
+
+// Of a file that came without a path, for messages.
+std::string name_of(int descriptor);
 
 // The four header pages of a file as they are now, with zeros after the file's end.
 Result<HeaderBytes> read_header(const region::File& file);

@@ -35,7 +35,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
     return facts ? fail(Code::kNotRegular, file->path() + ": not a regular file. Give the path of a filter file.")
                  : facts.error();
   if (!options.any_filesystem) {
-    if (Error error = check_sharing(*file, access, options.no_write); !error.ok()) return error;
+    if (Error error = check_sharing(*file, access, options.writes_nothing()); !error.ok()) return error;
   }
   file->read_nothing_ahead();
   auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
@@ -50,7 +50,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   }
   auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
-  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.no_write);
+  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing());
 }
 
 Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }

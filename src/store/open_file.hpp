@@ -22,6 +22,9 @@ namespace bfstore::store {
 // How a file is opened.
 struct Opening : OpenOptions {
   bool without_key = false;  // the caller copies or checks bits, and hashes no keys
+
+  // Nor by a descriptor: a failed write would be told to the program's description, and the program would not learn it.
+  [[nodiscard]] bool writes_nothing() const noexcept { return no_write || descriptor.has_value(); }
 };
 
 class OpenFile {

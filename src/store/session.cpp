@@ -20,10 +20,6 @@ using region::File;
 
 namespace {
 
-File::Links links_of(const OpenOptions& options) noexcept {
-  return options.no_follow ? File::Links::kRefuse : File::Links::kFollow;
-}
-
 Result<Slot> newest_slot_in(const Result<HeaderBytes>& header, const OpenFile& opened) {
   if (!header) return header.error();
   const format::SlotPair slots = slots_of(*header, opened.identity().file_id);
@@ -48,8 +44,8 @@ Session::~Session() {
 
 Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, const Opening& options) {
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
-    auto opened = OpenFile::open(File::open(path, File::Access::kRead, links_of(options)), File::Access::kRead, options,
-                                 pages_for(options.map, true));
+    auto opened =
+        OpenFile::open(open_for_reading(path, options), File::Access::kRead, options, pages_for(options.map, true));
     if (!opened) return opened.error();
     const auto usable = let_in(*opened, options);
     if (!usable.ok()) return usable.error();

@@ -35,7 +35,7 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
 static_assert(sizeof(bfs_options) == 136 && offsetof(bfs_options, key) == 96, "");
-static_assert(sizeof(bfs_open_options) == 48, "");
+static_assert(sizeof(bfs_open_options) == 56, "");
 static_assert(sizeof(bfs_statistics) == 144 && sizeof(bfs_keys) == 80, "");
 static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
 static_assert(offsetof(bfs_statistics, health) == 64 && offsetof(bfs_statistics, estimated_fpr) == 104, "");

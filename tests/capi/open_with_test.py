@@ -46,6 +46,45 @@ class OpenWith(Case):
         self.assertIn(b"key_bytes is 0", self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, options))
         self.assertIn(b"no key was given", self.fails("BFS_EKEY", LIBRARY.bfs_open_with, self.path, bfs.open_options()))
 
+    def test_a_descriptor_is_read_with_a_path_for_a_name_or_without(self):
+        handle = self.create()
+        self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), 1)
+        self.close(handle)
+        for flags in MAP_FLAGS:
+            for path in (None, self.path, b"a name"):
+                with open(self.path, "rb") as file, self.subTest(flags=flags, path=path):
+                    handle = bfs.open_with(LIBRARY, path, bfs.READ | bfs.OPEN_FD | flags, fd=file.fileno())
+                self.assertEqual(tuple(LIBRARY.bfs_contains(handle, key, 1) for key in (b"k", b"l")), (1, 0))
+                self.assertEqual(LIBRARY.bfs_is_current(handle, None), 1)
+                self.close(handle)
+
+    def test_a_range_of_a_descriptor_is_read(self):
+        self.put_range([b"k"])
+        with open(self.path, "rb") as file:
+            handle = bfs.open_with(LIBRARY, None, bfs.READ | bfs.OPEN_FD, offset=AT, fd=file.fileno())
+        self.assertEqual(tuple(LIBRARY.bfs_contains(handle, key, 1) for key in (b"k", b"l")), (1, 0))
+        self.assertEqual(LIBRARY.bfs_is_current(handle, None), 1)
+        os.unlink(self.path)
+        self.assertEqual(LIBRARY.bfs_is_current(handle, None), 0)
+        self.close(handle)
+
+    def test_a_descriptor_is_said_by_its_flag_and_is_for_reading_in_bfs_open_with(self):
+        self.close(self.create())
+        self.refused(b"fd is for BFS_OPEN_FD", fd=3)
+        self.refused(b"reserved", reserved=1)
+        words = self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_FD)
+        self.assertIn(b"needs bfs_open_with", words)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, None, bfs.open_options())
+        with open(self.path, "r+b") as file:
+            for mode in (bfs.WRITE, bfs.EXCLUSIVE):
+                options = bfs.open_options(mode | bfs.OPEN_FD, fd=file.fileno())
+                words = self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, None, options)
+                self.assertTrue(words.startswith(b"descriptor %d: opened for writing" % file.fileno()), words)
+        keep, address = bfs.aligned_buffer(65536)
+        options = bfs.open_options(fd=3)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_wrap_with, address, 65536, options)
+        del keep
+
     def test_a_range_is_said_by_its_flag_and_by_nothing_else(self):
         self.close(self.create())
         self.refused(b"BFS_OPEN_RANGE", max_bytes=4096)

@@ -40,7 +40,7 @@ class Options(Structure):
 class OpenOptions(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("key", c_char_p), ("key_bytes", c_uint64),
                 ("offset", c_uint64), ("max_bytes", c_uint64), ("lock_timeout_ms", c_uint32),
-                ("writeback_check_ms", c_uint32)]
+                ("writeback_check_ms", c_uint32), ("fd", c_int32), ("reserved", c_uint32)]
 
 
 class Statistics(Structure):
