@@ -208,7 +208,8 @@ typedef struct bfs_filter bfs_filter;
  * A file_id tells a filter from every other one, so the library takes two filters with one file_id for one filter and
  * its copy.  If one is written over the other (cp, dd, a restored backup), no open handle notices, and keys that are in
  * the first one alone are answered "no".  So take a new file_id whenever the keys are others, for instance a hash of
- * what the filter is built of.  To replace a filter by one with its own file_id is BFS_EINVAL. */
+ * what the filter is built of, and give a copy the file_id of its source only if that takes no more keys.  To replace
+ * a filter by one with its own file_id is BFS_EINVAL. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
