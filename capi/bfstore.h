@@ -208,11 +208,14 @@ typedef struct bfs_filter bfs_filter;
 
 /* Replicas.  Filters of equal options (file_id and seed given) to which the same keys were added in the same order are
  * equal byte for byte in memory, in a file that bfs_publish gave its name, and in one that bfs_save made.  A file that
- * was in use and then closed differs in the state slots and in how the count of keys is spread over 32 counters.
+ * was in use and then closed differs in the state slots and in how the count of keys is spread over 32 counters.  Sizes
+ * are computed in floating point, which another C library or processor may round otherwise: compare the files.
  * A file_id tells a filter from every other one, so the library takes two filters with one file_id for one filter and
  * its copy.  If one is written over the other (cp, dd, a restored backup), no open handle notices, and keys that are in
  * the first one alone are answered "no".  So take a new file_id whenever the keys are others, for instance a hash of
- * what the filter is built of.  To replace a filter by one with its own file_id is BFS_EINVAL. */
+ * what the filter is built of, and give a copy the file_id of its source only if that takes no more keys.  To replace
+ * a filter by one with its own file_id is BFS_EINVAL. */
+
 /* Descriptors.  With BFS_OPEN_FD, bfs_open_with opens the file that the program has open at bfs_open_options.fd: for a
  * sandbox that gets descriptors and may open no paths, and for memfd_create.  `path` is only the name in messages then,
  * and may be NULL ("descriptor 7").  Every check is as for a path.  The descriptor must be readable (O_RDONLY or
@@ -590,10 +593,9 @@ BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint6
  * embedded filter, with BFS_OPEN_BARE exactly a bare one, or a whole filter file that is clean; the bytes of any other
  * file have the code of its state, BFS_EUNCLEAN for one that was in use.  Those of a sealed file are compared with its
  * checksums: get files from afar sealed, for nothing else detects a changed bit.  Flags and options: as bfs_wrap_with.
- * What is added with BFS_OPEN_WRITE is in memory alone: see bfs_save.  The marks of a file are those of its bytes.
- * Waits for no lock.
- * Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING, ESUPERSEDED, ESEALED, EDAMAGED, every
- * malformed code. */
+ * What is added with BFS_OPEN_WRITE is in memory alone: see bfs_save.  The marks and the count of keys of a file are
+ * those of its bytes. Waits for no lock. Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING,
+ * ESUPERSEDED, ESEALED, EDAMAGED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options,
                                    bfs_filter** out, bfs_error* error);
 

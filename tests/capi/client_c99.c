@@ -372,6 +372,35 @@ static void bare_filters(void) {
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 0);
 }
 
+static void from_one_form_to_another(void) {
+  bfs_options options = options_for(100, 0.01);
+  bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
+  bfs_error error;
+  bfs_filter* filter = NULL;
+  unsigned char memory[1024];
+  uint64_t bytes = 0;
+
+  error.struct_bytes = sizeof error;
+  reading.flags = BFS_OPEN_READ;
+  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_SEED;
+  CHECK(bfs_create(path, &options, &filter, &error) == BFS_EINVAL); /* all zeros */
+  memcpy(options.file_id, "sixteen bytes...", 16);
+  CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  CHECK(bfs_dump(filter, NULL, 0, 0, &bytes, &error) == BFS_OK && bytes > 100 && bytes < sizeof memory);
+  CHECK(bfs_dump(filter, memory + 1, bytes - 1, 0, NULL, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
+  CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);
+  CHECK(bfs_save(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
+  CHECK(bfs_save(filter, other_path, 0, 0, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_OK);
+  memset(memory, 0, sizeof memory);
+  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "another", 7) == 0);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_EMAGIC && filter == NULL);
+  CHECK(bfs_open(other_path, BFS_OPEN_WRITE, &filter, NULL) == BFS_OK && bfs_contains(filter, "key", 3) == 1);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
+}
+
 static void sealed_files(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_error error;
@@ -478,6 +507,7 @@ int main(int argc, char** argv) {
   many_keys();
   keys_with_nulls();
   with_a_secret_key();
+  from_one_form_to_another();
   sealed_files();
   publish_and_replace();
   buffers();

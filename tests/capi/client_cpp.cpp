@@ -311,6 +311,24 @@ void bare_without_a_handle() {
   CHECK(bfs_bare_contains_digest(built, sizeof built, 7) == 0);
 }
 
+void from_one_form_to_another(const std::string& folder) {
+  const std::string path = folder + "/source.bf";
+  const std::string copy = folder + "/copy.bf";
+  const bfs_options options = options_for(100, 0.01);
+  const bfs_open_options writing = open_options_for(BFS_OPEN_WRITE, nullptr);
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  std::uint64_t bytes = 0;
+  unsigned char memory[1024];
+  CHECK(bfs_dump(filter, memory, sizeof memory, 0, &bytes, nullptr) == BFS_OK && bytes <= sizeof memory);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_load(memory, bytes, &writing, &filter, nullptr) == BFS_OK && bfs_add(filter, "more", 4) == 1);
+  CHECK(bfs_save(filter, copy.c_str(), 0, 0, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_open(copy.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "more", 4) == 1);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+}
+
 void sealed_files(const std::string& folder) {
   const std::string path = folder + "/plain.bf";
   const std::string sealed = folder + "/sealed.bf";
@@ -400,6 +418,7 @@ int main(int argc, char** argv) {
   in_the_clients_own_memory(folder);
   bare_without_a_handle();
   with_a_secret_key(folder);
+  from_one_form_to_another(folder);
   sealed_files(folder);
   keys_in_one_descriptor(folder);
   wrapped_with_options();

@@ -358,39 +358,6 @@ TEST_CASE("the marks of a copy are those from before its first bit was read") {
   CHECK(copy.contains("late"));
 }
 
-TEST_CASE("every key whose add returned before a filter is saved or dumped is there, while threads add") {
-  for (const bool in_file : {true, false}) {
-    TempDir dir(memory_folder());
-    Buffer buffer(*Filter::required_bytes(roomy()));
-    Filter filter = in_file ? created(dir.file(), roomy()) : opened(Filter::format(buffer.all(), roomy()));
-    constexpr std::uint64_t kMost = 100'000;
-    std::array<std::atomic<std::uint64_t>, 2> returned{};
-    std::atomic<bool> stop{false};
-    std::vector<std::thread> threads;
-    for (unsigned writer = 0; writer < returned.size(); ++writer) {
-      threads.emplace_back([&, writer] {
-        for (std::uint64_t i = 0; i < kMost && !stop.load(); ++i) {
-          if (filter.add(key_of(writer, i)).ok()) returned[writer].store(i + 1);
-        }
-      });
-    }
-    for (int round = 0; round < 20; ++round) {
-      const std::array<std::uint64_t, 2> before{returned[0].load(), returned[1].load()};
-      CHECK(filter.save(dir.file("copy"), {.replace = true}).ok());
-      const Filter saved = opened(Filter::open(dir.file("copy"), OpenMode::kRead));
-      const Filter loaded = opened(Filter::load(dumped(filter)));
-      for (unsigned writer = 0; writer < 2; ++writer) {
-        const std::uint64_t last = std::min(before[writer], kSome);
-        CHECK(maybes(saved, writer, before[writer] - last, last) == last);
-        CHECK(maybes(loaded, writer, before[writer] - last, last) == last);
-      }
-    }
-    stop.store(true);
-    for (std::thread& thread : threads) thread.join();
-    CHECK(returned[0].load() + returned[1].load() > 20);
-  }
-}
-
 // --- Doubt -----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -538,6 +505,23 @@ TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by 
   CHECK(source.health() == Code::kOk);
   CHECK(source.add("late").ok());
   CHECK(opened(Filter::open(dir.file("other"), OpenMode::kRead)).contains("late"));
+}
+
+TEST_CASE("a filter that has no name yet is saved, and goes on") {
+  TempDir dir;
+  Options options = small_options();
+  options.unpublished = true;
+  Filter filter = created(dir.file(), options);
+  add_keys(filter, 1, 0, kSome);
+  REQUIRE(filter.sync({.owner = 1, .mark = 5}).ok());
+  REQUIRE(filter.save(dir.file("early")).ok());
+  CHECK(filter.add("late").ok());
+  REQUIRE(filter.publish().ok());
+  const Filter early = opened(Filter::open(dir.file("early"), OpenMode::kRead));
+  CHECK(maybes(early, 1, 0, kSome) == kSome);
+  CHECK_FALSE(early.contains("late"));
+  CHECK(early.get_mark(1) == 5);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
 TEST_CASE("a sealed file is saved where it is whole, and where its damage says maybe in the copy, too") {

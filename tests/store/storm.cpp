@@ -243,12 +243,30 @@ void Process::read() {
   const auto filter = Filter::open(a_name(), OpenMode::kRead, {.map = {.copy = copy}});
   if (!content(filter ? Code::kOk : filter.error().code)) return;
   if (copy) count(Event::kCopy);
+  if (one_in(4)) save(*filter, copy ? before : some_acknowledged());
   for (int i = 0, most = copy ? 4 : 200; i < most && !stopped(); ++i) {
     ask(*filter, copy ? before : some_acknowledged(), copy ? "a copy" : "a reader");
     if (copy || i % 32 != 31 || !one_in(4)) continue;
     const auto current = filter->is_current();
     if (!content(current.ok() ? Code::kOk : current.error().code) || !*current) return;
   }
+}
+
+// While others add, replace and seal: what was acknowledged before is in the new file, and in bytes.
+void Process::save(const Filter& filter, const Digests& before) {
+  const std::string name = path_ + ".saved" + std::to_string(number_);
+  if (!content(filter.save(name, {.replace = true}).code)) return;
+  const auto saved = Filter::open(name, OpenMode::kRead);
+  if (!content(saved ? Code::kOk : saved.error().code)) return;
+  ask(*saved, before, "a saved file");
+  const auto bytes = filter.dumped_bytes();
+  if (!content(bytes ? Code::kOk : bytes.error().code)) return;
+  std::vector<std::byte> dumped(*bytes);
+  if (!content(filter.dump(dumped).code)) return;
+  const auto loaded = Filter::load(dumped);
+  if (!content(loaded ? Code::kOk : loaded.error().code)) return;
+  ask(*loaded, before, "a dumped filter");
+  count(Event::kSave);
 }
 
 // Digests from all logs, old ones and those that are just being added.

@@ -33,6 +33,7 @@ enum class Event : unsigned {
   kSync,
   kExclusive,
   kCopy,
+  kSave,
   kLink,
   kForeignLock,
   kForeignClose,
@@ -82,6 +83,7 @@ class Process {
   bool add_next(bfstore::Filter& filter);
   bool sync(bfstore::Filter& filter);
   void read();
+  void save(const bfstore::Filter& filter, const Digests& before);
   void rebuild();
   bool catch_up(bfstore::Filter& fresh);
   void seal_in_place();

@@ -136,9 +136,10 @@ void print(const Tally& tally) {
       of(Event::kAcknowledged), of(Event::kQuestion), tally.kills, of(Event::kRebuild), of(Event::kGivenUp),
       of(Event::kSeal), of(Event::kRecovery));
   std::printf(
-      "%lu syncs, %lu opened exclusively, %lu copies; %lu second names, %lu foreign locks, %lu foreign closes\n",
-      of(Event::kSync), of(Event::kExclusive), of(Event::kCopy), of(Event::kLink), of(Event::kForeignLock),
-      of(Event::kForeignClose));
+      "%lu syncs, %lu opened exclusively, %lu copies, %lu saved; %lu second names, %lu foreign locks, %lu foreign "
+      "closes\n",
+      of(Event::kSync), of(Event::kExclusive), of(Event::kCopy), of(Event::kSave), of(Event::kLink),
+      of(Event::kForeignLock), of(Event::kForeignClose));
   for (const auto& [code, times] : tally.refusals) std::printf("%s %lu, ", code_name(code), times);
   std::printf("\n%lu wrong noes, %lu lost at the end, %lu hangs, %lu crashes\n", of(Event::kWrongNo), tally.lost,
               tally.hangs, tally.crashes);

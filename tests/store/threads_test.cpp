@@ -2,10 +2,15 @@
 // once. Right in every build, and without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "support.hpp"
 
@@ -232,4 +237,44 @@ TEST_CASE("threads share a filter in a buffer") {
   at_once(4, [&](unsigned number) { add_and_ask(filter, number, faults); });
   faults.check();
   for (unsigned writer = 0; writer < 4; ++writer) CHECK(maybes(filter, writer, 0, kKeysOfAThread) == kKeysOfAThread);
+}
+
+TEST_CASE("every key whose add returned before a filter is saved or dumped is there, while threads add") {
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes;
+  };
+  Options options = roomy(Layout::kBlocked);
+  for (const auto& [in_file, exclusive] : {std::pair(true, false), std::pair(true, true), std::pair(false, false)}) {
+    options.exclusive = exclusive;  // whose adds are plain stores
+    TempDir dir(memory_folder());
+    const auto memory = std::make_unique<Line[]>(*Filter::required_bytes(options) / sizeof(Line) + 1);
+    const std::span<std::byte> buffer(memory[0].bytes.data(), *Filter::required_bytes(options));
+    Filter filter = in_file ? created(dir.file(), options) : opened(Filter::format(buffer, options));
+    std::array<std::atomic<std::uint64_t>, 2> returned{};
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (unsigned writer = 0; writer < returned.size(); ++writer) {
+      threads.emplace_back([&, writer] {
+        for (std::uint64_t i = 0; i < 2 * kKeysOfAThread && !stop.load(); ++i) {
+          if (filter.add(key_of(writer, i)).ok()) returned[writer].store(i + 1);
+        }
+      });
+    }
+    for (int round = 0; round < 20; ++round) {
+      const std::array<std::uint64_t, 2> before{returned[0].load(), returned[1].load()};
+      CHECK(filter.save(dir.file("copy"), {.replace = true}).ok());
+      std::vector<std::byte> dumped(*filter.dumped_bytes());
+      CHECK(filter.dump(dumped).ok());
+      const Filter saved = opened(Filter::open(dir.file("copy"), OpenMode::kRead));
+      const Filter loaded = opened(Filter::load(dumped));
+      for (unsigned writer = 0; writer < 2; ++writer) {
+        const std::uint64_t last = std::min(before[writer], kSome);
+        CHECK(maybes(saved, writer, before[writer] - last, last) == last);
+        CHECK(maybes(loaded, writer, before[writer] - last, last) == last);
+      }
+    }
+    stop.store(true);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(returned[0].load() + returned[1].load() > 20);
+  }
 }
