@@ -1,4 +1,4 @@
-// Filters in memory of a handle's own, loaded from bytes that somebody else has: of each form, at any address.
+// A filter in memory of its handle's own, which was copied from the caller's bytes: of any form, at any address.
 #pragma once
 
 #include <bfstore/options.hpp>
