@@ -549,6 +549,11 @@ int32_t bfs_close(bfs_filter* filter, bfs_error* error) {
   });
 }
 
+int32_t bfs_shut(bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_shut: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.shut()); });
+}
+
 void bfs_abandon(bfs_filter* filter) {
   if (filter == nullptr) return;
   static_cast<void>(guarded(nullptr, [&] {

@@ -97,6 +97,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFORKED (-15)      /* the handle was made before a fork, and this is the child */
 #define BFS_EFILESYSTEM (-16)  /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EKEY (-17)         /* the secret key is missing, is another one, or the filter has none */
+#define BFS_ESHUT (-18)        /* the handle was shut: it answers "maybe", and adds nothing */
 #define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
@@ -519,6 +520,19 @@ BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
  * EFORKED, EFAULT, ENOMEM. */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
+/* Ends the work of a handle that other threads use, and frees nothing: they may be in calls, and may begin more, until
+ * bfs_close frees the handle.  For a language or a host that cannot know when the last call has returned.  From now on
+ * lookups answer "maybe" (bfs_contains: 1), bfs_health is BFS_ESHUT, and adds, syncs and questions about the file are
+ * BFS_ESHUT (bfs_get_mark: 0).  Every add that returned 0 or more is in the file.  A writer syncs, marks the file clean
+ * if it is the last one, and lets go of its locks, as in bfs_close; this returns why not.  The handle is shut all the
+ * same, unless no memory was left for that: bfs_health tells.  A handle that was shut is BFS_OK.  An unpublished file
+ * is not published any more, and vanishes with bfs_close.  The child of a fork shuts its own copy of the handle alone.
+ * A buffer is BFS_EINVAL: its memory is the caller's.
+ * Waits: a writer, for calls of other threads that sync or (exclusive) add, for two locks and for the disk.
+ * Codes: EINVAL, EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, EFAULT,
+ * ENOMEM. */
+BFS_API int32_t bfs_shut(bfs_filter* filter, bfs_error* error);
+
 /* Frees the handle as if its process had been killed, for finalizers: waits for no lock and no disk.  Nothing that was
  * added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it.  An
  * unpublished file vanishes.  NULL does nothing.  Needs the handle for itself. */
@@ -549,7 +563,7 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint32_t flags, bfs_range
  * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
- * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
+ * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 

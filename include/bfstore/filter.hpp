@@ -83,6 +83,14 @@ class Filter {
   // returned. Closing without looking at the outcome (the destructor) loses nothing but the news of a failed sync.
   Error close();
 
+  // Ends the handle's work as close() does, while other threads use it: they may be in calls, and begin them. From now
+  // on lookups answer "maybe", health() is kShut, and what adds, syncs or asks the file is kShut. An add that was not
+  // refused is in the file. A writer syncs, marks clean and lets go of its locks; what went wrong is returned, and the
+  // handle is shut all the same, unless no memory was left for that (health() tells). No memory is freed before
+  // close(). Shut again it is ok. kInvalid for a buffer, which no thread but the caller's own frees. An unpublished
+  // file is not published any more.
+  Error shut();
+
   // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
   // added is lost, and nothing is synced. The handle is empty afterwards.
   void abandon() noexcept;

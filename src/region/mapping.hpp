@@ -41,6 +41,7 @@ class Mapping {
 
   // From now on a page that can not be read is doubt and no SIGBUS.
   Error guard(const DoubtWord& doubt);
+  [[nodiscard]] bool guarded() const noexcept;
   // A page could not be read: nothing in the mapping is from the file any more.
   [[nodiscard]] bool faulted() const noexcept;
 
@@ -58,7 +59,8 @@ class Mapping {
 
   // For this mapping alone, the page of `offset` is what it was, but for these bytes, from now on: what happens in the
   // file is not seen there any more. Other threads see the old page or the new one.
-  // Where there is no room for another page, all of it is zero from now on. False where nothing could be done.
+  // Where there is no room for another page, all of it is zero from now on. False where nothing could be done. Bytes
+  // of a whole page take the place of a page that is not looked at: no SIGBUS, whatever became of the file.
   bool replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
 
   // Whether the system failed to write a page of the file, as File::failed_writeback() tells, but of the file that the

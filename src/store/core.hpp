@@ -34,6 +34,9 @@ struct Filter::Core {
   Core& operator=(const Core&) = delete;
 
   [[nodiscard]] Code health() const noexcept;
+  [[nodiscard]] bool is_shut() const noexcept {
+    return session != nullptr ? session->is_shut() : range != nullptr && range->is_shut();
+  }
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.

@@ -4,6 +4,7 @@
 #include "base/fail.hpp"
 #include "store/key.hpp"
 #include "store/memory.hpp"
+#include "store/refusals.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -124,7 +125,19 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
   return std::unique_ptr<Range>(new Range(path, *facts, offset, std::move(*found), std::move(*mapping)));
 }
 
+Error Range::shut() {
+  if (shut_.exchange(true)) return {};
+  const std::uint64_t place =
+      offset_ % format::kPageBytes + format::sections_of(embedded_.identity).identity_checksum.offset;
+  std::vector<std::byte> page(format::kPageBytes);
+  base::store(page.data() + place % page.size(), ~embedded_.checksum);
+  if (mapping_.replace_page(base::round_down(place, format::kPageBytes), page)) return {};
+  shut_ = false;
+  return fail(Code::kNoMemory, path_ + ": no memory is left to shut the handle. Free some.");
+}
+
 Result<bool> Range::is_current() const {
+  if (is_shut()) return store::shut(path_);
   const auto file = File::open(path_, File::Access::kRead, File::Links::kFollow);
   if (!file && file.error().code == Code::kNotFound) return false;
   if (!file) return file.error();

@@ -6,6 +6,7 @@
 #include "hash/hasher.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
+#include "store/refusals.hpp"
 
 namespace bfstore {
 namespace {
@@ -78,6 +79,16 @@ Error Filter::publish() {
   Error error = core_->session->publish();
   if (error.ok()) core_->writable = false;
   return error;
+}
+
+// A writer that adds alone sets bits without a barrier before it looks at the live word: it is waited for.
+Error Filter::shut() {
+  if (core_ != nullptr && core_->session != nullptr) {
+    return core_->session->shut([this] {
+      if (core_->alone) const std::lock_guard<std::mutex> nobody_adds(core_->one_at_a_time);
+    });
+  }
+  return core_ != nullptr && core_->range != nullptr ? core_->range->shut() : not_a_file();
 }
 
 Error Filter::close() {
@@ -155,6 +166,7 @@ Error Filter::use_threads(unsigned threads) {
         Code::kInvalid,
         "this handle is not the only writer, so it does not divide its work among threads. Open it exclusively.");
   }
+  if (core_->is_shut()) return store::shut(core_->session->file().file().path());
   if (threads == 0 || threads > store::kMostThreads) {
     return base::fail(Code::kInvalid, std::to_string(threads) + " threads are out of range. Give 1 to 64.");
   }
