@@ -136,7 +136,8 @@ constexpr std::uint32_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLU
 constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
 constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                        BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
-                                       BFS_OPEN_NO_WRITE | BFS_OPEN_RANGE | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
+                                       BFS_OPEN_NO_WRITE | BFS_OPEN_FOLLOW | BFS_OPEN_RANGE | BFS_OPEN_VERIFY |
+                                       BFS_OPEN_TOLERATE_DAMAGE;
 constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE;
 constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
@@ -159,7 +160,7 @@ constexpr FlagName kFlagNames[] = {
     BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW), BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
     BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
     BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
-    BFS_FLAG_NAME(BFS_STATS_FILL),    BFS_FLAG_NAME(BFS_STATS_MEMORY),
+    BFS_FLAG_NAME(BFS_STATS_FILL),    BFS_FLAG_NAME(BFS_STATS_MEMORY),         BFS_FLAG_NAME(BFS_OPEN_FOLLOW),
 };
 #undef BFS_FLAG_NAME
 
@@ -244,6 +245,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   options.any_filesystem = set(BFS_OPEN_ANY_FILESYSTEM);
   options.no_follow = set(BFS_OPEN_NOFOLLOW);
   options.no_write = set(BFS_OPEN_NO_WRITE);
+  options.follow = set(BFS_OPEN_FOLLOW);
   options.verify = set(BFS_OPEN_VERIFY);
   options.tolerate_damage = set(BFS_OPEN_TOLERATE_DAMAGE);
   options.hard_limit = set(BFS_OPEN_LIMIT);

@@ -170,6 +170,17 @@ typedef struct bfs_filter bfs_filter;
  * have to be cleared is BFS_ESUPERSEDED.  The kernel tells once that it failed to write a page, and this handle does
  * not ask: a key in a page that was dropped is answered "no" until the writer, or another process, has asked. */
 
+#define BFS_OPEN_FOLLOW 0x8000u
+/* o, reading.  The handle follows its path.  When another file takes the place of its own (bfs_publish or bfs_seal with
+ * BFS_OPTION_REPLACE), a lookup that finds the old one superseded opens the path again, with the flags of this handle.
+ * It waits for no lock; with BFS_OPEN_POPULATE or BFS_OPEN_COPY it reads the file.  One thread tries, at most every 10
+ * ms, and meanwhile the others get "maybe".  bfs_is_current follows at once, and so notices a file that another program
+ * moved to the path; with BFS_OPEN_COPY that is the only way, since a copy does not learn that its file was replaced.
+ * The new file may have another size, k and layout.  It must have the same hash, and the same seed or secret
+ * (bfs_options.like), so that digests stay digests.  A file that does not, or that cannot be opened, is not followed
+ * to: the handle answers "maybe", bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0, until the path has one that
+ * can. The old file is freed once no call uses it, by a later call.  The child of a fork does not follow. */
+
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
 #define BFS_OPEN_VERIFY 0x20000u          /* o, reading.  A sealed file is compared with its checksums first. */
@@ -719,7 +730,7 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is that in the folder
  * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
- * writes, which it writes down in the file (poisons): not for every lookup.
+ * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
  * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 

@@ -173,7 +173,8 @@ class Filter {
 
   // --- Facts --------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] const Shape& shape() const noexcept;
+  // Of a handle that follows its path, here and below: of the file that it is on now.
+  [[nodiscard]] Shape shape() const noexcept;
   // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
   // kRecovering or kFault. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
@@ -193,6 +194,7 @@ class Filter {
   struct Core;
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
+  static Result<Filter> open_to_follow(const std::string& path, const OpenOptions& options);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;

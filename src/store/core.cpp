@@ -11,6 +11,7 @@
 #include "base/fail.hpp"
 #include "format/sections.hpp"
 #include "hash/hasher.hpp"
+#include "store/follower.hpp"
 
 namespace bfstore {
 namespace {

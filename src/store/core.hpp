@@ -30,8 +30,14 @@ struct Filter::Core {
   // On an embedded filter that begins at `start`.
   Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how);
 
+  // Of a handle that follows its path: no file of its own, and lookups that ask the file of the moment.
+  struct Follower;
+  class InUse;
+  Core(const layout::Functions& best, std::unique_ptr<Follower> followed, const Shape& body_shape);
+
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
+  ~Core();
 
   [[nodiscard]] Code health() const noexcept;
   [[nodiscard]] bool is_shut() const noexcept {
@@ -85,6 +91,7 @@ struct Filter::Core {
   std::uint64_t own_word = 0;
   std::unique_ptr<store::Session> session;  // files only
   std::unique_ptr<store::Range> range;      // ranges of files only
+  std::unique_ptr<Follower> follower;       // handles that follow their path only
 };
 
 namespace store {

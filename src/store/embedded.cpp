@@ -102,6 +102,8 @@ Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Em
 
 Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                            const OpenOptions& options) {
+  if (options.follow)
+    return fail(Code::kInvalid, path + ": a range of a file does not follow its path. Open the range again.");
   auto file = open_regular(path, options.no_follow ? File::Links::kRefuse : File::Links::kFollow);
   if (!file) return file.error();
   if (!options.any_filesystem) {

@@ -166,9 +166,13 @@ Error OpenFile::poison(const Error& cause) const {
 }
 
 // Its own copy of the live page says so.
-void OpenFile::poison_for_this_handle() const noexcept {
+void OpenFile::poison_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kPoisoned); }
+
+void OpenFile::supersede_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kSuperseded); }
+
+void OpenFile::set_for_this_handle(std::uint64_t states) const noexcept {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
-  base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);
+  base::store(word.data(), live_word().load().bits | states);
   mapping_.replace_page(format::kLivePageOffset, word);
 }
 

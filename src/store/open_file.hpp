@@ -98,6 +98,8 @@ class OpenFile {
   Error poison(const Error& cause) const;
   // The same for this handle alone, where the file can not be told.
   void poison_for_this_handle() const noexcept;
+  // As if another file had taken the place of this one with a sign; for this handle alone.
+  void supersede_for_this_handle() const noexcept;
   // What live_word() is of is mapped once more, for a writer that takes the page from its lookups and still has to
   // leave.
   Error map_live_page_again();
@@ -107,6 +109,8 @@ class OpenFile {
   [[nodiscard]] bool shut_off() const;
 
  private:
+  void set_for_this_handle(std::uint64_t states) const noexcept;
+
   region::File file_;
   region::Mapping mapping_;
   format::Identity identity_;
