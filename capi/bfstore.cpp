@@ -136,8 +136,8 @@ constexpr std::uint32_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLU
 constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
 constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                        BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
-                                       BFS_OPEN_NO_WRITE | BFS_OPEN_RANGE | BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE |
-                                       BFS_OPEN_FD;
+                                       BFS_OPEN_NO_WRITE | BFS_OPEN_FOLLOW | BFS_OPEN_RANGE | BFS_OPEN_VERIFY |
+                                       BFS_OPEN_TOLERATE_DAMAGE | BFS_OPEN_FD;
 constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
 constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
@@ -164,7 +164,7 @@ constexpr FlagName kFlagNames[] = {
     BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
     BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
     BFS_FLAG_NAME(BFS_OPEN_FD),       BFS_FLAG_NAME(BFS_OPTION_FILE_ID),       BFS_FLAG_NAME(BFS_STATS_FILL),
-    BFS_FLAG_NAME(BFS_STATS_MEMORY),
+    BFS_FLAG_NAME(BFS_STATS_MEMORY),  BFS_FLAG_NAME(BFS_OPEN_FOLLOW),
 };
 #undef BFS_FLAG_NAME
 
@@ -257,6 +257,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   options.no_follow = set(BFS_OPEN_NOFOLLOW);
   options.no_write = set(BFS_OPEN_NO_WRITE);
   if (set(BFS_OPEN_FD)) options.descriptor = from.fd;
+  options.follow = set(BFS_OPEN_FOLLOW);
   options.verify = set(BFS_OPEN_VERIFY);
   options.tolerate_damage = set(BFS_OPEN_TOLERATE_DAMAGE);
   options.hard_limit = set(BFS_OPEN_LIMIT);
@@ -610,6 +611,11 @@ int32_t bfs_close(bfs_filter* filter, bfs_error* error) {
     const std::unique_ptr<bfs_filter> owned(filter);
     return report(error, owned->filter.close());
   });
+}
+
+int32_t bfs_shut(bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_shut: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.shut()); });
 }
 
 void bfs_abandon(bfs_filter* filter) {

@@ -99,6 +99,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFORKED (-15)      /* the handle was made before a fork, and this is the child */
 #define BFS_EFILESYSTEM (-16)  /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EKEY (-17)         /* the secret key is missing, is another one, or the filter has none */
+#define BFS_ESHUT (-18)        /* the handle was shut: it answers "maybe", and adds nothing */
 #define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
@@ -172,6 +173,17 @@ typedef struct bfs_filter bfs_filter;
  * With it a file that would have to be synced or copied up is BFS_EUNCLEAN or BFS_EFILESYSTEM, one whose sign would
  * have to be cleared is BFS_ESUPERSEDED.  The kernel tells once that it failed to write a page, and this handle does
  * not ask: a key in a page that was dropped is answered "no" until the writer, or another process, has asked. */
+
+#define BFS_OPEN_FOLLOW 0x8000u
+/* o, reading.  The handle follows its path.  When another file takes the place of its own (bfs_publish or bfs_seal with
+ * BFS_OPTION_REPLACE), a lookup that finds the old one superseded opens the path again, with the flags of this handle.
+ * It waits for no lock; with BFS_OPEN_POPULATE or BFS_OPEN_COPY it reads the file.  One thread tries, at most every 10
+ * ms, and meanwhile the others get "maybe".  bfs_is_current follows at once, and so notices a file that another program
+ * moved to the path; with BFS_OPEN_COPY that is the only way, since a copy does not learn that its file was replaced.
+ * The new file may have another size, k and layout.  It must have the same hash, and the same seed or secret
+ * (bfs_options.like), so that digests stay digests.  A file that does not, or that cannot be opened, is not followed
+ * to: the handle answers "maybe", bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0, until the path has one that
+ * can. The old file is freed once no call uses it, by a later call.  The child of a fork does not follow. */
 
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
@@ -555,6 +567,19 @@ BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
  * EFORKED, EFAULT, ENOMEM. */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
+/* Ends the work of a handle that other threads use, and frees nothing: they may be in calls, and may begin more, until
+ * bfs_close frees the handle.  For a language or a host that cannot know when the last call has returned.  From now on
+ * lookups answer "maybe" (bfs_contains: 1), bfs_health is BFS_ESHUT, and adds, syncs and questions about the file are
+ * BFS_ESHUT (bfs_get_mark: 0).  Every add that returned 0 or more is in the file.  A writer syncs, marks the file clean
+ * if it is the last one, and lets go of its locks, as in bfs_close; this returns why not.  The handle is shut all the
+ * same, unless no memory was left for that: bfs_health tells.  A handle that was shut is BFS_OK.  An unpublished file
+ * is not published any more, and vanishes with bfs_close.  The child of a fork shuts its own copy of the handle alone.
+ * A buffer is BFS_EINVAL: its memory is the caller's.
+ * Waits: a writer, for calls of other threads that sync or (exclusive) add, for two locks and for the disk.
+ * Codes: EINVAL, EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, EFAULT,
+ * ENOMEM. */
+BFS_API int32_t bfs_shut(bfs_filter* filter, bfs_error* error);
+
 /* Frees the handle as if its process had been killed, for finalizers: waits for no lock and no disk.  Nothing that was
  * added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it.  An
  * unpublished file vanishes.  NULL does nothing.  Needs the handle for itself. */
@@ -624,7 +649,7 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint32_t flags, bfs_range
  * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
- * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
+ * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
@@ -789,7 +814,7 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is that in the folder
  * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
- * writes, which it writes down in the file (poisons): not for every lookup.
+ * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
  * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
  * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */

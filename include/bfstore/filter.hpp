@@ -105,6 +105,14 @@ class Filter {
   // (the destructor does) loses only the news of a failed sync.
   Error close();
 
+  // Ends the handle's work as close() does, while other threads use it: they may be in calls, and begin them. From now
+  // on lookups answer "maybe", health() is kShut, and what adds, syncs or asks the file is kShut. An add that was not
+  // refused is in the file. A writer syncs, marks clean and lets go of its locks; what went wrong is returned, and the
+  // handle is shut all the same, unless no memory was left for that (health() tells). No memory is freed before
+  // close(). Shut again it is ok. kInvalid for a buffer, which no thread but the caller's own frees. An unpublished
+  // file is not published any more.
+  Error shut();
+
   // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
   // added is lost, and nothing is synced: the file stays dirty until another writer closes it or adopts it. An
   // unpublished file vanishes. The handle is empty afterwards.
@@ -193,7 +201,8 @@ class Filter {
 
   // --- Facts --------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] const Shape& shape() const noexcept;
+  // Of a handle that follows its path, here and below: of the file that it is on now.
+  [[nodiscard]] Shape shape() const noexcept;
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering or
   // kFault. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
@@ -218,6 +227,7 @@ class Filter {
   struct Core;
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
+  static Result<Filter> open_to_follow(const std::string& path, const OpenOptions& options);
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;

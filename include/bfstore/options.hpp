@@ -89,6 +89,14 @@ struct OpenOptions {
   // it a file that needs any of this is refused. The kernel tells once that it failed to write a page, and this handle
   // does not ask.
   bool no_write = false;
+  // For reading. The handle follows its path. When another file takes the place of its own (Filter::publish or seal
+  // with `replace`), a lookup that finds it superseded opens the path again, as these options say but without waiting
+  // for locks, at most every 10 ms and in one thread; meanwhile others are answered "maybe". Filter::is_current follows
+  // at once: so a file that another program moved to the path is noticed. What is used no more is freed by a later
+  // call. A file with another hash or seed is not followed to, nor one that cannot be opened: the handle stays where it
+  // is and answers "maybe" (kSuperseded) until there is one. A lookup costs some 10 ns more. A Lookup of it is never
+  // inlined.
+  bool follow = false;
   // For reading. The file that the program has open at this descriptor, instead of one at a path: for sandboxes, which
   // get descriptors and may open no paths, and for memfd_create(2). The library duplicates it, and the program keeps
   // its own. The path, which may be empty, is then a name for messages alone. As with `no_write`, nothing is written.

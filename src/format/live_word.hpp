@@ -24,6 +24,8 @@ struct LiveWord {
   static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
   // Never set in this word, and always set in the end word: so the two differ, whatever the file's id is.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 37;
+  // In a handle's own page instead of the file's (Mapping::replace_page): the handle was shut. Never in a file.
+  static constexpr std::uint64_t kShut = std::uint64_t{1} << 39;
   // Bits 40 to 47 are a generation, bits 48 to 63 a number of slices. This is data, which may change while a file is in
   // use.
   static constexpr unsigned kGenerationShift = 40;

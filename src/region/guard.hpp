@@ -33,6 +33,7 @@ class Guard {
   Guard& operator=(Guard&& other) noexcept;
   ~Guard();
 
+  [[nodiscard]] bool is_on() const noexcept { return slot_ != nullptr; }
   // Whether a page could not be read. What is in the range now is not from the file.
   [[nodiscard]] bool faulted() const noexcept;
 

@@ -222,6 +222,8 @@ Error Mapping::guard(const DoubtWord& doubt) {
   return {};
 }
 
+bool Mapping::guarded() const noexcept { return held_->guard.is_on(); }
+
 bool Mapping::faulted() const noexcept { return held_->guard.faulted(); }
 
 std::uint64_t Mapping::huge_page_bytes() const {
@@ -287,7 +289,7 @@ bool Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> byte
   std::byte* const begin = data() + offset / page * page;
   void* const fresh = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh != MAP_FAILED) {
-    std::memcpy(fresh, begin, page);
+    if (bytes.size() < page) std::memcpy(fresh, begin, page);
     std::memcpy(static_cast<std::byte*>(fresh) + offset % page, bytes.data(), bytes.size());
     if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return true;
     munmap(fresh, page);

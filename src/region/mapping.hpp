@@ -48,6 +48,7 @@ class Mapping {
 
   // From now on a page that cannot be read is doubt and not SIGBUS.
   Error guard(const DoubtWord& doubt);
+  [[nodiscard]] bool guarded() const noexcept;
   // A page could not be read: nothing in the mapping is from the file any more.
   [[nodiscard]] bool faulted() const noexcept;
 
@@ -65,7 +66,8 @@ class Mapping {
 
   // From now on the page of `offset` has these bytes and otherwise its present ones, in this mapping only. Later
   // changes of the file do not show in it. Other threads see the old page or the new one. If there is no room for
-  // another page, the whole mapping is zero from now on. False if nothing could be done.
+  // another page, the whole mapping is zero from now on. False if nothing could be done. Bytes of a whole page replace
+  // a page that is not looked at: no SIGBUS, whatever became of the file.
   bool replace_page(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
 
   // Whether the system failed to write a page of the file: as File::failed_writeback(), but of the file that is mapped,

@@ -11,6 +11,7 @@
 #include "base/fail.hpp"
 #include "format/sections.hpp"
 #include "hash/hasher.hpp"
+#include "store/follower.hpp"
 
 namespace bfstore {
 namespace {
@@ -84,6 +85,7 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
 }
 
 Code Filter::Core::health() const noexcept {
+  if (is_shut()) return Code::kShut;
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
   const std::uint64_t differing = target.sentinel.differing();
   if (differing == 0) return Code::kOk;
@@ -93,6 +95,7 @@ Code Filter::Core::health() const noexcept {
 }
 
 Code Filter::Core::why_not() const noexcept {
+  if (is_shut()) return Code::kShut;
   if (!writable) return Code::kReadOnly;
   return born.here() ? health() : Code::kForked;
 }

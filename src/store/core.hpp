@@ -32,10 +32,19 @@ struct Filter::Core {
   // On an embedded filter that begins at `start`.
   Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how);
 
+  // Of a handle that follows its path: no file of its own, and lookups that ask the file of the moment.
+  struct Follower;
+  class InUse;
+  Core(const layout::Functions& best, std::unique_ptr<Follower> followed, const Shape& body_shape);
+
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
+  ~Core();
 
   [[nodiscard]] Code health() const noexcept;
+  [[nodiscard]] bool is_shut() const noexcept {
+    return session != nullptr ? session->is_shut() : range != nullptr && range->is_shut();
+  }
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.
@@ -87,6 +96,7 @@ struct Filter::Core {
   std::unique_ptr<store::Range> range;           // ranges of files only
   std::optional<format::Identity> own_identity;  // embedded filters in buffers, and loaded ones that are not bare
   std::unique_ptr<store::Loaded> loaded;         // loaded filters only
+  std::unique_ptr<Follower> follower;            // handles that follow their path only
 };
 
 namespace store {

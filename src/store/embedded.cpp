@@ -4,6 +4,7 @@
 #include "base/fail.hpp"
 #include "store/key.hpp"
 #include "store/memory.hpp"
+#include "store/refusals.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -101,6 +102,8 @@ Range::Range(std::string path, region::FileFacts facts, std::uint64_t offset, Em
 
 Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                            const OpenOptions& options) {
+  if (options.follow)
+    return fail(Code::kInvalid, path + ": a range of a file does not follow its path. Open the range again.");
   auto file = open_regular(path, options);
   if (!file) return file.error();
   if (!options.any_filesystem) {
@@ -127,8 +130,20 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
   return range;
 }
 
+Error Range::shut() {
+  if (shut_.exchange(true)) return {};
+  const std::uint64_t place =
+      offset_ % format::kPageBytes + format::sections_of(embedded_.identity).identity_checksum.offset;
+  std::vector<std::byte> page(format::kPageBytes);
+  base::store(page.data() + place % page.size(), ~embedded_.checksum);
+  if (mapping_.replace_page(base::round_down(place, format::kPageBytes), page)) return {};
+  shut_ = false;
+  return fail(Code::kNoMemory, path_ + ": no memory is left to shut the handle. Free some.");
+}
+
 Result<bool> Range::is_current() const {
   if (by_descriptor_) return by_descriptor_->has_its_path() ? has_its_words(*by_descriptor_) : false;
+  if (is_shut()) return store::shut(path_);
   const auto file = File::open(path_, File::Access::kRead, File::Links::kFollow);
   if (!file && file.error().code == Code::kNotFound) return false;
   if (!file) return file.error();

@@ -3,6 +3,7 @@
 
 #include <bfstore/filter.hpp>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,9 @@ class Range {
   [[nodiscard]] std::byte* start() const noexcept { return mapping_.data() + offset_ % format::kPageBytes; }
   // Whether the path still names the file, and the file has the filter's two words in their places.
   [[nodiscard]] Result<bool> is_current() const;
+  // As Session::shut: from now on there is another word in the place of the checksum, for this handle alone.
+  Error shut();
+  [[nodiscard]] bool is_shut() const noexcept { return shut_.load(); }
 
  private:
   Range(std::string path, region::FileFacts facts, std::uint64_t offset, Embedded embedded, region::Mapping mapping);
@@ -43,6 +47,7 @@ class Range {
   std::uint64_t offset_;                       // of the filter, in the file
   Embedded embedded_;
   region::Mapping mapping_;  // from the beginning of the filter's first page
+  std::atomic<bool> shut_{false};
 };
 
 }  // namespace bfstore::store

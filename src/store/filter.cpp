@@ -2,16 +2,24 @@
 // its Core.
 #include <bfstore/inline.hpp>
 
+#include <filesystem>
+
 #include "base/fail.hpp"
 #include "hash/hasher.hpp"
 #include "store/core.hpp"
 #include "store/divide.hpp"
+#include "store/follower.hpp"
+#include "store/refusals.hpp"
 
 namespace bfstore {
 namespace {
 
 Error not_a_file() {
   return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
+}
+
+Error only_reads() {
+  return base::fail(Code::kInvalid, "the filter was opened to follow its path. Publish the handle that made the file.");
 }
 
 // What `use` makes of the key's digest, or `otherwise` if the caller brings digests.
@@ -59,6 +67,13 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
                                           ": opened for writing by a descriptor, which does not show that the file has "
                                           "its path. Open the path, or open the descriptor for reading.");
   }
+  if (options.follow && !reading)
+    return base::fail(Code::kInvalid, path + ": opened for writing to follow its path. Open it for reading.");
+  if (options.follow && options.descriptor) {
+    return base::fail(Code::kInvalid,
+                      path + ": opened by a descriptor to follow its path, of which it has none. Choose one.");
+  }
+  if (options.follow) return open_to_follow(path, options);
   const bool exclusive = mode == OpenMode::kExclusive;
   const store::Writers kind = exclusive ? store::Writers::kAlone : store::Writers::kShared;
   auto session =
@@ -74,16 +89,46 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   return Filter(std::move(core));
 }
 
+// The working folder may change before the path is opened again.
+Result<Filter> Filter::open_to_follow(const std::string& path, const OpenOptions& options) {
+  std::error_code failed;
+  const std::string absolute = std::filesystem::absolute(path, failed).string();
+  if (failed) return base::fail_errno(failed.value(), path, "asking for the working folder");
+  const auto born = region::ForkMark::make();
+  if (!born) return born.error();
+  auto first = Core::Follower::open(absolute, options);
+  if (!first) return first.error();
+  const layout::Functions functions = (*first)->functions;
+  const Shape shape = (*first)->shape;
+  auto follower = std::make_unique<Core::Follower>(absolute, options, *born, std::move(*first));
+  auto core = std::make_unique<Core>(functions, std::move(follower), shape);
+  core->secret.keep(options.key);
+  return Filter(std::move(core));
+}
+
 Error Filter::supersede() {
+  if (core_ != nullptr && core_->follower != nullptr) return only_reads();
   if (core_ == nullptr || core_->session == nullptr) return not_a_file();
   return core_->session->supersede();
 }
 
 Error Filter::publish() {
+  if (core_ != nullptr && core_->follower != nullptr) return only_reads();
   if (core_ == nullptr || core_->session == nullptr) return not_a_file();
   Error error = core_->session->publish();
   if (error.ok()) core_->writable = false;
   return error;
+}
+
+// A writer that adds alone sets bits without a barrier before it looks at the live word: it is waited for.
+Error Filter::shut() {
+  if (core_ != nullptr && core_->session != nullptr) {
+    return core_->session->shut([this] {
+      if (core_->alone) const std::lock_guard<std::mutex> nobody_adds(core_->one_at_a_time);
+    });
+  }
+  if (core_ != nullptr && core_->follower != nullptr) return core_->follower->shut();
+  return core_ != nullptr && core_->range != nullptr ? core_->range->shut() : not_a_file();
 }
 
 Error Filter::close() {
@@ -127,32 +172,38 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
 // --- Durability and facts --------------------------------------------------------------------------------------------
 
 Error Filter::sync(const LogPosition& position) {
-  if (core_->session == nullptr) return not_a_file();
-  return core_->session->sync(position);
+  const Core::InUse core(*core_);
+  if (core->session == nullptr) return not_a_file();
+  return core->session->sync(position);
 }
 
 std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
-  if (core_->loaded != nullptr && core_->loaded->slot) return format::mark_of(*core_->loaded->slot, owner, epoch);
-  return core_->session == nullptr ? 0 : core_->session->get_mark(owner, epoch);
+  const Core::InUse core(*core_);
+  if (core->loaded != nullptr && core->loaded->slot) return format::mark_of(*core->loaded->slot, owner, epoch);
+  return core->session == nullptr ? 0 : core->session->get_mark(owner, epoch);
 }
 
 Result<std::vector<OwnerMark>> Filter::list_marks() const {
-  if (core_->loaded != nullptr && core_->loaded->slot) return format::marks_of(*core_->loaded->slot);
-  if (core_->session == nullptr) return not_a_file();
-  return core_->session->list_marks();
+  const Core::InUse core(*core_);
+  if (core->loaded != nullptr && core->loaded->slot) return format::marks_of(*core->loaded->slot);
+  if (core->session == nullptr) return not_a_file();
+  return core->session->list_marks();
 }
 
 Error Filter::drop_owner(std::uint64_t owner) {
-  if (core_->session == nullptr) return not_a_file();
-  return core_->session->drop_owner(owner);
+  const Core::InUse core(*core_);
+  if (core->session == nullptr) return not_a_file();
+  return core->session->drop_owner(owner);
 }
 
 Result<bool> Filter::finish_recovery(std::uint64_t owner) {
-  if (core_->session == nullptr) return not_a_file();
-  return core_->session->finish_recovery(owner);
+  const Core::InUse core(*core_);
+  if (core->session == nullptr) return not_a_file();
+  return core->session->finish_recovery(owner);
 }
 
 Result<bool> Filter::is_current() const {
+  if (core_->follower != nullptr) return core_->follower->is_current();
   if (core_->session != nullptr) return core_->session->is_current();
   return core_->range != nullptr ? core_->range->is_current() : not_a_file();
 }
@@ -163,6 +214,7 @@ Error Filter::use_threads(unsigned threads) {
         Code::kInvalid,
         "this handle is not the only writer, so it does not divide its work among threads. Open it exclusively.");
   }
+  if (core_->is_shut()) return store::shut(core_->session->file().file().path());
   if (threads == 0 || threads > store::kMostThreads) {
     return base::fail(Code::kInvalid, std::to_string(threads) + " threads are out of range. Give 1 to 64.");
   }
@@ -173,22 +225,23 @@ Error Filter::use_threads(unsigned threads) {
   return {};
 }
 
-const Shape& Filter::shape() const noexcept { return core_->shape; }
+Shape Filter::shape() const noexcept { return Core::InUse(*core_)->shape; }
 
-Code Filter::health() const noexcept { return core_->health(); }
+Code Filter::health() const noexcept { return Core::InUse(*core_)->health(); }
 
 Stats Filter::stats(StatsWish wish) const {
+  const Core::InUse core(*core_);
   Stats stats;
-  stats.shape = core_->shape;
-  stats.isa = core_->functions.isa;
-  stats.body_bytes = core_->body_bytes;
-  stats.keys_added = core_->keys_added();
+  stats.shape = core->shape;
+  stats.isa = core->functions.isa;
+  stats.body_bytes = core->body_bytes;
+  stats.keys_added = core->keys_added();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
-  if (const region::Mapping* mapping = core_->mapping(); wish.memory && mapping != nullptr)
+  if (const region::Mapping* mapping = core->mapping(); wish.memory && mapping != nullptr)
     stats.memory = {mapping->huge_page_bytes(), mapping->resident_bytes()};
   if (wish.fill) {
-    layout::FillCounter counter(core_->row, core_->target.geometry);
-    counter.take(core_->words, core_->body_bytes / 8);
+    layout::FillCounter counter(core->row, core->target.geometry);
+    counter.take(core->words, core->body_bytes / 8);
     stats.fill = counter.fill();
   }
   return stats;

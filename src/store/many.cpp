@@ -2,6 +2,7 @@
 // Then each function has one path, in batch.hpp.
 #include "hash/hasher.hpp"
 #include "store/batch.hpp"
+#include "store/follower.hpp"
 
 namespace bfstore {
 namespace {
@@ -117,9 +118,11 @@ Count Filter::answer_some(const Keys& keys, std::span<Answer> out) const noexcep
   if (!has_room(out, keys.size())) return Code::kInvalid;
   std::fill_n(out.begin(), keys.size(), Answer{0});
   std::uint64_t so_far = 0;
+  if (core_->follower != nullptr) core_->follower->follow_in_time();
+  const Core::InUse core(*core_);
   return sum_of_pieces(keys, core_->shape, core_->secret, [&](const Present& present, std::size_t first) {
     std::array<std::uint8_t, kPiece> found;
-    const Count maybes = contains_all(*core_, present.digests(), store::Bytes(found.data()));
+    const Count maybes = contains_all(*core, present.digests(), store::Bytes(found.data()));
     put_answers(out, present, first, so_far, found.data());
     so_far += maybes.keys();
     return maybes;
@@ -130,7 +133,8 @@ template <class Answer>
 Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept {
   return with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
     if (!has_room(out, digests.size())) return Code::kInvalid;
-    return contains_all(*core_, digests, taker_of(out));
+    if (core_->follower != nullptr) core_->follower->follow_in_time();
+    return contains_all(*Core::InUse(*core_), digests, taker_of(out));
   });
 }
 

@@ -51,6 +51,13 @@ region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
   return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
 }
 
+Error guard_with_live_word(region::Mapping& mapping, std::byte* live_page, File::Access access,
+                           const format::Identity& identity) {
+  return mapping.guard({reinterpret_cast<std::uint64_t*>(live_page), format::LiveWord::kFixed,
+                        format::LiveWord::healthy(identity.file_id).bits & format::LiveWord::kFixed,
+                        access == File::Access::kRead ? 0 : format::LiveWord::kPoisoned});
+}
+
 Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
                                    const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
   const format::Sections sections = format::sections_of(identity);
@@ -61,10 +68,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   if (!mapping) return mapping;
   if (options.guard) {
     std::byte* const live_page = mapping->data() + format::kLivePageOffset;
-    const region::DoubtWord doubt{reinterpret_cast<std::uint64_t*>(live_page), format::LiveWord::kFixed,
-                                  format::LiveWord::healthy(identity.file_id).bits & format::LiveWord::kFixed,
-                                  access == File::Access::kRead ? 0 : format::LiveWord::kPoisoned};
-    if (Error error = mapping->guard(doubt); !error.ok()) return error;
+    if (Error error = guard_with_live_word(*mapping, live_page, access, identity); !error.ok()) return error;
   }
   // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
   // for its line, and a header that can not be read is an error.

@@ -19,6 +19,11 @@ Error check_sharing(region::File& file, region::File::Access access, bool no_wri
 // new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
+// From now on a page of the mapping that cannot be read is doubt, and no SIGBUS: the live word, which is in it, says
+// so.
+Error guard_with_live_word(region::Mapping& mapping, std::byte* live_page, region::File::Access access,
+                           const format::Identity& identity);
+
 // Mapped, with a guard if that is wanted, or memory for a copy. `header` is what was read of the file, and checked; a
 // copy has it as it was then. Of the body nothing is read: the file may yet be refused.
 Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,

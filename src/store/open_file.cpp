@@ -1,7 +1,9 @@
 #include "store/open_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "store/refusals.hpp"
@@ -179,10 +181,41 @@ Error OpenFile::poison(const Error& cause) const {
 }
 
 // The handle's private copy of the live page says so.
-void OpenFile::poison_for_this_handle() const noexcept {
+void OpenFile::poison_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kPoisoned); }
+
+void OpenFile::supersede_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kSuperseded); }
+
+void OpenFile::set_for_this_handle(std::uint64_t states) const noexcept {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
-  base::store(word.data(), live_word().load().bits | format::LiveWord::kPoisoned);
+  base::store(word.data(), live_word().load().bits | states);
   mapping_.replace_page(format::kLivePageOffset, word);
+}
+
+Error OpenFile::map_live_page_again() {
+  if (Error error = check_file_is_whole(); !error.ok()) return error;
+  auto page = region::Mapping::map(file_, File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
+  if (!page) return page.error();
+  if (mapping_.guarded()) {
+    if (Error error = guard_with_live_word(*page, page->data(), File::Access::kReadWrite, identity_); !error.ok())
+      return error;
+  }
+  files_live_page_ = std::move(*page);
+  return {};
+}
+
+// The page is read through the descriptor, which is no signal where the file was cut; zeros do as well.
+//
+// Why an add cannot slip through: it sets its bits, and looks at the live word after that. Before the kernel lets go of
+// a page that it takes out of a mapping, it makes every CPU forget where the page was (the TLB shootdown), and waits
+// until all have. So an add that looked before has set its bits before this returns, and one that looks later finds the
+// new page, and is refused. A reader that looks at a moment when there is no page waits in the kernel.
+bool OpenFile::shut_off() const {
+  const auto header = read_header(file_);
+  std::vector<std::byte> page(format::kPageBytes);
+  if (header && file_.check_descriptor().ok())
+    std::copy_n(header->begin() + format::kLivePageOffset, page.size(), page.begin());
+  base::store(page.data(), base::load<std::uint64_t>(page.data()) | format::LiveWord::kShut);
+  return mapping_.replace_page(format::kLivePageOffset, page);
 }
 
 }  // namespace bfstore::store

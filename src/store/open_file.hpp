@@ -5,6 +5,8 @@
 
 #include <bfstore/inspect.hpp>
 
+#include <optional>
+
 #include "format/live_word.hpp"
 #include "format/locks.hpp"
 #include "format/sections.hpp"
@@ -49,14 +51,19 @@ class OpenFile {
     return mapping_.data() + format::sections_of(identity_).body.offset;
   }
   [[nodiscard]] std::byte* live_page() const noexcept { return mapping_.data() + format::kLivePageOffset; }
-  [[nodiscard]] format::SharedLiveWord live_word() const noexcept { return format::SharedLiveWord(live_page()); }
+  // The file's, also when lookups were given another page to look at.
+  [[nodiscard]] format::SharedLiveWord live_word() const noexcept {
+    return format::SharedLiveWord(files_live_page_ ? files_live_page_->data() : live_page());
+  }
   [[nodiscard]] const std::byte* end_word() const noexcept {
     return mapping_.data() + format::sections_of(identity_).end_word.offset;
   }
   // The reader must write nothing, not even what it learns of the file's state.
   [[nodiscard]] bool no_write() const noexcept { return no_write_; }
   // A page of the file could not be read. Only if the mapping is guarded; otherwise the process has ended.
-  [[nodiscard]] bool faulted() const noexcept { return mapping_.faulted(); }
+  [[nodiscard]] bool faulted() const noexcept {
+    return mapping_.faulted() || (files_live_page_ && files_live_page_->faulted());
+  }
   // For the process that may write: a forked child has the handle, but must not add, sync or close the file.
   [[nodiscard]] const region::ForkMark& born() const noexcept { return file_.born(); }
 
@@ -101,14 +108,26 @@ class OpenFile {
   Error poison(const Error& cause) const;
   // The same for this handle alone, if it cannot write to the file.
   void poison_for_this_handle() const noexcept;
+  // As if another file had taken the place of this one with a sign; for this handle alone.
+  void supersede_for_this_handle() const noexcept;
+  // What live_word() is of is mapped once more, for a writer that takes the page from its lookups and still has to
+  // leave.
+  Error map_live_page_again();
+  // From now on lookups and adds of this handle find a page of its own that says *shut*. When this returns, every add
+  // that did not find it has set its bits in the file; `alone` is another matter (see Filter::shut). False where
+  // nothing could be done.
+  [[nodiscard]] bool shut_off() const;
 
  private:
+  void set_for_this_handle(std::uint64_t states) const noexcept;
+
   region::File file_;
   region::Mapping mapping_;
   format::Identity identity_;
   std::uint32_t lock_timeout_ms_;
   bool no_write_;
   bool on_overlay_ = false;
+  std::optional<region::Mapping> files_live_page_;
 };
 
 }  // namespace bfstore::store

@@ -67,6 +67,10 @@ Error forked(const region::File& file) {
   return fail(Code::kForked, file.path() + ": opened before a fork. Open it again in the child.");
 }
 
+Error shut(const std::string& path) {
+  return fail(Code::kShut, path + ": this handle of it was shut. Open the path again.");
+}
+
 Error writeback_failed(const region::File& file, int os_errno) {
   return base::fail_errno(os_errno, file.path(), "writing to disk in the background");
 }

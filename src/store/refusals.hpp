@@ -18,6 +18,7 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);
 Error forked(const region::File& file);
+Error shut(const std::string& path);
 Error writeback_failed(const region::File& file, int os_errno);
 
 }  // namespace bfstore::store

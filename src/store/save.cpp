@@ -7,6 +7,7 @@
 #include "format/sections.hpp"
 #include "store/content.hpp"
 #include "store/core.hpp"
+#include "store/follower.hpp"
 #include "store/plan.hpp"
 
 namespace bfstore {
@@ -104,12 +105,13 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
   if ((options.mode & ~0777U) != 0)
     return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
-  const auto content = store::content_of(*core_);
+  const Core::InUse core(*core_);
+  const auto content = store::content_of(*core);
   if (!content) return content.error();
   const auto identity = identity_in(*content, Form::kFile, options.same_file_id);
   if (!identity) return identity.error();
-  if (options.replace && core_->session != nullptr) {
-    if (Error error = check_is_another(core_->session->file().file(), path); !error.ok()) return error;
+  if (options.replace && core->session != nullptr) {
+    if (Error error = check_is_another(core->session->file().file(), path); !error.ok()) return error;
   }
   const store::Making making{.mode = options.mode,
                              .replace = options.replace,
@@ -120,19 +122,20 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   const auto made = store::Session::make(path, *identity, making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
-  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
+  Error error = store::each_piece_of_body(*core, [&](std::uint64_t offset, std::span<const std::byte> piece) {
     return file.file().write_at(piece, identity->body_offset + offset);
   });
   if (error.ok()) error = store::write_keys_added(file, content->keys_added);
   if (error.ok()) error = store::write_marks(file, content->lanes);
   // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.
   if (error.ok() && options.replace) error = (*made)->supersede();
-  if (error.ok()) error = store::check_copyable(*core_);
+  if (error.ok()) error = store::check_copyable(*core);
   return error.ok() ? (*made)->publish() : error;
 }
 
 Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
-  const auto content = store::content_of(*core_);
+  const Core::InUse core(*core_);
+  const auto content = store::content_of(*core);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
   if (!dump) return dump.error();
@@ -141,7 +144,8 @@ Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
 
 Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) const {
   if (buffer.data() == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one of dumped_bytes() bytes.");
-  const auto content = store::content_of(*core_);
+  const Core::InUse core(*core_);
+  const auto content = store::content_of(*core);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
   if (!dump) return dump.error();
@@ -149,15 +153,15 @@ Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) cons
     return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, and the filter needs " +
                                     std::to_string(dump->bytes()));
   }
-  const std::span<const std::byte> source(reinterpret_cast<const std::byte*>(core_->words), core_->body_bytes);
+  const std::span<const std::byte> source(reinterpret_cast<const std::byte*>(core->words), core->body_bytes);
   if (overlap(buffer.first(dump->bytes()), source))
     return fail(Code::kInvalid, "the buffer is the one that the filter is in. Give another one.");
   dump->begin(buffer.data());
-  Error error = store::each_piece_of_body(*core_, [&](std::uint64_t offset, std::span<const std::byte> piece) {
+  Error error = store::each_piece_of_body(*core, [&](std::uint64_t offset, std::span<const std::byte> piece) {
     dump->put(buffer.data(), offset, piece);
     return Error{};
   });
-  if (error.ok()) error = store::check_copyable(*core_);
+  if (error.ok()) error = store::check_copyable(*core);
   if (error.ok()) dump->end(buffer.data());
   return error;
 }

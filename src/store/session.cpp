@@ -88,11 +88,14 @@ Result<std::unique_ptr<Session>> Session::make(const std::string& path, const fo
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   const File& file = opened_.file();
-  if (role_ == Role::kReader) return fail(Code::kReadOnly, file.path() + ": opened for reading. Open it for writing.");
+  const bool reads_only = role_ == Role::kReader;  // as one that was shut does
+  if (is_shut()) return store::shut(file.path());
+  if (reads_only) return fail(Code::kReadOnly, file.path() + ": opened for reading. Open it for writing.");
   if (!opened_.born().here()) return forked(file);
+  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  if (is_shut()) return store::shut(file.path());
   if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
   if (opened_.live_word().load().has(format::LiveWord::kGone)) return superseded(file);
-  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   return store::sync_and_store(opened_, update);
 }
 
@@ -125,6 +128,7 @@ Error Session::drop_owner(std::uint64_t owner) {
 }
 
 std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept try {
+  if (is_shut()) return 0;
   const auto header = read_header(opened_.file());
   if (!header) return 0;
   const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
@@ -134,6 +138,7 @@ std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const 
 }
 
 Result<std::vector<OwnerMark>> Session::list_marks() const {
+  if (is_shut()) return store::shut(opened_.file().path());
   const auto slot = newest_slot_in(read_header(opened_.file()), opened_);
   if (!slot) return slot.error();
   return format::marks_of(*slot);
@@ -149,6 +154,7 @@ Result<Slot> Session::slot_for_copy() const {
 
 Result<bool> Session::is_current() const {
   const File& file = opened_.file();
+  if (is_shut()) return store::shut(file.path());
   if (!opened_.born().here()) return forked(file);
   const auto header = opened_.whole_header();  // not the mapping, which may be a copy, or beyond the file's end
   if (header) check_writeback();
@@ -159,11 +165,12 @@ Result<bool> Session::is_current() const {
 // A handle whose descriptor other code closed cannot ask, and a copy has no need to. If another thread is syncing, that
 // thread gets the failure.
 void Session::check_writeback() const noexcept try {
-  if (role_ == Role::kMaker || opened_.mapping().is_copy()) return;
+  const Role role = role_;
+  if (role == Role::kMaker || opened_.mapping().is_copy() || is_shut()) return;
   if (!opened_.born().here() || !opened_.file().check_descriptor().ok()) return;
-  if (role_ == Role::kReader) return ask_as_reader(opened_);
+  if (role == Role::kReader) return ask_as_reader(opened_);
   const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
-  if (one_thread.owns_lock()) ask_as_writer(opened_);
+  if (one_thread.owns_lock() && !is_shut()) ask_as_writer(opened_);
 } catch (const std::bad_alloc&) {
   opened_.poison_for_this_handle();
 }
@@ -174,6 +181,7 @@ Error Session::supersede() {
   const File& file = opened_.file();
   if (!opened_.born().here()) return forked(file);
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  if (is_shut()) return store::shut(file.path());
   if (role_ != Role::kMaker || !publication_.replaces()) {
     return fail(
         Code::kInvalid,
@@ -192,6 +200,7 @@ Error Session::publish() {
   const File& file = opened_.file();
   if (!opened_.born().here()) return forked(file);
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  if (is_shut()) return store::shut(file.path());
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
                 file.path() + ": has its name already. Only a filter that was made unpublished can be published.");
@@ -223,10 +232,34 @@ void Session::abandon() noexcept {
 }
 
 Error Session::close() {
-  const Role role = std::exchange(role_, Role::kReader);
+  const Role role = role_.exchange(Role::kReader);
   if (role == Role::kReader || role == Role::kMaker || !opened_.born().here()) return {};
   const Error outcome = leave(opened_, writers_lock_);
   writers_lock_ = {};
+  return outcome;
+}
+
+Error Session::shut_off() {
+  if (shut_.exchange(true) || opened_.shut_off()) return {};
+  shut_ = false;
+  return fail(Code::kNoMemory, opened_.file().path() + ": no memory is left to shut the handle. Free some.");
+}
+
+// The file's live page is taken from the lookups before the sync, so that the sync covers every add that is not
+// refused. A thread that syncs, or asks the kernel for failures, has its flag in that page: it is waited for. A child
+// does not wait for threads of its parent; and neither does a reader, which owes no process anything.
+Error Session::shut(const std::function<void()>& adds_are_over) {
+  if (role_ == Role::kReader || !opened_.born().here()) return shut_off();
+  const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  if (is_shut()) return {};
+  const bool leaves = role_ != Role::kMaker;
+  const Error cannot_leave = leaves ? opened_.map_live_page_again() : Error{};
+  if (Error error = shut_off(); !error.ok()) return error;
+  adds_are_over();
+  publication_.give_up();
+  const Error outcome = !leaves || !cannot_leave.ok() ? cannot_leave : leave(opened_, writers_lock_);
+  writers_lock_ = {};
+  role_ = Role::kReader;
   return outcome;
 }
 

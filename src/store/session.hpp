@@ -4,6 +4,8 @@
 
 #include <bfstore/filter.hpp>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,6 +59,10 @@ class Session {
   Error publish_in_use();
   // The last writer syncs and marks clean.
   Error close();
+  // The same for a handle that other threads are using, and go on using: they are answered "maybe", and refused. Frees
+  // nothing. `adds_are_over` waits for adds that began before. is_shut() tells whether it worked.
+  Error shut(const std::function<void()>& adds_are_over);
+  [[nodiscard]] bool is_shut() const noexcept { return shut_.load(); }
   // Releases everything, as if the process had been killed. Waits for nothing.
   void abandon() noexcept;
 
@@ -68,9 +74,11 @@ class Session {
 
   Error sync_and_store(const SlotUpdate& update);
   Error go_on_unpublished(const Error& cause);
+  Error shut_off();
 
   OpenFile opened_;
-  Role role_;
+  std::atomic<Role> role_;
+  std::atomic<bool> shut_{false};  // before role_ becomes a reader's
   region::MappedLock writers_lock_;
   Publication publication_;
   mutable std::mutex sync_mutex_;  // locks of the file exclude descriptors, not threads

@@ -63,6 +63,8 @@ const char* expected_name(Code code) {
       return "BFS_EFULL";
     case Code::kKey:
       return "BFS_EKEY";
+    case Code::kShut:
+      return "BFS_ESHUT";
     case Code::kFault:
       return "BFS_EFAULT";
     case Code::kSealed:

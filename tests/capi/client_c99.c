@@ -261,6 +261,7 @@ static void keys_with_nulls(void) {
   bfs_abandon(filter); /* as if this process had been killed: the next writer adopts the file */
   CHECK(bfs_open(other_path, BFS_OPEN_EXCLUSIVE, &filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "beta", 4) == 1);
+  CHECK(bfs_shut(filter, NULL) == BFS_OK && bfs_health(filter) == BFS_ESHUT);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
 }

@@ -383,6 +383,7 @@ void keys_in_one_descriptor(const std::string& folder) {
   CHECK(bfs_select_keys(filter, &keys, indices) == 2 && indices[1] == 1);
   CHECK(bfs_digest_keys(filter, &keys, digests) == 2 && bfs_contains_digest(filter, digests[1]) == 1);
   CHECK(bfs_health(filter) == BFS_OK);
+  CHECK(bfs_shut(filter, nullptr) == BFS_OK && bfs_health(filter) == BFS_ESHUT);
   bfs_abandon(filter);
   CHECK(bfs_version_number() > 0 && std::string(bfs_code_name(BFS_EBUSY)) == "BFS_EBUSY");
 }

@@ -220,6 +220,21 @@ class Arguments(Case):
         major, minor, patch = map(int, LIBRARY.bfs_version().split(b"."))
         self.assertEqual(LIBRARY.bfs_version_number(), major * 1_000_000 + minor * 1_000 + patch)
 
+    def test_a_handle_that_is_shut_answers_maybe_and_has_closed_its_file(self):
+        handle = self.create()
+        self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"another", 7), 0)
+        self.assertEqual(LIBRARY.bfs_shut(handle, None), 0)
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"another", 7), 1)
+        for refused in (LIBRARY.bfs_add(handle, b"late", 4), LIBRARY.bfs_health(handle)):
+            self.assertEqual(refused, CODES["BFS_ESHUT"])
+        self.assertIn(b"Open the path again", self.fails("BFS_ESHUT", LIBRARY.bfs_sync, handle, 1, 0, 1))
+        self.assertEqual(LIBRARY.bfs_shut(None, None), CODES["BFS_EINVAL"])
+        other = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # it is clean
+        self.assertEqual((LIBRARY.bfs_contains(other, b"key", 3), LIBRARY.bfs_contains(other, b"late", 4)), (1, 0))
+        self.close(other)
+        self.close(handle)
+
     def test_a_handle_that_is_abandoned_leaves_a_file_as_a_killed_process_does(self):
         handle = self.create()
         self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)

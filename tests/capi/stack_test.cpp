@@ -358,6 +358,7 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
         check("bfs_digest_keys", hash == BFS_HASH_EXTERNAL ? BFS_EDIGESTONLY : static_cast<std::int64_t>(kMany),
               [&] { return bfs_digest_keys(f, &given, found.data()); });
         check("bfs_is_current of a writer", 1, [&] { return bfs_is_current(f, nullptr); });
+        check("bfs_shut", BFS_OK, [&] { return bfs_shut(f, nullptr); });
         check("bfs_abandon", 0, [&] {
           bfs_abandon(f);
           return 0;

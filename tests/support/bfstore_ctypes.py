@@ -90,6 +90,7 @@ SIGNATURES = {
     "bfs_seal": (c_int32, [c_char_p, c_char_p, c_uint32, c_uint32, ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint32, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
+    "bfs_shut": (c_int32, [c_void_p, ERROR]),
     "bfs_abandon": (None, [c_void_p]),
     "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
