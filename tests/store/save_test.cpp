@@ -340,7 +340,6 @@ TEST_CASE("the marks of a copy are those from before its first bit was read") {
   Filter writer = created(dir.file());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
   bool added = false;
-  faults::after_read = [&] {};
   faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
     if (added || offset < format::kFileHeaderBytes) return 0;
     const bool last_word = offset >= format::kFileHeaderBytes + 8000;  // the end word, not the body
@@ -428,6 +427,7 @@ TEST_CASE("what comes into doubt while it is copied is not copied") {
     set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
   };
   CHECK(writer.save(dir.file("copy")).code == Code::kPoisoned);
+  faults::on_write = nullptr;
   CHECK(poisoned);
   CHECK(dir.names().size() == 1);
 }
@@ -501,6 +501,7 @@ TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by 
     std::filesystem::rename(dir.file(), dir.file("other"));
   };
   CHECK(source.save(dir.file("other"), {.replace = true}).code == Code::kSuperseded);
+  faults::on_write = nullptr;
   CHECK(moved);
   CHECK(source.health() == Code::kOk);
   CHECK(source.add("late").ok());
