@@ -163,11 +163,16 @@ class Filter {
   // stores a position first (one sync each time it opens the file), or has to be replayed before the last one says so.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
+  // For the builder of a filter that was made with Options::filling: every key that the filter is to have was added.
+  // Makes all of it durable, and then the filter answers, in every process that has it open. A filter that is not
+  // filling stays as it is (that is no error), and is synced.
+  Error finish_filling();
+
   // --- Facts --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const Shape& shape() const noexcept;
   // kOk, or why every answer is "maybe" by now: kPoisoned, kLost, kSuperseded (then adds are refused, too),
-  // kRecovering or kFault. Reads memory, and makes no system call.
+  // kRecovering, kFilling (adds are not refused then) or kFault. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
   // Whether the path still names this file, as long as it must be, and nobody is putting another in its place: a handle
   // on a file that was replaced goes on to answer "maybe", and one on a file that was removed or renamed by other

@@ -100,6 +100,7 @@ struct Report {
   std::array<std::optional<ReportedSlot>, 2> slots;
   FileState state = FileState::kUnknown;
   bool syncing = false;
+  bool filling = false;        // whatever the state: every answer is "maybe" until the filling is finished
   bool being_changed = false;  // somebody holds the lock of the state: it is about to be another one
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;

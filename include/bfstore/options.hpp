@@ -136,6 +136,9 @@ struct Options {
   std::uint32_t mode = 0600;  // permission bits, less the umask
   bool replace = false;       // put the new file in the place of another, whose writers are told (kSuperseded)
   bool unpublished = false;   // no name in the file system until Filter::publish(); adds alone until then
+  // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(): so that writers add new
+  // keys while a builder adds the old ones. Not with `unpublished`.
+  bool filling = false;
   MapOptions map;
   bool any_filesystem = false;                           // OpenOptions
   bool hard_limit = false;                               // OpenOptions

@@ -144,6 +144,11 @@ Result<bool> Filter::finish_recovery(std::uint64_t owner) {
   return core_->session->finish_recovery(owner);
 }
 
+Error Filter::finish_filling() {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->finish_filling();
+}
+
 Result<bool> Filter::is_current() const {
   if (core_->session != nullptr) return core_->session->is_current();
   return core_->range != nullptr ? core_->range->is_current() : not_a_file();

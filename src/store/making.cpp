@@ -16,11 +16,13 @@ using format::Slot;
 using region::File;
 
 // Clean in the older slot and dirty in the newer one: who makes it writes to it.
-Error initialize(const OpenFile& opened) {
+Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
+  if (filling) opened.live_word().set(format::LiveWord::kFilling);
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
+  first.filling = filling;
   // On the heap: the next slot is written further down, and its page is on the stack.
   const std::unique_ptr<const format::SlotPage> page(
       new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
@@ -50,7 +52,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
   if (!mapping) return mapping.error();
   OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
-  if (Error error = initialize(made); !error.ok()) return error;
+  if (Error error = initialize(made, how.filling); !error.ok()) return error;
   return made;
 }
 

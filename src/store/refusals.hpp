@@ -14,6 +14,9 @@ namespace bfstore::store {
 // A file that is not opened in this state.
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
+// A file whose copy would have to answer.
+Error still_filling(const region::File& file);
+
 // Handles that can not go on.
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);

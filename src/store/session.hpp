@@ -47,6 +47,8 @@ class Session {
   Error drop_owner(std::uint64_t owner);
   // Whether no other owner is waited for any more.
   Result<bool> finish_recovery(std::uint64_t owner);
+  // Every key is there: from now on the filter answers.
+  Error finish_filling();
   [[nodiscard]] Result<bool> is_current() const;
   Error supersede();
   // Afterwards this session only reads.

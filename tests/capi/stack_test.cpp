@@ -183,6 +183,13 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
   file.check_close("with a loss");
 }
 
+TEST_CASE("the end of an online build needs little stack") {
+  File file;
+  file.check_create("to be filled", options_of(100, BFS_OPTION_FILLING | BFS_OPTION_REPLACE));
+  check("bfs_finish_filling", BFS_OK, [&] { return bfs_finish_filling(file.filter, &error); });
+  file.check_close("what was filled");
+}
+
 TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   File file;
   const std::uint32_t flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;

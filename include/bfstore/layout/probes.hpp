@@ -27,6 +27,8 @@ struct Target {
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
   // The test is that of the blocked layout, which callers may inline; else they call.
   bool inlined = false;
+  // Where `ask` has to look at the sentinel before the bits are read, too: the kernel that it asks then.
+  std::int32_t (*kernel)(const Target& target, std::uint64_t digest) noexcept = nullptr;
 };
 
 // Where a digest leads.
