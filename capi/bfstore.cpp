@@ -142,7 +142,7 @@ constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFla
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
 constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
-                                         BFS_OPTION_FILE_ID;
+                                         BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
 constexpr std::uint32_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
 constexpr std::uint32_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
 constexpr std::uint32_t kFlagsOfSave = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID;
@@ -164,7 +164,7 @@ constexpr FlagName kFlagNames[] = {
     BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
     BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
     BFS_FLAG_NAME(BFS_OPEN_FD),       BFS_FLAG_NAME(BFS_OPTION_FILE_ID),       BFS_FLAG_NAME(BFS_STATS_FILL),
-    BFS_FLAG_NAME(BFS_STATS_MEMORY),  BFS_FLAG_NAME(BFS_OPEN_FOLLOW),
+    BFS_FLAG_NAME(BFS_STATS_MEMORY),  BFS_FLAG_NAME(BFS_OPEN_FOLLOW),          BFS_FLAG_NAME(BFS_OPTION_FILLING),
 };
 #undef BFS_FLAG_NAME
 
@@ -207,6 +207,7 @@ Options options_of(const bfs_options& from) {
   if (from.note != nullptr) options.note.assign(static_cast<const char*>(from.note), from.note_bytes);
   options.replace = set(BFS_OPTION_REPLACE);
   options.unpublished = set(BFS_OPTION_UNPUBLISHED);
+  options.filling = set(BFS_OPTION_FILLING);
   options.bare = set(BFS_OPEN_BARE);
   options.exclusive = set(BFS_OPEN_EXCLUSIVE);
   options.map = {set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD)};
@@ -750,6 +751,11 @@ int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error
     if (!over.ok()) return report(error, over.error());
     return *over ? 1 : 0;
   });
+}
+
+int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_finish_filling: filter is null");
+  return guarded(error, [&] { return report(error, filter->filter.finish_filling()); });
 }
 
 int32_t bfs_health(const bfs_filter* filter) {

@@ -110,6 +110,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ESEALED (-107)     /* sealed: no process writes to it again */
 #define BFS_ENOTSEALED (-108)  /* not sealed, so that it has no checksums */
 #define BFS_EDAMAGED (-109)    /* a sealed file with other bytes than those that were sealed */
+#define BFS_EFILLING (-110)    /* not every key was added yet: every answer is "maybe"; adds are not refused */
 #define BFS_ENOTREGULAR (-200) /* not a regular file */
 #define BFS_ESYMLINK (-201)    /* a symbolic link, where none is followed */
 #define BFS_ETOOSHORT (-202)   /* shorter than its header */
@@ -199,6 +200,10 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_FILE_ID 0x8000000u
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
  * copied.  Two filters that were built alike are then equal byte for byte, if they have equal seeds: see "Replicas". */
+
+#define BFS_OPTION_FILLING 0x800000u
+/* c, not with UNPUBLISHED.  An online build: the file has its name at once and takes adds from every writer, and every
+ * lookup in every process answers "maybe" until bfs_finish_filling. */
 
 /* What bfs_stats finds out besides what costs nothing. */
 #define BFS_STATS_FILL 0x1000000u   /* counts the bits: reads the whole body */
@@ -632,7 +637,8 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * writer (BFS_EBUSY).  No secret is needed. Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file
  * that had the name answer "maybe" from then on), BFS_OPEN_ANY_FILESYSTEM.  mode: permission bits, less the umask; 0
  * means 0600. Waits: 5,000 ms for each lock. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC,
- * EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, every malformed code. */
+ * EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, EFILLING, every malformed
+ * code. */
 BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
 
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
@@ -803,11 +809,31 @@ BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs
  * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
+/* --- An online build ---------------------------------------------------------------------------------------------- */
+
+/* Ends the filling of a filter that was created with BFS_OPTION_FILLING.  The caller promises that every key that the
+ * filter is to have has returned from an add: the builder has added every old row, and every writer has added its new
+ * rows since the file was created (step 2 above).  The call makes these keys durable, then stores that the filter is
+ * filled.  From then on every handle answers, in every process, also one that was opened before.
+ *
+ * While a filter is filling:
+ *   - bfs_open lets readers and writers in with BFS_OK, and bfs_health is BFS_EFILLING.  bfs_seal is BFS_EFILLING.
+ *   - Adds, bfs_sync, marks and bfs_close work as always.  The builder may store its progress as a mark of its own.
+ *   - The state outlives a close, a kill and a power cut.  A builder that starts again adds the rows after its mark, or
+ *     all of them.  After BFS_EUNCLEAN or BFS_EPOISONED a recovery comes first, and the filter is filling after it.
+ *   - A handle of BFS_OPEN_COPY keeps the state of its moment.
+ *
+ * On an error every answer is "maybe" as before: call again, or after BFS_EPOISONED recover first.  A filter that is
+ * not filling is synced, and stays as it is: BFS_OK.  Threads: any.  Waits: for two locks and for the disk. Codes:
+ * EINVAL (NULL, or a buffer), ENOMEM, ESYSTEM, EBUSY, EREADONLY, EFORKED, EPOISONED, ELOST, ESUPERSEDED, EFAULT. */
+BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error);
+
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-/* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING or BFS_EFAULT.
- * Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often.
- * Codes: EPOISONED, ELOST, ESUPERSEDED, ERECOVERING, EFAULT, and EINVAL for NULL. */
+/* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFILLING
+ * (adds are not refused then), BFS_EFAULT or BFS_ESHUT.  Reads memory, makes no system call, and allocates nothing: a
+ * long-running reader may ask often. Codes: EPOISONED, ELOST, ESUPERSEDED, ERECOVERING, EFILLING, EFAULT, ESHUT, and
+ * EINVAL for NULL. */
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it

@@ -199,12 +199,17 @@ class Filter {
   // recoverer that was killed has to begin again, from the marks.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
+  // For the builder of a filter that was made with Options::filling: every key that the filter is to have was added.
+  // Makes all of it durable, and then the filter answers, in every process that has it open. A filter that is not
+  // filling stays as it is (that is no error), and is synced.
+  Error finish_filling();
+
   // --- Facts --------------------------------------------------------------------------------------------------
 
   // Of a handle that follows its path, here and below: of the file that it is on now.
   [[nodiscard]] Shape shape() const noexcept;
-  // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering or
-  // kFault. Reads memory, and makes no system call.
+  // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
+  // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
   // True if the path still names this file, as long as it must be, and no process is putting another in its place. A
   // handle of a file that was replaced continues to answer "maybe". A handle of a file that another program removed or

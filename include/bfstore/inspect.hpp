@@ -103,6 +103,7 @@ struct Report {
   FileState state = FileState::kUnknown;
   bool syncing = false;
   bool being_changed = false;  // another process holds the lock of the state, which is about to change
+  bool filling = false;        // whatever the state: every answer is "maybe" until the filling is finished
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;

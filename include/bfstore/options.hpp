@@ -163,6 +163,9 @@ struct Options {
   std::uint32_t mode = 0600;  // permission bits, less the umask
   bool replace = false;       // take the place of another file, whose users learn of it (kSuperseded)
   bool unpublished = false;   // no name in the file system until Filter::publish(); the only writer until then
+  // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(): so that writers add new
+  // keys while a builder adds the old ones. Not with `unpublished`.
+  bool filling = false;
   MapOptions map;
   bool any_filesystem = false;                           // OpenOptions
   bool hard_limit = false;                               // OpenOptions

@@ -49,6 +49,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kSealed, "BFS_ESEALED", "the file is sealed: it is never written to again", EROFS},
     CodeRow{Code::kNotSealed, "BFS_ENOTSEALED", "the file is not sealed, so it has no checksums"},
     CodeRow{Code::kDamaged, "BFS_EDAMAGED", "the sealed file is damaged: its bytes do not match its checksums", EIO},
+    CodeRow{Code::kFilling, "BFS_EFILLING", "the filter is still being filled, so every answer is maybe"},
     CodeRow{Code::kNotRegular, "BFS_ENOTREGULAR", "not a regular file"},
     CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link", ELOOP},
     CodeRow{Code::kTooShort, "BFS_ETOOSHORT", "shorter than the header of a filter"},

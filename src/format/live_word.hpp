@@ -19,7 +19,8 @@ struct LiveWord {
   static constexpr std::uint64_t kRecovering = std::uint64_t{1} << 34;
   static constexpr std::uint64_t kSyncing = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kReplaced = std::uint64_t{1} << 36;
-  static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced;
+  static constexpr std::uint64_t kFilling = std::uint64_t{1} << 38;
+  static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced | kFilling;
   // Another file has, or will soon have, this file's name.
   static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
   // Never set in this word, and always set in the end word: so the two differ, whatever the file's id is.

@@ -26,6 +26,8 @@ bool recovered_is_possible(Bytes slot) noexcept {
   return recovered == 0 || recovering;
 }
 
+bool filling_is_possible(Bytes slot) noexcept { return get<std::uint32_t>(slot, kFillingField) <= 1; }
+
 bool is_free(const LogPosition& lane) noexcept { return lane.mark == 0 && lane.epoch == 0; }
 
 bool is_of(const LogPosition& lane, std::uint64_t owner) noexcept { return !is_free(lane) && lane.owner == owner; }
@@ -110,6 +112,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   put(page, kInodeMarkField, slot.place.inode_mark);
   put(page, kMountField, slot.place.mount);
   put(page, kRecoveredField, slot.recovered);
+  put(page, kFillingField, std::uint32_t{slot.filling ? 1U : 0U});
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const LogPosition& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
@@ -137,6 +140,7 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   slot.place.inode_mark = get<std::uint64_t>(page, kInodeMarkField);
   slot.place.mount = get<std::uint64_t>(page, kMountField);
   slot.recovered = get<std::uint64_t>(page, kRecoveredField);
+  slot.filling = get<std::uint32_t>(page, kFillingField) != 0;
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (LogPosition& lane : slot.lanes) {
     lane.owner = base::load<std::uint64_t>(lane_at);
@@ -179,8 +183,9 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot is a problem of its own
-    zero = zero && recovered_is_possible(slot) && get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
-           zero_between(slot, kRecoveredField, kLanesField) && zero_between(slot, kLanesField, kSlotChecksumField);
+    zero = zero && recovered_is_possible(slot) && filling_is_possible(slot) &&
+           get<std::uint32_t>(slot, kNumSlicesField) == 1 && zero_between(slot, kFillingField, kLanesField) &&
+           zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;
 }

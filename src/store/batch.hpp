@@ -68,8 +68,9 @@ Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   std::uint64_t maybes = 0;
   roll_over(source, [&](const layout::Step& step, std::size_t first) {
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
+      const bool early = core.too_early();
       const std::size_t found = core.functions.contains.step(core.words, core.target.geometry, step, answers);
-      if (!layout::in_doubt(core.target.sentinel)) [[likely]]
+      if (!early && !layout::in_doubt(core.target.sentinel)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
       return step.num_now;
@@ -92,7 +93,7 @@ Count add_rolling(Core& core, const Source& source) noexcept {
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && layout::in_doubt(core.add_sentinel)) refused = core.health();
+  if (refused == Code::kOk && layout::in_doubt(core.add_sentinel)) refused = core.why_in_doubt(core.add_sentinel);
   if (refused != Code::kOk) return refused;
   return added;
 }

@@ -51,6 +51,8 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   target.sentinel = {store::word_at(live_page), store::word_at(file.end_word()), format::LiveWord::kCompared,
                      format::LiveWord::healthy(identity.file_id).bits ^ end};
   add_sentinel = target.sentinel;
+  add_sentinel.mask &= ~format::LiveWord::kFilling;
+  if (file.live_word().load().has(format::LiveWord::kFilling)) look_before_too();
   if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file.born();
@@ -84,20 +86,35 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
   own_identity = embedded.identity;
 }
 
-Code Filter::Core::health() const noexcept {
+bool Filter::Core::not_yet(const layout::Target& target) noexcept {
+  const bool early = target.sentinel.differing() != 0;
+  std::atomic_thread_fence(std::memory_order_acquire);  // the bits are read after it
+  return early;
+}
+
+void Filter::Core::look_before_too() noexcept {
+  target.kernel = target.ask;
+  target.inlined = false;
+  target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
+    return not_yet(asked) ? 1 : asked.kernel(asked, digest);
+  };
+}
+
+Code Filter::Core::why_in_doubt(const layout::Sentinel& sentinel) const noexcept {
   if (is_shut()) return Code::kShut;
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const std::uint64_t differing = target.sentinel.differing();
+  const std::uint64_t differing = sentinel.differing();
   if (differing == 0) return Code::kOk;
   if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
   if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
-  return (differing & format::LiveWord::kGone) != 0 ? Code::kSuperseded : Code::kRecovering;
+  if ((differing & format::LiveWord::kGone) != 0) return Code::kSuperseded;
+  return (differing & format::LiveWord::kRecovering) != 0 ? Code::kRecovering : Code::kFilling;
 }
 
 Code Filter::Core::why_not() const noexcept {
   if (is_shut()) return Code::kShut;
   if (!writable) return Code::kReadOnly;
-  return born.here() ? health() : Code::kForked;
+  return born.here() ? why_in_doubt(add_sentinel) : Code::kForked;
 }
 
 std::int32_t Filter::Core::answer_any_key(std::string_view key) const noexcept {
@@ -115,7 +132,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
   if (layout::in_doubt(add_sentinel)) [[unlikely]]
-    return health();
+    return why_in_doubt(add_sentinel);
   return std::uint64_t{changed ? 1U : 0U};
 }
 

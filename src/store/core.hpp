@@ -41,14 +41,23 @@ struct Filter::Core {
   Core& operator=(const Core&) = delete;
   ~Core();
 
-  [[nodiscard]] Code health() const noexcept;
   [[nodiscard]] bool is_shut() const noexcept {
     return session != nullptr ? session->is_shut() : range != nullptr && range->is_shut();
   }
+  [[nodiscard]] Code health() const noexcept { return why_in_doubt(target.sentinel); }
+  // kOk, or why lookups or adds, which look at this sentinel, are in doubt.
+  [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
+  // Whether a lookup of this handle has no answer yet, asked before it reads its bits. The file may have been filled
+  // when this handle was opened. A lookup that only looks afterwards could read its bits while a key is missing, be
+  // held up until the filter is filled, and find nothing to doubt: a wrong no. No file begins to be filled later.
+  [[nodiscard]] bool too_early() const noexcept { return target.kernel != nullptr && not_yet(target); }
+  static bool not_yet(const layout::Target& target) noexcept;
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.
   [[nodiscard, gnu::noinline]] std::int32_t answer_any_key(std::string_view key) const noexcept;
+
+  void look_before_too() noexcept;
 
   // The mapping of the file or range that has the filter; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
@@ -80,7 +89,7 @@ struct Filter::Core {
   Shape shape;
   store::Secret secret;  // Hash::kSipHash only
   std::uint64_t body_bytes;
-  layout::Sentinel add_sentinel;  // the same, except that a writer that recovers a file adds meanwhile
+  layout::Sentinel add_sentinel;  // the same, but keys are added to a file that is filled, and by a recoverer
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;

@@ -31,6 +31,7 @@ store::Making making_of(const Options& options) {
   return {.mode = options.mode,
           .replace = options.replace,
           .alone = options.exclusive || options.unpublished,
+          .filling = options.filling,
           .any_filesystem = options.any_filesystem,
           .lock_timeout_ms = options.lock_timeout_ms,
           .map = options.map};
@@ -43,6 +44,10 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers. Leave it out for a file.");
   if (options.map.copy)
     return fail(Code::kInvalid, path + ": a copy cannot be written to. Leave it out for a new file.");
+  if (options.filling && options.unpublished) {
+    return fail(Code::kInvalid,
+                path + ": no process sees an unpublished filter while it is filled. Publish it when it has every key.");
+  }
   const auto identity = store::plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);

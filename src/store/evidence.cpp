@@ -92,6 +92,12 @@ bool recovering_here(const Evidence& evidence) noexcept {
          !evidence.live_word.has(format::LiveWord::kPoisoned);
 }
 
+bool filling(const Evidence& evidence) noexcept {
+  return evidence.live_word.has(format::LiveWord::kFilling) || evidence.slots.newest()->filling;
+}
+
+std::uint64_t settled_by(const format::Slot& slot) noexcept { return slot.filling ? 0 : format::LiveWord::kFilling; }
+
 format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
@@ -109,6 +115,9 @@ FileState judge(const Evidence& evidence) noexcept {
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
   if (begun || evidence.live_word.has(format::LiveWord::kRecovering)) return FileState::kRecovering;
   if (evidence.live_word.has(format::LiveWord::kSuperseded)) return FileState::kSuperseded;
+  // The live word is the last to say that a file is filled. A page of it that is ahead of the slots is of another
+  // moment.
+  if (newest->filling && !evidence.live_word.has(format::LiveWord::kFilling)) return FileState::kUnclean;
   // A writer takes its lock after it was let in. The slots must say so, too: a program that is not a writer of filters
   // may have locked the file.
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;

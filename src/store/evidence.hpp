@@ -35,6 +35,12 @@ bool recovering_here(const Evidence& evidence) noexcept;
 // A slot that says dirty, here and now, with the newest slot's marks.
 format::Slot dirty_now(const Evidence& evidence) noexcept;
 
+// Whether every answer is "maybe", because not every key was added yet.
+bool filling(const Evidence& evidence) noexcept;
+
+// The bit of the live word that is not needed any more once this slot is durable. It is never set again.
+std::uint64_t settled_by(const format::Slot& slot) noexcept;
+
 // What does not change while the file is open: which inode it is, on which mount, in which boot.
 Result<format::Place> place_of(const region::File& file);
 

@@ -202,6 +202,11 @@ Result<bool> Filter::finish_recovery(std::uint64_t owner) {
   return core->session->finish_recovery(owner);
 }
 
+Error Filter::finish_filling() {
+  if (core_->session == nullptr) return not_a_file();
+  return core_->session->finish_filling();
+}
+
 Result<bool> Filter::is_current() const {
   if (core_->follower != nullptr) return core_->follower->is_current();
   if (core_->session != nullptr) return core_->session->is_current();

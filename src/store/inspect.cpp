@@ -45,6 +45,7 @@ Error report_state(const File& file, Report& report) {
     return {};
   }
   report.state = store::judge(*evidence);
+  report.filling = evidence->slots.newest() != nullptr && store::filling(*evidence);
   const auto being_changed = region::locked_by_other(file, {format::kStateLock});
   if (!being_changed.ok()) return being_changed.error();
   report.being_changed = *being_changed;

@@ -16,11 +16,13 @@ using format::Slot;
 using region::File;
 
 // Clean in the older slot and dirty in the newer one: the process that makes it writes to it.
-Error initialize(const OpenFile& opened) {
+Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
+  if (filling) opened.live_word().set(format::LiveWord::kFilling);
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   Slot first;
   first.sequence = 1;
+  first.filling = filling;
   // On the heap: the stack already has the page of the next slot, which is written further down.
   const std::unique_ptr<const format::SlotPage> page(
       new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
@@ -51,7 +53,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   if (!mapping) return mapping.error();
   if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;
   OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
-  if (Error error = initialize(made); !error.ok()) return error;
+  if (Error error = initialize(made, how.filling); !error.ok()) return error;
   return made;
 }
 

@@ -15,6 +15,7 @@ struct Making {
   std::uint32_t mode = 0600;  // permission bits, less the umask
   bool replace = false;       // another file may have the name
   bool alone = false;         // the new file's handle is the only writer
+  bool filling = false;       // answers "maybe" until Session::finish_filling()
   bool any_filesystem = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;
   MapOptions map;

@@ -22,8 +22,9 @@ bool paused(const Evidence& evidence) noexcept {
 // again.
 Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   const bool is_paused = paused(evidence);
-  opened.live_word().set(format::LiveWord::kRecovering);
   Slot slot = dirty_now(evidence);
+  const std::uint64_t filling = slot.filling ? format::LiveWord::kFilling : 0;
+  opened.live_word().set(format::LiveWord::kRecovering | filling);
   slot.state = SlotState::kRecovering;
   if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = opened.write_slot(evidence.slots, slot); !error.ok()) return opened.poison(error);
@@ -34,7 +35,7 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
     if (error.ok()) error = opened.file().sync();
     if (!error.ok()) return opened.poison(error);
   }
-  opened.live_word().clear(kTrouble);
+  opened.live_word().clear(kTrouble | settled_by(slot));
   return {};
 }
 

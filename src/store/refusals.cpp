@@ -50,6 +50,11 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
   }
 }
 
+Error still_filling(const region::File& file) {
+  return fail(Code::kFilling,
+              file.path() + ": not every key was added yet. Finish the filling (bf finish-filling) first.");
+}
+
 Error unreadable(const region::File& file) {
   return fail(Code::kFault, file.path() +
                                 ": a page could not be read (an I/O error, or the file was truncated), and keys that "

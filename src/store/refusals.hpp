@@ -14,7 +14,11 @@ namespace bfstore::store {
 // For a file that is not opened in this state.
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
+// For a file whose copy would have to answer.
+Error still_filling(const region::File& file);
+
 // For handles that cannot continue.
+
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);
 Error forked(const region::File& file);

@@ -127,6 +127,14 @@ Error Session::drop_owner(std::uint64_t owner) {
   });
 }
 
+// What was added is durable before the slot says so, and the slot before anybody is answered "no" (sync.cpp).
+Error Session::finish_filling() {
+  return sync_and_store([](Slot& slot, std::uint64_t&) {
+    slot.filling = false;
+    return Error{};
+  });
+}
+
 std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept try {
   if (is_shut()) return 0;
   const auto header = read_header(opened_.file());

@@ -51,6 +51,8 @@ class Session {
   Error drop_owner(std::uint64_t owner);
   // Whether the recovery waits for no other owner.
   Result<bool> finish_recovery(std::uint64_t owner);
+  // Every key is there: from now on the filter answers.
+  Error finish_filling();
   [[nodiscard]] Result<bool> is_current() const;
   Error supersede();
   // Afterwards this session only reads.

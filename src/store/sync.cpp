@@ -60,7 +60,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
     Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
     if (!error.ok()) return opened.poison(error);
   }
-  opened.live_word().clear(over);
+  opened.live_word().clear(over | settled_by(slot));
   return refused;
 } catch (const std::bad_alloc&) {
   static_cast<void>(not_stored(opened, body_synced, {}));

@@ -48,6 +48,19 @@ class Create(BfCase):
         for field in ("m", "k", "n", "p", "layout", "hash", "seed"):
             self.assertEqual(made[field], other[field], field)
 
+    def test_a_filter_that_is_filling_answers_nothing_until_that_is_finished(self):
+        made = self.good("create", "f", "--filling", *SURE)
+        self.assertIn(b"answers maybe until bf finish-filling", made)
+        self.good("add", "f", "alice", "-q")
+        self.refused("contains", "f", "alice", says="still being filled")
+        self.refused("seal", "f", "sealed", says="Finish the filling (bf finish-filling) first")
+        self.assertIn(b"filled, and answers now", self.good("finish-filling", "f"))
+        self.assertEqual(self.good("contains", "f", "alice", "bob"), b"maybe\talice\nabsent\tbob\n")
+        self.assertIn(b"was not being filled", self.good("finish-filling", "f"))
+        self.good("seal", "f", "sealed", "-q")
+        self.refused("finish-filling", "sealed", says="sealed")
+        self.refused("finish-filling", "none", says="none")
+
     def test_layout_hash_seed_and_note_arrive(self):
         made = self.made("--capacity", "9", "--layout", "classic", "--hash", "xxh3", "--seed", "0xff", "--note",
                          "a b")

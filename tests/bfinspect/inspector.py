@@ -27,7 +27,7 @@ POISONED, SUPERSEDED, LIVE_RECOVERING, SYNCING = (1 << bit for bit in (32, 33, 3
 PATIENCE = 60  # seconds until something that must happen soon counts as never
 
 KEYS = {
-    "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "state_sequence", "slots", "marks", "keys_added",
+    "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added",
     "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "layout", "hash", "key_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "set_bits", "fill_ratio",

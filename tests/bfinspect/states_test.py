@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from inspector import (BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
+from inspector import (BF, BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
@@ -78,6 +78,19 @@ class States(InspectorCase):
         for _ in range(2):  # the first look must not have adopted it
             self.assertEqual(self.json(path)["state"], "adoptable")
         self.assertIn("killed", self.text(path))
+
+    def test_a_file_that_is_filling_needs_attention_whatever_its_state(self):
+        path = self.make("--capacity", "1000", "--filling")
+        for state in ("clean", "in use"):
+            found = self.json(path, code=1)
+            self.assertEqual((found["state"], found["filling"], found["valid"], found["healthy"]), (state, True, True, False))
+            page = self.text(path, code=1)
+            self.assertIn(f"{state}, filling", page.splitlines()[0])
+            self.assertIn("bf finish-filling", " ".join(page.split()))
+            self.writer(path)
+        subprocess.run([BF, "finish-filling", path, "-q"], check=True, timeout=60)
+        self.assertFalse(self.json(path)["filling"])
+        self.assertNotIn("filling", self.text(path))
 
     def test_a_copy_made_in_use_is_unclean(self):
         path = self.make()

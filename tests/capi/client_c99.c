@@ -290,7 +290,33 @@ static void publish_and_replace(void) {
   CHECK(bfs_contains(filter, "early", 5) == 0);
   CHECK(bfs_contains(reader, "absent", 6) == 1);
   CHECK(bfs_finish_recovery(filter, 0, NULL) == BFS_EREADONLY);
+  CHECK(bfs_finish_filling(filter, NULL) == BFS_EREADONLY);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_close(reader, NULL) == BFS_OK);
+  CHECK(remove(other_path) == 0);
+}
+
+static void online_build(void) {
+  bfs_options options = options_for(KEYS, 0.001);
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_filter* builder = NULL;
+  bfs_filter* reader = NULL;
+
+  options.flags = BFS_OPTION_FILLING | BFS_OPTION_UNPUBLISHED;
+  CHECK(bfs_create(other_path, &options, &builder, &error) == BFS_EINVAL && builder == NULL);
+  options.flags = BFS_OPTION_FILLING;
+  CHECK(bfs_create(other_path, &options, &builder, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_add(builder, "old", 3) == 1);
+  CHECK(bfs_health(reader) == BFS_EFILLING && BFS_IS_STATE_ERROR(bfs_health(reader)));
+  CHECK(bfs_contains(reader, "absent", 6) == 1);
+  CHECK(bfs_seal(other_path, path, BFS_OPTION_REPLACE, 0, &error) == BFS_EFILLING && error.code == BFS_EFILLING);
+  CHECK(bfs_finish_filling(NULL, NULL) == BFS_EINVAL);
+  CHECK(bfs_finish_filling(builder, &error) == BFS_OK);
+  CHECK(bfs_health(reader) == BFS_OK);
+  CHECK(bfs_contains(reader, "old", 3) == 1);
+  CHECK(bfs_contains(reader, "absent", 6) == 0);
+  CHECK(bfs_close(builder, NULL) == BFS_OK);
   CHECK(bfs_close(reader, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
 }
@@ -511,6 +537,7 @@ int main(int argc, char** argv) {
   from_one_form_to_another();
   sealed_files();
   publish_and_replace();
+  online_build();
   buffers();
   bare_filters();
   statistics();

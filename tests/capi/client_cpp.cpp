@@ -252,6 +252,7 @@ void a_file_like_another(const std::string& folder) {
   CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
   CHECK(bfs_is_current(two.get(), nullptr) == 1);
   CHECK(bfs_finish_recovery(two.get(), 0, nullptr) == BFS_EREADONLY);
+  CHECK(bfs_finish_filling(two.get(), nullptr) == BFS_EREADONLY);
   CHECK(!!std::ifstream(second));
 }
 

@@ -206,6 +206,13 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   }
 }
 
+TEST_CASE("the end of an online build needs little stack") {
+  File file;
+  file.check_create("to be filled", options_of(100, BFS_OPTION_FILLING | BFS_OPTION_REPLACE));
+  check("bfs_finish_filling", BFS_OK, [&] { return bfs_finish_filling(file.filter, &error); });
+  file.check_close("what was filled");
+}
+
 TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   File file;
   const std::uint32_t flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;

@@ -229,6 +229,7 @@ STATE = {
     "both slots in state 0": (slots(field(8, "I", 0)), "BFS_ESLOTS"),
     "both slots in state 65535": (slots(field(8, "I", 65535)), "BFS_ESLOTS"),
     "both slots clean with an owner recovered": (slots(field(64, "Q", 1)), "BFS_ERESERVED"),
+    "both slots with 2 for filling": (slots(field(72, "I", 2)), "BFS_ERESERVED"),
     "both slots with two slices": (slots(field(12, "I", 2)), "BFS_ERESERVED"),
     "the slots of another file": (both(lambda d: put(d, 95, "B", d[95] ^ 1), seal_identity), "BFS_ESLOTS"),
     "live word 0": (live_word(lambda word: 0), "BFS_ELIVEWORD"),

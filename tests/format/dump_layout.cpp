@@ -65,6 +65,7 @@ void print_enums() {
   print_number("live", "recovering", format::LiveWord::kRecovering);
   print_number("live", "syncing", format::LiveWord::kSyncing);
   print_number("live", "replaced", format::LiveWord::kReplaced);
+  print_number("live", "filling", format::LiveWord::kFilling);
 }
 
 void print_constants() {

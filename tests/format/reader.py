@@ -10,7 +10,7 @@ import struct
 
 from xxhash import xxh3_64_intdigest as xxh3
 
-MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36  # poisoned, superseded, recovering, replaced
+MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36 | 1 << 38  # poisoned, superseded, recovering, replaced, filling
 
 
 class Refused(Exception):
@@ -64,7 +64,7 @@ def canary(hash_number, seed):
 
 class Filter:
     note, seal, marks, keys_added, state, clean, live_word = None, None, {}, 0, None, None, 0
-    secret, key_check = None, None
+    secret, key_check, filling = None, None, False
 
     def digest(self, key):
         check([(self.hash != 2, "BFS_EDIGESTONLY")])
@@ -79,7 +79,7 @@ class Filter:
             x = x * 0xF1357AEA2E62A9C5 % 2**64
 
     def contains_digest(self, digest):
-        return bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in self.probes(digest))
+        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in self.probes(digest))
 
     def contains(self, key):
         return self.contains_digest(self.digest(key))
@@ -141,15 +141,17 @@ def state(f, minor, a, b, live):
     slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # of equal sequences A's is the newest
              if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
-    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[76:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+           (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
-    f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1
+    f.filling, f.live_word = number(newest[72:76]) != 0, number(live[:8])
+    behind = f.filling and not f.live_word & 1 << 38  # of another moment than the live word
+    f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
-    f.live_word = number(live[:8])
     mine = number(f.file_id[:4]) | 1
-    check([(f.live_word & ~(0x1F << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
+    check([(f.live_word & ~(0x5F << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
 
 
 def open_file(path, secret=None):

@@ -204,8 +204,8 @@ class ReaderAgrees(unittest.TestCase):
                     os.unlink(self.path)
 
     def test_the_live_word_makes_both_say_maybe_while_the_file_is_in_doubt(self):
-        # poisoned, superseded, recovering, replaced: maybe. syncing alone: the usual answers.
-        for bit, maybe in ((32, True), (33, True), (34, True), (35, False), (36, True)):
+        # poisoned, superseded, recovering, replaced, filling: maybe. syncing alone: the usual answers.
+        for bit, maybe in ((32, True), (33, True), (34, True), (35, False), (36, True), (38, True)):
             with self.subTest(bit=bit):
                 handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3))
                 self.assertFalse(reader.open_file(self.path).contains(b"nobody"))

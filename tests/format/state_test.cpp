@@ -28,6 +28,7 @@ Slot slot_of(std::uint64_t sequence, SlotState state) {
   slot.place.inode = mix(sequence + 200);
   slot.place.inode_mark = mix(sequence + 250);
   slot.place.mount = mix(sequence + 275);
+  slot.filling = mix(sequence + 290) % 2 == 1;
   for (std::uint64_t i = 0; i < slot.lanes.size(); ++i)
     slot.lanes[i] = {mix(sequence + i), mix(sequence + 300 + i), mix(sequence + 600 + i)};
   return slot;
@@ -277,7 +278,7 @@ TEST_CASE("keys added are the sum of the 32 stripes and of nothing else on the l
 TEST_CASE("every reserved byte of the live page and of a valid slot must be zero, and no other byte") {
   std::vector<std::byte> header(format::kFileHeaderBytes);
   const auto put_slots = [&] {
-    const SlotPage a = page_of(5, SlotState::kClean);
+    const SlotPage a = page_of(5, SlotState::kClean);  // one of the two says filling
     const SlotPage b = page_of(6, SlotState::kDirty);
     std::memcpy(header.data() + 4096, a.data(), a.size());
     std::memcpy(header.data() + 8192, b.data(), b.size());
@@ -292,7 +293,7 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
   }
   for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
     for (std::size_t at = 0; at < 4088; ++at) {
-      const bool reserved = (at >= 12 && at < 16) || (at >= 64 && at < 128) || at >= 1664;
+      const bool reserved = (at >= 12 && at < 16) || (at >= 64 && at < 128) || at >= 1664;  // filling is 0 or 1
       if (at >= 8 && at < 12) continue;  // another state: an invalid slot
       header[slot + at] ^= std::byte{0x80};
       CHECK(format::reserved_state_is_zero(header, kId));  // torn: its checksum says so already

@@ -23,7 +23,8 @@ from reader import Filter, Refused, canary, check, check_end, identity as read_i
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
-STATES = 0x1F << 32
+FILLING = 1 << 38
+STATES = 0x1F << 32 | FILLING
 CLEAN, DIRTY = 1, 2
 CHUNK = 65536
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -119,8 +120,8 @@ def place(fd):
     return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
 
 
-def slot_page(f, sequence, its_state, its_place, lanes, slices=1):
-    page = struct.pack("<QII48s64x1536s2424x", sequence, its_state, slices, its_place, lanes)
+def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0):
+    page = struct.pack("<QII48s8xI52x1536s2424x", sequence, its_state, slices, its_place, filling, lanes)
     return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
 
 
@@ -199,25 +200,27 @@ class Writer:
         self.live_word()
         return changed
 
-    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes):
+    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False):
+        """Whether the slot says filling."""
         pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
         valid = [number(page[4088:]) == xxh3(page[:4088], number(self.f.file_id[:8])) for page in pages]
         newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
         old, sequence = pages[newest], number(pages[newest][:8])
         check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
-        lanes = change(old[128:1664])
-        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]))
+        lanes, filling = change(old[128:1664]), 0 if filled else number(old[72:76])
+        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]), filling)
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
+        return filling
 
-    def sync_and_write(self, its_state, change=lambda lanes: lanes):
+    def sync_and_write(self, its_state, change=lambda lanes: lanes, filled=False):
         """Steps 3 to 9 of "Syncing", holding the state lock and the sync lock."""
         before = self.live_word()
         self.change_live_word(SYNCING)
         try:
             check([(not before & (POISONED | SYNCING), "BFS_EPOISONED")])
             os.fdatasync(self.fd)
-            self.write_slot(its_state, b"", change)
+            filling = self.write_slot(its_state, b"", change, filled)
         except Exception as error:
             if str(error) != "BFS_EOWNERS":
                 self.change_live_word(POISONED)
@@ -225,7 +228,7 @@ class Writer:
                 raise
             self.change_live_word(0, SYNCING)
             raise
-        self.change_live_word(0, SYNCING)
+        self.change_live_word(0, SYNCING if filling else SYNCING | FILLING)
 
     def sync(self, owner=0, mark=0, epoch=0):
         self.sync_with(lambda lanes: raised(lanes, owner, mark, epoch))
@@ -233,10 +236,13 @@ class Writer:
     def drop_owner(self, owner):
         self.sync_with(lambda lanes: without(lanes, owner))
 
-    def sync_with(self, change):
+    def finish_filling(self):
+        self.sync_with(lambda lanes: lanes, filled=True)
+
+    def sync_with(self, change, filled=False):
         self.live_word()
         with locked(self.fd, SYNC), locked(self.fd, STATE):
-            self.sync_and_write(DIRTY, change)
+            self.sync_and_write(DIRTY, change, filled)
 
     def close(self):
         try:
@@ -290,18 +296,19 @@ def nameless(path, f, sums_bytes=0):
     return w
 
 
-def finish(w, lanes=bytes(1536), seal=None):
+def finish(w, lanes=bytes(1536), seal=None, filling=0):
     """Steps 4 and 6 to 8 of "Creating a file"."""
     os.pwrite(w.fd, identity(w.f, 1, seal), 0)
-    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536)), 4096)
-    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes), 8192)
+    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), filling=filling), 4096)
+    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, filling=filling), 8192)
     os.fdatasync(w.fd)
     lock(w.lock_fd, WRITERS)
 
 
-def create(path, f):
+def create(path, f, filling=False):
     w = nameless(path, f)
-    finish(w)
+    w.change_live_word(FILLING if filling else 0)
+    finish(w, filling=int(filling))
     w.publish()
     return w
 
@@ -347,6 +354,7 @@ def open_clean(path, secret=None):
 def seal(path, to, secret=None):
     with open(path, "rb") as source:
         f = judge(source.fileno(), secret)
+        check([(not f.filling and not f.live_word & FILLING, "BFS_EFILLING")])
         count, slots = -(-f.body_bytes // CHUNK), f.header[4096:12288]
         w = nameless(to, f, 8 * count)
         w.map[w.f.start:w.f.start + f.body_bytes] = body = os.pread(source.fileno(), f.body_bytes, f.start)

@@ -289,6 +289,36 @@ class Writer(unittest.TestCase):
         self.assertEqual(w.add(b"old"), 1)
         w.close()
 
+    def test_it_fills_a_file_beside_the_library_and_each_finishes_the_other_s(self):
+        for mine in (True, False):
+            w = writer.create(self.path, writer.shape(1, 51200, 4), filling=True)
+            self.assertEqual(w.add(b"old"), 1)
+            w.sync(1, 1)
+            w.close()
+            handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+            self.assertEqual(LIBRARY.bfs_health(handle), CODES["BFS_EFILLING"])
+            self.assertEqual((LIBRARY.bfs_add(handle, b"new", 3), LIBRARY.bfs_contains(handle, b"nobody", 6)), (1, 1))
+            self.assertTrue(reader.open_file(self.path).contains(b"nobody"))
+            if not mine:
+                self.assertEqual(LIBRARY.bfs_finish_filling(handle, None), 0)
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+            if mine:
+                w = writer.open_clean(self.path)
+                self.assertTrue(reader.open_file(self.path).filling)
+                w.close()
+                self.refused("BFS_EFILLING", lambda: writer.seal(self.path, self.other))
+                w = writer.open_clean(self.path)
+                w.finish_filling()
+                w.close()
+            handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+            self.assertEqual(LIBRARY.bfs_health(handle), 0)
+            self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in (b"old", b"new", b"nobody")], [1, 1, 0])
+            LIBRARY.bfs_close(handle, None)
+            read = reader.open_file(self.path)
+            self.assertEqual([read.contains(key) for key in (b"old", b"new", b"nobody")], [True, True, False])
+            self.assertFalse(read.filling)
+            os.unlink(self.path)
+
     def test_its_adds_and_the_library_s_are_refused_with_the_same_code(self):
         for mask, code in ((1 << 32, "BFS_EPOISONED"), (1 << 33, "BFS_ESUPERSEDED"), (1 << 34, "BFS_ERECOVERING"),
                            (1 << 36, "BFS_ESUPERSEDED"), (1 << 37, "BFS_ELOST"), (1 << 9, "BFS_ELOST")):

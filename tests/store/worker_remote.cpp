@@ -33,7 +33,9 @@ class RemoteFilter {
     line >> verb;
     if (verb == "open") return open(word(line));
     if (verb == "create") return take(Filter::create(path_, small_options()));
+    if (verb == "create-filling") return create_filling();
     if (!filter_) return "not open";
+    if (verb == "filled") return code_name(filter_->finish_filling().code);
     if (verb == "add") return add(line);
     if (verb == "ask") return ask(line);
     if (verb == "sync") return sync(line);
@@ -58,6 +60,12 @@ class RemoteFilter {
     if (!result) return code_name(result.error().code);
     filter_.emplace(std::move(result).value());
     return "BFS_OK";
+  }
+
+  std::string create_filling() {
+    Options options = small_options();
+    options.filling = true;
+    return take(Filter::create(path_, options));
   }
 
   std::string open(const std::string& mode) {

@@ -114,6 +114,7 @@ SIGNATURES = {
     "bfs_list_marks": (c_int64, [c_void_p, POINTER(OwnerMark), c_size_t, ERROR]),
     "bfs_drop_owner": (c_int32, [c_void_p, c_uint64, ERROR]),
     "bfs_finish_recovery": (c_int32, [c_void_p, c_uint64, ERROR]),
+    "bfs_finish_filling": (c_int32, [c_void_p, ERROR]),
     "bfs_health": (c_int32, [c_void_p]),
     "bfs_is_current": (c_int32, [c_void_p, ERROR]),
     "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics), ERROR]),

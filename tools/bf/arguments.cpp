@@ -278,10 +278,12 @@ void add_create(CLI::App& app, Arguments& arguments) {
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf create FILE --bits M --probes K [--capacity N]\n"
                        "       bf create FILE --like OTHER\n"
-                       "       options of all: " +
+                       "       options of all: [--filling] " +
                            std::string(kShapeUsage));
   add_file(create, arguments, "the filter to make");
   add_shape(create, arguments, false);
+  create.add_flag("--filling", arguments.options.filling,
+                  "answer maybe for every key until bf finish-filling: for an online build");
   create.footer(std::string(kNumbers) +
                 "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
                 "  bf create users.bf --capacity 10M --fpr 0.01");
@@ -444,6 +446,22 @@ void add_verify(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
 }
 
+void add_finish_filling(CLI::App& app, Arguments& arguments) {
+  CLI::App& finish = *app.add_subcommand("finish-filling", "Say that a filter of create --filling has every key");
+  finish.callback([&] { arguments.command = Command::kFinishFilling; });
+  add_help_and_version(finish, "bf finish-filling FILE [--key-file PATH] [-q]");
+  add_file(finish, arguments, "the filter");
+  add_key_file(finish, arguments);
+  add_lock_timeout(finish, arguments);
+  add_any_filesystem(finish, arguments);
+  add_quiet(finish, arguments);
+  finish.footer(
+      "An online build: writers add new keys while the old ones are added. Until this command the filter answers\n"
+      "maybe for every key. From then on bf calls a key absent that nobody added.\n"
+      "\nExample:\n  bf create users.bf --capacity 10M --filling\n  bf add users.bf --from old-users.txt\n"
+      "  bf finish-filling users.bf");
+}
+
 // Why CLI11 refused the words.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
@@ -499,7 +517,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_recover(app, arguments);
   add_seal(app, arguments);
   add_verify(app, arguments);
-  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify ...");
+  add_finish_filling(app, arguments);
+  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify|finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

@@ -11,7 +11,7 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify };
+enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify, kFinishFilling };
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };

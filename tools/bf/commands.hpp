@@ -12,5 +12,6 @@ int contains(const Arguments& arguments);
 int recover(const Arguments& arguments);
 int seal(const Arguments& arguments);
 int verify(const Arguments& arguments);
+int finish_filling(const Arguments& arguments);
 
 }  // namespace bf

@@ -30,6 +30,8 @@ int run(bf::Arguments& arguments) {
       return bf::seal(arguments);
     case bf::Command::kVerify:
       return bf::verify(arguments);
+    case bf::Command::kFinishFilling:
+      return bf::finish_filling(arguments);
   }
   return 2;
 }

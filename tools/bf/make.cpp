@@ -1,4 +1,4 @@
-// bf create and bf build: new filters.
+// bf create and bf build: new filters; bf finish-filling: the end of an online build.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -59,7 +59,8 @@ int create(const Arguments& arguments) {
   const std::string words = shape_words(filter.stats());
   check(filter.close(), arguments.file);
   interrupt::obey();
-  if (!arguments.quiet) report(arguments.file + ": created, " + words);
+  const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
+  if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
   return 0;
 }
 
@@ -91,6 +92,16 @@ int build(const Arguments& arguments) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
            " new to it), " + words);
   }
+  return 0;
+}
+
+int finish_filling(const Arguments& arguments) {
+  interrupt::defer();
+  bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {}), arguments.file);
+  const bool needed = filter.health() == bfstore::Code::kFilling;
+  check(filter.finish_filling(), arguments.file);
+  check(filter.close(), arguments.file);
+  if (!arguments.quiet) report(arguments.file + (needed ? ": filled, and answers now" : ": was not being filled"));
   return 0;
 }
 

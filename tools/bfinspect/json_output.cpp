@@ -93,6 +93,7 @@ void put_state(Json& out, const bfstore::Report& report) {
   const bool known = report.state != bfstore::FileState::kUnknown;
   out["state"] = known ? Json(bfstore::file_state_name(report.state)) : Json();
   out["syncing"] = known ? Json(report.syncing) : Json();
+  out["filling"] = known ? Json(report.filling) : Json();
   out["state_sequence"] = or_null(report.state_sequence);
   out["slots"] = Json::array();
   for (const auto& slot : report.slots) out["slots"].push_back(slot_json(slot));

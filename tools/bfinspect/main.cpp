@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kFooter =
     "Exit status:\n"
     "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
-    "  1  needs attention: unclean, recovering, poisoned, or overfull\n"
+    "  1  needs attention: unclean, recovering, poisoned, filling, or overfull\n"
     "  2  not a good filter file: every broken rule is listed\n"
     "  3  bad usage, or the file could not be read\n"
     "\n"

@@ -104,6 +104,10 @@ void put_state(Page& page, const Facts& facts) {
   page.row("state", name + ". " + state_advice(facts), good ? Colour::kNone : Colour::kWarning);
   if (report.identity && report.identity->embedded) return;
   if (report.syncing && report.state == FileState::kInUse) page.row("sync", "under way");
+  if (report.filling) {
+    page.row("filling", "Every answer is \"maybe\" until all keys were added, and bf finish-filling says so.",
+             Colour::kWarning);
+  }
   page.row("slot A", slot_text(report.slots[0]));
   page.row("slot B", slot_text(report.slots[1]));
   for (const bfstore::OwnerMark& mark : report.marks) {

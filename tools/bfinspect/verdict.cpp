@@ -74,7 +74,7 @@ bool is_good(FileState state) {
 Verdict verdict_of(const Report& report) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  return is_good(report.state) && !overfull ? Verdict::kHealthy : Verdict::kNeedsAttention;
+  return is_good(report.state) && !report.filling && !overfull ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 
 }  // namespace bfinspect

@@ -157,7 +157,7 @@ std::string format_version(const bfstore::ReportedIdentity& identity) {
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
-  const std::string state = bfstore::file_state_name(report.state);
+  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "");
   return facts.overfull.value_or(false) ? state + ", overfull" : state;
 }
 

@@ -27,6 +27,8 @@ struct Target {
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
   // The test is the blocked layout's, which callers may inline. Otherwise they call.
   bool inlined = false;
+  // Where `ask` has to look at the sentinel before the bits are read, too: the kernel that it asks then.
+  std::int32_t (*kernel)(const Target& target, std::uint64_t digest) noexcept = nullptr;
 };
 
 // Where a digest's probes begin.
