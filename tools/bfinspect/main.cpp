@@ -84,7 +84,8 @@ int inspect(const Arguments& arguments) {
 int run(int argc, char** argv) {
   CLI::App app(
       "Shows all facts about a bfstore filter file, and every rule that it breaks.\n"
-      "Writes nothing and takes no lock.  Waits 0.1 s at most for a process that changes the state of the file.",
+      "Writes nothing and takes no lock. Waits 0.1 s for a process that changes the\n"
+      "state of the file, no longer.",
       "bfinspect");
   Arguments arguments;
   app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");
