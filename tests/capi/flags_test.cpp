@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -471,4 +472,26 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   for (const std::uint32_t flag : {0U, BFS_OPEN_COPY})
     check("range", [&] { return open_with(range, BFS_OPEN_READ | BFS_OPEN_RANGE | flag); });
   std::free(buffer);
+}
+
+TEST_CASE("FOLLOW is handed on: the handle goes on with the file that another program moved to the path") {
+  TempDir dir;
+  bfstore::Options options = small_options();
+  options.seed = 1;
+  CHECK(created(dir.file(), options).close().ok());
+  bfs_filter* filter = nullptr;
+  for (const std::uint32_t flags : {0U, BFS_OPEN_FOLLOW}) {
+    CAPTURE(flags);
+    bfstore::Filter other = created(dir.file("new"), options);
+    CHECK(other.add("key").ok());
+    CHECK(other.close().ok());
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ | flags, &filter, nullptr) == BFS_OK);
+    std::filesystem::rename(dir.file("new"), dir.file());
+    CHECK(bfs_is_current(filter, nullptr) == (flags == 0 ? 0 : 1));
+    CHECK(bfs_health(filter) == BFS_OK);
+    CHECK(bfs_contains(filter, "key", 3) == (flags == 0 ? 0 : 1));
+    CHECK(bfs_contains(filter, "another", 7) == 0);
+    CHECK(bfs_close(filter, nullptr) == BFS_OK);
+    CHECK(bfs_open(dir.file().c_str(), BFS_OPEN_WRITE | BFS_OPEN_FOLLOW, &filter, nullptr) == BFS_EINVAL);
+  }
 }
