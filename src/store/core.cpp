@@ -52,7 +52,7 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
                      format::LiveWord::healthy(identity.file_id).bits ^ end};
   add_sentinel = target.sentinel;
   add_sentinel.mask &= ~format::LiveWord::kFilling;
-  if (file.live_word().load().has(format::LiveWord::kFilling)) look_before_too();
+  if (file.live_word().load().has(format::LiveWord::kFilling | format::LiveWord::kRecovering)) look_before_too();
   if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file.born();

@@ -49,9 +49,10 @@ struct Filter::Core {
   [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
-  // Whether a lookup of this handle has no answer yet, asked before it reads its bits. The file may have been filled
-  // when this handle was opened. A lookup that only looks afterwards could read its bits while a key is missing, be
-  // held up until the filter is filled, and find nothing to doubt: a wrong no. No file begins to be filled later.
+  // Whether a lookup of this handle has no answer yet, asked before it reads its bits. The file may have been filled or
+  // recovered when this handle was opened. A lookup that only looks afterwards could read its bits while a key is
+  // missing, be held up until the key was added and the file answers again, and find nothing to doubt: a wrong no. No
+  // file begins to be filled later.
   [[nodiscard]] bool too_early() const noexcept { return target.kernel != nullptr && not_yet(target); }
   static bool not_yet(const layout::Target& target) noexcept;
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.

@@ -10,8 +10,7 @@
 namespace bfstore::store {
 
 // Refuses a filesystem on which one process may not see what another one wrote. May open `file` again, for writing,
-// too, unless `no_write`.
-// A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
+// too, unless `no_write`. A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
 // the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 

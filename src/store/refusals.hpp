@@ -18,7 +18,6 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
 Error still_filling(const region::File& file);
 
 // For handles that cannot continue.
-
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);
 Error forked(const region::File& file);
