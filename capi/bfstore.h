@@ -614,7 +614,7 @@ BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* d
 /* The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
  * writer and the layout is blocked.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
  * alone.  EINVAL for a handle that adds concurrently with others: there, let threads of the caller's add.
- * Codes: EINVAL, EFORKED. */
+ * Codes: EINVAL, EFORKED, ESHUT. */
 BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
 /* --- Bare filters without a handle -------------------------------------------------------------------------------- */
@@ -722,8 +722,9 @@ BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-/* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING or BFS_EFAULT.
- * Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often.  EINVAL for NULL. */
+/* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFAULT
+ * or BFS_ESHUT.  Reads memory, makes no system call, and allocates nothing: a long-running reader may ask often. EINVAL
+ * for NULL. */
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it
@@ -731,7 +732,7 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
  * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
  * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
- * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
+ * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
