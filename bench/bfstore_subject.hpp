@@ -47,7 +47,7 @@ class BfstoreSubject {
   [[nodiscard]] const char* layout_name() const noexcept {
     return shape().layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
   }
-  [[nodiscard]] const bfstore::Shape& shape() const noexcept { return filter_.shape(); }
+  [[nodiscard]] bfstore::Shape shape() const noexcept { return filter_.shape(); }
   [[nodiscard]] const std::byte* body() const noexcept { return body_; }
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
   [[nodiscard]] Lines lines() const noexcept {

@@ -697,7 +697,7 @@ BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* d
 /* The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
  * writer and the layout is blocked.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
  * alone.  EINVAL for a handle that adds concurrently with others: there, let threads of the caller's add.
- * Codes: EINVAL, EFORKED. */
+ * Codes: EINVAL, EFORKED, ESHUT. */
 BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
 /* --- Bare filters without a handle -------------------------------------------------------------------------------- */
@@ -779,7 +779,7 @@ typedef struct bfs_owner_mark {
  * sync.
  * Waits: for two locks and for the disk.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EACCES, EREADONLY, ENOSPC, EOWNERS, EFORKED, EPOISONED, ELOST, ESUPERSEDED,
- * EFAULT. */
+ * EFAULT, ESHUT. */
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
 /* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
@@ -788,7 +788,7 @@ BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t
 
 /* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order.
  * BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0.
- * Codes: EINVAL, ENOMEM, ESYSTEM, ESLOTS. */
+ * Codes: EINVAL, ENOMEM, ESYSTEM, ESLOTS, ESHUT. */
 BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error);
 
 /* Forgets `owner`, durably, so that another one has its place; bfs_get_mark() is 0 then, and the owner may begin again.
@@ -843,7 +843,7 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
  * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
- * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ENOMEM. */
+ * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */

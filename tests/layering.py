@@ -74,7 +74,7 @@ def broken_rules(path: str, text: str) -> list:
 # Declarations in a header: of functions, and of a class's members.
 FUNCTION = re.compile(r"^(?!using|template|extern|constexpr|inline|[#/}])[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: noexcept)?;",
                       re.MULTILINE)
-CLASS = re.compile(r"^(?:class|struct) (?:\w+::)?(\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
+CLASS = re.compile(r"^(?:class|struct) (?:\w+::)*(\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
 MEMBER = re.compile(r"^  (?!using|friend|return|explicit|//)[\w\[][^;{}()=]*?[ &*](\w+)\([^;{}]*\)(?: const)?(?: noexcept)?;",
                     re.MULTILINE)
 

@@ -296,7 +296,6 @@ TEST_CASE("threads ask while the file is replaced two hundred times: no wrong no
   CHECK(*filter.is_current());
   CHECK(answers_no(filter));
   CHECK(maybes(filter, 2, 0, kSome) < kSome / 2);
-  CHECK(lines_of_maps_with(dir.path()) <= 2);  // of one file; a page of its own may divide it
-  CHECK(lines_of_maps_with("(deleted)") == 0);
+  CHECK(lines_of_maps_with(dir.path()) <= 2);  // of one file, be it deleted; a page of its own may divide it
   CHECK(descriptors() == descriptors_before);
 }
