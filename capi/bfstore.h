@@ -553,8 +553,8 @@ BFS_API BFS_CHECK int32_t bfs_wrap_with(void* buffer, uint64_t buffer_bytes, con
  * BFS_ESUPERSEDED.  This process tells them in that file, so it must be able to write to it, or own it.  (Mode 0444: it
  * takes the right for a moment; a process that is killed in that moment leaves the file writable by its owner.)
  * Needs the handle for itself.  Waits: for the locks of the file that is replaced.
- * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ELOST, EPOISONED, EFAULT, and
- * ENOTREGULAR, ESYMLINK of what is replaced. */
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ESHUT, ELOST, EPOISONED, EFAULT,
+ * and ENOTREGULAR, ESYMLINK of what is replaced. */
 BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
@@ -604,7 +604,8 @@ BFS_API void bfs_abandon(bfs_filter* filter);
  * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID.  mode: permission bits, less the umask; 0 means 0600.
  * Waits: with BFS_OPTION_REPLACE, 5,000 ms for each lock of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EPOISONED,
- * ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, ESLOTS, and ENOTREGULAR, ESYMLINK of what is replaced. */
+ * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and ENOTREGULAR, ESYMLINK of what is
+ * replaced. */
 BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, uint32_t flags, uint32_t mode,
                                    bfs_error* error);
 
@@ -614,7 +615,7 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, u
  * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
  * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
  * written. Flags: BFS_OPEN_BARE, BFS_OPTION_FILE_ID.  Waits for no lock. Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING,
- * EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, ESLOTS. */
+ * EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
 BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags,
                                    uint64_t* out_bytes, bfs_error* error);
 
@@ -625,7 +626,7 @@ BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint6
  * checksums: get files from afar sealed, for nothing else detects a changed bit.  Flags and options: as bfs_wrap_with.
  * What is added with BFS_OPEN_WRITE is in memory alone: see bfs_save.  The marks and the count of keys of a file are
  * those of its bytes. Waits for no lock. Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING,
- * ESUPERSEDED, ESEALED, EDAMAGED, every malformed code. */
+ * ESUPERSEDED, EFILLING, ESEALED, EDAMAGED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options,
                                    bfs_filter** out, bfs_error* error);
 
@@ -817,7 +818,8 @@ BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner
  * filled.  From then on every handle answers, in every process, also one that was opened before.
  *
  * While a filter is filling:
- *   - bfs_open lets readers and writers in with BFS_OK, and bfs_health is BFS_EFILLING.  bfs_seal is BFS_EFILLING.
+ *   - bfs_open lets readers and writers in with BFS_OK, and bfs_health is BFS_EFILLING.  Nothing is copied: bfs_seal,
+ *     bfs_save, bfs_dump, and bfs_load of its bytes are BFS_EFILLING.
  *   - Adds, bfs_sync, marks and bfs_close work as always.  The builder may store its progress as a mark of its own.
  *   - The state outlives a close, a kill and a power cut.  A builder that starts again adds the rows after its mark, or
  *     all of them.  After BFS_EUNCLEAN or BFS_EPOISONED a recovery comes first, and the filter is filling after it.
@@ -825,7 +827,8 @@ BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner
  *
  * On an error every answer is "maybe" as before: call again, or after BFS_EPOISONED recover first.  A filter that is
  * not filling is synced, and stays as it is: BFS_OK.  Threads: any.  Waits: for two locks and for the disk. Codes:
- * EINVAL (NULL, or a buffer), ENOMEM, ESYSTEM, EBUSY, EREADONLY, EFORKED, EPOISONED, ELOST, ESUPERSEDED, EFAULT. */
+ * EINVAL (NULL, or a buffer), ENOMEM, ESYSTEM, EBUSY, EACCES, EREADONLY, ENOSPC, EFORKED, ESHUT, EPOISONED, ELOST,
+ * ESUPERSEDED, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error);
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ using base::fail;
 Result<std::unique_ptr<const Evidence>> at_rest(const OpenFile& source, const Recipe& recipe) {
   auto evidence = source.look();
   if (!evidence) return evidence.error();
-  if (filling(*evidence)) return still_filling(source.file());
+  if (filling(*evidence)) return still_filling(source.file().path());
   const auto writer = region::locked_by_other(source.file(), kWriterLocks);
   if (!writer.ok()) return writer.error();
   const auto changing = region::locked_by_other(source.file(), {format::kStateLock});

@@ -89,6 +89,7 @@ Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKe
   const HeaderBytes header(bytes.begin(), bytes.begin() + format::kFileHeaderBytes);
   const auto evidence = clean_evidence(header, identity->file_id);
   if (!evidence) return evidence.error();
+  if (filling(*evidence)) return still_filling(kName);
   const Bytes live_page = Bytes(header).subspan(format::kLivePageOffset, format::kPageBytes);
   if (identity->seal && !as_sealed(bytes, *identity, format::keys_added_in(live_page)))
     return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");

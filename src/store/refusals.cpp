@@ -50,9 +50,8 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
   }
 }
 
-Error still_filling(const region::File& file) {
-  return fail(Code::kFilling,
-              file.path() + ": not every key was added yet. Finish the filling (bf finish-filling) first.");
+Error still_filling(const std::string& path) {
+  return fail(Code::kFilling, path + ": not every key was added yet. Finish the filling (bf finish-filling) first.");
 }
 
 Error unreadable(const region::File& file) {

@@ -15,7 +15,7 @@ namespace bfstore::store {
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
 // For a file whose copy would have to answer.
-Error still_filling(const region::File& file);
+Error still_filling(const std::string& path);
 
 // For handles that cannot continue.
 Error unreadable(const region::File& file);

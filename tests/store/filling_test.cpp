@@ -503,3 +503,16 @@ TEST_CASE("a lookup that is held up while the last keys are added does not miss 
     }
   }
 }
+
+TEST_CASE("a file that is filling is neither saved, dumped nor loaded from its bytes") {
+  const Begun begun;
+  const TempDir other;
+  const auto bytes = read_bytes(begun.path);
+  const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  CHECK(Filter::load(all).error().code == Code::kFilling);
+  const Filter reader = opened(Filter::open(begun.path, OpenMode::kRead));
+  CHECK(reader.save(other.file()).code == Code::kFilling);
+  CHECK(other.names().empty());
+  const auto size = reader.dumped_bytes();
+  CHECK(size.error().code == Code::kFilling);
+}

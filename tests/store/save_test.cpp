@@ -379,7 +379,8 @@ TEST_CASE("a filter in doubt is not copied, whatever the doubt") {
   const std::pair<std::uint64_t, Code> doubts[] = {{format::LiveWord::kPoisoned, Code::kPoisoned},
                                                    {format::LiveWord::kSuperseded, Code::kSuperseded},
                                                    {format::LiveWord::kReplaced, Code::kSuperseded},
-                                                   {format::LiveWord::kRecovering, Code::kRecovering}};
+                                                   {format::LiveWord::kRecovering, Code::kRecovering},
+                                                   {format::LiveWord::kFilling, Code::kFilling}};
   for (const auto& [flag, code] : doubts) {
     TempDir dir;
     REQUIRE(created(dir.file()).close().ok());
@@ -659,6 +660,7 @@ TEST_CASE("bytes of a file that was not clean are refused with the code of its s
   CHECK(code_with(format::LiveWord::kRecovering) == Code::kRecovering);
   CHECK(code_with(format::LiveWord::kSuperseded) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kReplaced) == Code::kSuperseded);
+  CHECK(code_with(format::LiveWord::kFilling) == Code::kFilling);
   CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // of a closer that was killed
   CHECK(code_with(2) == Code::kLiveWord);
   REQUIRE(created(dir.file("left")).close().ok());
