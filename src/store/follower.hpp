@@ -25,7 +25,7 @@ struct Filter::Core::Follower {
   // 1 maybe, 0 a certain no. layout::Target::ask of the handle; the target's words lead to the follower.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
 
-  // If the file is superseded, and nobody tried in the last 10 ms: follows. Frees what no call uses any more.
+  // If the file is superseded, and no thread tried in the last 10 ms: follows. Frees what no call uses any more.
   void follow_in_time() noexcept;
   // Asks the file system, and follows at once.
   Result<bool> is_current();

@@ -87,7 +87,7 @@ Error sync_and_mark_clean(const OpenFile& opened) {
   });
 }
 
-// Equal filters are then equal files, whoever made them, and wherever: a place is of use in a dirty slot alone.
+// Equal filters are then equal files, whichever process and machine made them. Only a dirty slot needs a place.
 Error sync_and_mark_new(const OpenFile& opened) {
   const auto settle = [&opened](Slot& slot, std::uint64_t&) {
     opened.gather_counters();
