@@ -57,7 +57,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   return made;
 }
 
-// Nobody else can have a file without a name.
+// No other process can have a file without a name.
 Error write_marks(const OpenFile& made, const std::array<LogPosition, format::kNumLanes>& lanes) {
   const auto evidence = made.evidence_under_lock();
   if (!evidence) return evidence.error();

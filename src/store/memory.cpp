@@ -71,7 +71,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
     if (Error error = guard_with_live_word(*mapping, live_page, access, identity); !error.ok()) return error;
   }
   // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
-  // for its line, and a header that can not be read is an error.
+  // for its line, and a header that cannot be read is an error.
   if (Error error = mapping->populate(0, sections.header.bytes); !error.ok()) return error;
   if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;
   return mapping;

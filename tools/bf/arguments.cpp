@@ -457,7 +457,7 @@ void add_finish_filling(CLI::App& app, Arguments& arguments) {
   add_quiet(finish, arguments);
   finish.footer(
       "An online build: writers add new keys while the old ones are added. Until this command the filter answers\n"
-      "maybe for every key. From then on bf calls a key absent that nobody added.\n"
+      "maybe for every key. From then on bf calls a key absent that was never added.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --filling\n  bf add users.bf --from old-users.txt\n"
       "  bf finish-filling users.bf");
 }
