@@ -262,11 +262,11 @@ TEST_CASE(
   const std::string whole = read_bytes(copy);
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = BFS_OPEN_READ;
-  for (const auto& [from, size] : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
-                                   std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
+  for (const auto& from : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
+                           std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
     whichever_allocation_fails("load", [&](bfs_error* error) {
       bfs_filter* loaded = nullptr;
-      const std::int32_t code = bfs_load(from, size, &options, &loaded, error);
+      const std::int32_t code = bfs_load(from.first, from.second, &options, &loaded, error);
       REQUIRE((loaded == nullptr) == (code != BFS_OK));
       return code == BFS_OK ? bfs_close(loaded, nullptr) : code;
     });

@@ -198,10 +198,10 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   const std::string whole = read_bytes(copy);
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = BFS_OPEN_READ;
-  for (const auto& [from, size] : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
-                                   std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
+  for (const auto& from : {std::pair<const void*, std::uint64_t>{memory.data(), bytes},
+                           std::pair<const void*, std::uint64_t>{whole.data(), whole.size()}}) {
     bfs_filter* loaded = nullptr;
-    check("bfs_load", BFS_OK, [&] { return bfs_load(from, size, &options, &loaded, &error); });
+    check("bfs_load", BFS_OK, [&] { return bfs_load(from.first, from.second, &options, &loaded, &error); });
     CHECK(bfs_close(loaded, nullptr) == BFS_OK);
   }
 }
