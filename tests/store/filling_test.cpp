@@ -374,9 +374,9 @@ TEST_CASE("a sync that fails poisons a file that is filling, and it is filling a
   for (const int failing : {1, 2}) {  // of the keys, of the slot
     const Begun file;
     {
+      int syncs = 0;  // until the builder is closed
       const faults::Scope scope;
       Filter builder = file.builder();
-      int syncs = 0;
       faults::on_sync = [&](int) { return ++syncs >= failing ? EIO : 0; };
       CHECK(builder.finish_filling().code == Code::kPoisoned);
       CHECK(builder.health() == Code::kPoisoned);
