@@ -51,6 +51,9 @@ void* operator new(std::size_t bytes, std::align_val_t to) {
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t to, const std::nothrow_t&) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(to));
+}
 void operator delete(void* bytes) noexcept { std::free(bytes); }
 void operator delete[](void* bytes) noexcept { std::free(bytes); }
 void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
