@@ -197,9 +197,13 @@ void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   const std::int32_t code = bfs_seal(path, to.c_str(), 0, 0, &error);
   check_code(code, "sealing");
   check(code == BFS_OK || (code == error.code && error.message[0] != '\0'), "sealing says why not", code);
+  const bool filling = plain.filter != nullptr && bfs_health(plain.filter) == BFS_EFILLING;
   const bool whole = !image || image->damaged().empty();
-  if (plain.code != BFS_EKEY)
+  if (filling) {
+    check(code == BFS_EFILLING, "what is still being filled is not sealed", code);
+  } else if (plain.code != BFS_EKEY) {
     check((code == BFS_OK) == (plain.filter != nullptr && whole), "what opens is sealed", code);
+  }
   const auto sealed = code == BFS_OK ? fuzz::Sealed::read(to.c_str()) : std::nullopt;
   check(sealed ? sealed->damaged().empty() : code != BFS_OK && access(to.c_str(), F_OK) != 0, "a seal, or no file");
   if (sealed && plain.filter != nullptr) {

@@ -147,7 +147,13 @@ bool Sealed::bit(std::uint64_t number, bool tolerated) const {
   return (std::to_integer<unsigned>(file_[identity_.body_offset + byte]) >> number % 8 & 1U) != 0;
 }
 
+bool Sealed::filling() const noexcept {
+  const Span live_page = Span(file_).subspan(format::kLivePageOffset);
+  return (format::get<std::uint64_t>(live_page, format::kLiveWordField) & format::LiveWord::kFilling) != 0;
+}
+
 bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
+  if (filling()) return true;
   const std::uint64_t m = identity_.num_bits;
   bool all = true;
   if (identity_.layout == BFS_LAYOUT_BLOCKED) {

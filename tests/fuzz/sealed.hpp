@@ -34,7 +34,9 @@ class Sealed {
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
-  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are.
+  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are. No writer seals a
+  // file that is still being filled, but bytes may say so: then everything may be in it.
+  [[nodiscard]] bool filling() const noexcept;
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
 
  private:
