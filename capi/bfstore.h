@@ -23,9 +23,9 @@
  * - Flags: one bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL, and the error
  *   names it.
  * - Keys are bytes.  The empty key is a key; its pointer may be NULL.  Programs in different languages share a file
- * only if they encode keys alike: text is UTF-8 without a terminator and without normalization (text that is not valid
- *   Unicode, such as a lone surrogate, is an error of the caller's language); integers are 8 bytes, little-endian;
- * UUIDs are their 16 bytes; keys of fixed width are not padded.
+ *   only if they encode keys alike: text is UTF-8 without a terminator and without normalization (text that is not
+ *   valid Unicode, such as a lone surrogate, is an error of the caller's language); integers are 8 bytes,
+ *   little-endian; UUIDs are their 16 bytes; keys of fixed width are not padded.
  * - Text from the library is valid UTF-8.  A byte of a path that is not is written \xNN.
  * - Threads: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
  *   bfs_publish, which need the handle for themselves.  Do not cancel a thread in a call (pthread_cancel).
@@ -184,7 +184,7 @@ typedef struct bfs_filter bfs_filter;
  * The new file may have another size, k and layout.  It must have the same hash, and the same seed or secret
  * (bfs_options.like), so that digests stay digests.  A file that does not, or that cannot be opened, is not followed
  * to: the handle answers "maybe", bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0, until the path has one that
- * can. The old file is freed once no call uses it, by a later call.  The child of a fork does not follow. */
+ * can.  The old file is freed once no call uses it, by a later call.  The child of a fork does not follow. */
 
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
@@ -398,7 +398,7 @@ typedef struct bfs_keys {
   uint64_t stride;          /* fixed: bytes from one key to the next; 0: key_bytes */
   const uint8_t* validity;  /* NULL, or Arrow's bitmap: key i is there if bit validity_offset + i is 1, the lowest bit
                                of a byte first.  A null is not the empty key: it is not added, and its answer is 0.
-                                Its place has to be sound, too; its bytes are not read */
+                               Its place has to be sound, too; its bytes are not read */
   uint64_t validity_offset; /* in bits */
 } bfs_keys;
 #define BFS_KEYS_INIT \
@@ -487,22 +487,28 @@ BFS_API const char* bfs_code_name(int32_t code);
  * that is replaced or `like` every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
 
-/* Opens a file.  Flags: those of o.
- * For reading.  The handle reads the header's four pages and the end word, whatever the size of the file, unless
+/* Opens a file.
+ * Flags: those of o.
+ *
+ * For reading, the handle reads the header's four pages and the end word, whatever the size of the file, unless
  * BFS_OPEN_POPULATE, COPY, VERIFY or TOLERATE_DAMAGE is given.  On an overlay filesystem the kernel first copies a file
- * of a lower layer up as a whole, unless the file is sealed.  A killed writer's file is synced.
- * A symbolic link is followed, unless BFS_OPEN_NOFOLLOW is given.
- * For writing.  The file is marked dirty, durably, before this returns, so that a later crash is noticed.  Before that
- * a copy that has holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC. A dirty
+ * of a lower layer up as a whole, unless the file is sealed.  A killed writer's file is synced.  A symbolic link is
+ * followed, unless BFS_OPEN_NOFOLLOW is given.
+ *
+ * For writing, the file is marked dirty, durably, before this returns, so that a later crash is noticed.  Before that a
+ * copy that has holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty
  * file without a live writer is adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty
- * file is BFS_EUNCLEAN: recover it (BFS_OPEN_RECOVER), or make it again. The environment variable BFSTORE_FORCE_ISA
- * (scalar, avx2, avx512, neon) chooses the kernel of what is opened or made while it is set.  One that this CPU cannot
- * run is BFS_EINVAL.  Answers never depend on it. Never put a copy back with cp over the file that it was made from:
- * bfstore would take that for the original, without the keys that were added after the copy.  Remove the file first, or
- * mv the copy over it. Waits: for writing, for the lock of the file's state; for reading, while another process changes
- * that state. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED,
- * EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every
- * malformed code. */
+ * file is BFS_EUNCLEAN: recover it (BFS_OPEN_RECOVER), or make it again.
+ *
+ * Never put a copy back with cp over the file that it was made from: bfstore would take that for the original, without
+ * the keys that were added after the copy.  Remove the file first, or mv the copy over it.
+ *
+ * The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of what is opened or made
+ * while it is set.  One that this CPU cannot run is BFS_EINVAL.  Answers never depend on it.
+ *
+ * Waits: for writing, for the lock of the file's state; for reading, while another process changes that state.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED,
+ * ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
 
 /* bfs_open with more than flags: a secret, a range of the file, a descriptor instead of a path, a time to wait for
@@ -536,25 +542,28 @@ BFS_API BFS_CHECK int32_t bfs_required_bytes(const bfs_options* options, uint64_
 BFS_API BFS_CHECK int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* options, bfs_filter** out,
                                      bfs_error* error);
 
-/* Reads a filter in the caller's buffer in place.  Flags: BFS_OPEN_READ, and BFS_OPEN_BARE for the bare form.  The
- * buffer is 64-byte aligned, is never written to, and must outlive the handle. Codes: EINVAL, ENOMEM, EKEY,
- * EUNSUPPORTED, every malformed code. */
+/* Reads a filter in the caller's buffer in place.  The buffer is 64-byte aligned, is never written to, and must outlive
+ * the handle.
+ * Flags: BFS_OPEN_READ, and BFS_OPEN_BARE for the bare form.
+ * Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out,
                                    bfs_error* error);
 
 /* Reads, or with BFS_OPEN_WRITE changes, a filter in the caller's buffer in place; `key` is its secret.  Of the other
- * options only BFS_OPEN_BARE.  Codes: as bfs_wrap. */
+ * options only BFS_OPEN_BARE.
+ * Codes: as bfs_wrap. */
 BFS_API BFS_CHECK int32_t bfs_wrap_with(void* buffer, uint64_t buffer_bytes, const bfs_open_options* options,
                                         bfs_filter** out, bfs_error* error);
 
 /* Gives a filter that was created with BFS_OPTION_UNPUBLISHED its name, as the complete, durable, clean file.  From
- * then on the handle only reads.  On an error nothing has appeared, and the handle is as before. With
+ * then on the handle only reads.  On an error nothing has appeared, and the handle is as before.  With
  * BFS_OPTION_REPLACE the file that had the name is superseded: its handles answer "maybe", its writers get
  * BFS_ESUPERSEDED.  This process tells them in that file, so it must be able to write to it, or own it.  (Mode 0444: it
  * takes the right for a moment; a process that is killed in that moment leaves the file writable by its owner.)
- * Needs the handle for itself.  Waits: for the locks of the file that is replaced.
- * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ESHUT, ELOST, EPOISONED, EFAULT,
- * and ENOTREGULAR, ESYMLINK of what is replaced. */
+ * Needs the handle for itself.
+ * Waits: for the locks of the file that is replaced.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ESHUT, ELOST, EPOISONED, EFAULT, and
+ * ENOTREGULAR, ESYMLINK of what is replaced. */
 BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
@@ -566,8 +575,8 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
 /* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
- * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.
- * Needs the handle for itself.  Waits: a writer, for two locks and for the disk.
+ * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Needs the handle for itself.
+ * Waits: a writer, for two locks and for the disk.
  * Codes: EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, ESUPERSEDED,
  * EFORKED, EFAULT, ENOMEM. */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
@@ -595,13 +604,14 @@ BFS_API void bfs_abandon(bfs_filter* filter);
 /* Makes a new file of the filter, which may be a file, a range of one, or in a buffer: the same bits, shape, seed,
  * secret, note, marks and count of keys.  The complete, durable, clean file appears under its name, or nothing does.
  * Other threads and processes may add meanwhile.  The new file has every key up to its marks, and every key whose add
- * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.
- * A buffer has no marks and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of
- * a bare filter n and p are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The
- * new file of a sealed one is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle
- * tolerates the damage (then the copy answers "maybe" there, too).
+ * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.  A buffer has no marks
+ * and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of a bare filter n and p
+ * are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The new file of a sealed one
+ * is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates the damage (then
+ * the copy answers "maybe" there, too).
  * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
- * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID.  mode: permission bits, less the umask; 0 means 0600.
+ * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID.
+ * mode: permission bits, less the umask; 0 means 0600.
  * Waits: with BFS_OPTION_REPLACE, 5,000 ms for each lock of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EPOISONED,
  * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and ENOTREGULAR, ESYMLINK of what is
@@ -614,8 +624,11 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, u
  * Embedded filters have no marks: where they matter, call bfs_list_marks before this, and keep them with the bytes.  In
  * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
  * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
- * written. Flags: BFS_OPEN_BARE, BFS_OPTION_FILE_ID.  Waits for no lock. Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING,
- * EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
+ * written.
+ * Flags: BFS_OPEN_BARE, BFS_OPTION_FILE_ID.
+ * Waits for no lock.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING,
+ * EFAULT, EDAMAGED, ESLOTS. */
 BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags,
                                    uint64_t* out_bytes, bfs_error* error);
 
@@ -625,8 +638,10 @@ BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint6
  * file have the code of its state, BFS_EUNCLEAN for one that was in use.  Those of a sealed file are compared with its
  * checksums: get files from afar sealed, for nothing else detects a changed bit.  Flags and options: as bfs_wrap_with.
  * What is added with BFS_OPEN_WRITE is in memory alone: see bfs_save.  The marks and the count of keys of a file are
- * those of its bytes. Waits for no lock. Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING,
- * ESUPERSEDED, EFILLING, ESEALED, EDAMAGED, every malformed code. */
+ * those of its bytes.
+ * Waits for no lock.
+ * Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED, ERECOVERING, ESUPERSEDED, EFILLING, ESEALED,
+ * EDAMAGED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options,
                                    bfs_filter** out, bfs_error* error);
 
@@ -635,17 +650,21 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
 /* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum
  * for every 64 KiB.  A sealed file is never written to again (BFS_ESEALED).  The complete, durable file appears under
  * its name, or nothing does.  `from` stays as it is, and need only be readable; while it is copied it may have no
- * writer (BFS_EBUSY).  No secret is needed. Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file
- * that had the name answer "maybe" from then on), BFS_OPEN_ANY_FILESYSTEM.  mode: permission bits, less the umask; 0
- * means 0600. Waits: 5,000 ms for each lock. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC,
- * EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, EFILLING, every malformed
- * code. */
+ * writer (BFS_EBUSY).  No secret is needed.
+ * Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file that had the name answer "maybe" from then
+ * on), BFS_OPEN_ANY_FILESYSTEM.
+ * mode: permission bits, less the umask; 0 means 0600.
+ * Waits: 5,000 ms for each lock.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST,
+ * ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, EFILLING, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
 
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
  * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
- * `capacity` of them, ascending.  A range that cannot be read is damaged.  Flags: 0 or BFS_OPEN_NOFOLLOW.  Waits for no
- * lock. Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ELOST, ENOTSEALED, every malformed code. */
+ * `capacity` of them, ascending.  A range that cannot be read is damaged.
+ * Flags: 0 or BFS_OPEN_NOFOLLOW.
+ * Waits for no lock.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ELOST, ENOTSEALED, every malformed code. */
 BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint32_t flags, bfs_range* damaged, size_t capacity,
                                      bfs_error* error);
 
@@ -661,7 +680,9 @@ BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t ke
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
 /* Returns 0 if the key was certainly never added, 1 if it may have been, or the file is in doubt (bfs_health).  Only 0
- * is a no.  Waits for nothing but the disk.  Codes: EINVAL, EDIGESTONLY. */
+ * is a no.
+ * Waits for nothing but the disk.
+ * Codes: EINVAL, EDIGESTONLY. */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 
@@ -672,21 +693,24 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
 /* --- Many keys ---------------------------------------------------------------------------------------------------- */
 
 /* Adds keys.  Returns how many were certainly new.  EINVAL and EDIGESTONLY: nothing was added.  With any other code
- * some of the keys may have been added, and none counts as added.  Codes: as bfs_add. */
+ * some of the keys may have been added, and none counts as added.
+ * Codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
- * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can). Codes:
- * EINVAL, EDIGESTONLY. */
+ * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can).
+ * Codes: EINVAL, EDIGESTONLY. */
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* A selection vector: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
  * present, ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; what
- * follows the last one is undefined.  At most 2^32 keys.  Codes: EINVAL, EDIGESTONLY. */
+ * follows the last one is undefined.  At most 2^32 keys.
+ * Codes: EINVAL, EDIGESTONLY. */
 BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t* indices);
 
 /* digests[i] = the digest of key i in this file (bfs_digest), 0 for a null.  Returns keys->count.  Below 0 nothing is
- * written.  Codes: EINVAL, EDIGESTONLY. */
+ * written.
+ * Codes: EINVAL, EDIGESTONLY. */
 BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests);
 
 /* bfs_add_keys of digests in an array.  Codes: as bfs_add_keys. */
@@ -711,7 +735,7 @@ BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error*
 /* Returns 0 if the filter was certainly built without the key, otherwise 1.  1 is also the answer if the buffer is
  * NULL, is not a bare filter that this library understands (its trailer, its length, its layout, its hash), or has a
  * hash that takes no keys (BFS_HASH_EXTERNAL).  Never below 0.  Damage to the body does not show: a body has no
- * checksum. A digest is XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the
+ * checksum.  A digest is XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the
  * caller's own. */
 BFS_API int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest);
@@ -723,10 +747,11 @@ BFS_API uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t
 
 /* Builds a bare filter of these keys that is exactly `bytes` long (see bfs_bare_bytes), and overwrites the buffer.  k
  * is the best one for that many keys and bits.  The bytes are those of bfs_format with BFS_OPEN_BARE, capacity = count
- * (1 for none) and max_bytes = bytes, followed by bfs_add.  layout and hash: 0 is the default. Keys: the hash is
- * BFS_HASH_XXH3, and none of them may be a null.  Digests: see bfs_bare_contains. Returns BFS_OK, or a code, and then
- * the buffer is as before.  Codes: EINVAL (no filter of the layout is so long, or something is wrong with the keys),
- * ELAYOUT, EHASH (unknown, or not for bare filters), EUNSUPPORTED (the layout takes no keys). */
+ * (1 for none) and max_bytes = bytes, followed by bfs_add.  layout and hash: 0 is the default.  Keys: the hash is
+ * BFS_HASH_XXH3, and none of them may be a null.  Digests: see bfs_bare_contains.  Returns BFS_OK, or a code, and then
+ * the buffer is as before.
+ * Codes: EINVAL (no filter of the layout is so long, or something is wrong with the keys), ELAYOUT, EHASH (unknown, or
+ * not for bare filters), EUNSUPPORTED (the layout takes no keys). */
 BFS_API BFS_CHECK int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const bfs_keys* keys);
 BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
                                                  const uint64_t* digests, size_t count);
@@ -826,17 +851,18 @@ BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner
  *   - A handle of BFS_OPEN_COPY keeps the state of its moment.
  *
  * On an error every answer is "maybe" as before: call again, or after BFS_EPOISONED recover first.  A filter that is
- * not filling is synced, and stays as it is: BFS_OK.  Threads: any.  Waits: for two locks and for the disk. Codes:
- * EINVAL (NULL, or a buffer), ENOMEM, ESYSTEM, EBUSY, EACCES, EREADONLY, ENOSPC, EFORKED, ESHUT, EPOISONED, ELOST,
- * ESUPERSEDED, EFAULT. */
+ * not filling is synced, and stays as it is: BFS_OK.  Threads: any.
+ * Waits: for two locks and for the disk.
+ * Codes: EINVAL (NULL, or a buffer), ENOMEM, ESYSTEM, EBUSY, EACCES, EREADONLY, ENOSPC, EFORKED, ESHUT, EPOISONED,
+ * ELOST, ESUPERSEDED, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error);
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
 /* BFS_OK, or why every answer is "maybe" now: BFS_EPOISONED, BFS_ELOST, BFS_ESUPERSEDED, BFS_ERECOVERING, BFS_EFILLING
  * (adds are not refused then), BFS_EFAULT or BFS_ESHUT.  Reads memory, makes no system call, and allocates nothing: a
- * long-running reader may ask often. Codes: EPOISONED, ELOST, ESUPERSEDED, ERECOVERING, EFILLING, EFAULT, ESHUT, and
- * EINVAL for NULL. */
+ * long-running reader may ask often.
+ * Codes: EPOISONED, ELOST, ESUPERSEDED, ERECOVERING, EFILLING, EFAULT, ESHUT, and EINVAL for NULL. */
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it
@@ -846,7 +872,8 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
  * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
- * old file. Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
+ * old file.
+ * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
