@@ -34,14 +34,15 @@ class Sealed {
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
-  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are. No writer seals a
-  // file that is still being filled, but bytes may say so: then everything may be in it.
-  [[nodiscard]] bool filling() const noexcept;
+  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are. Everything may be in
+  // a file that is still being filled.
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
 
  private:
   explicit Sealed(bfstore::ReportedIdentity identity) : identity_(std::move(identity)) {}
   void compare();
+  // No writer seals a file that is being filled, but bytes may say so.
+  [[nodiscard]] bool filling() const noexcept;
   void add_damage(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool bit(std::uint64_t number, bool tolerated) const;
 
