@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -132,24 +133,25 @@ std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
 
 // --- Flags: which function takes which, by the letters of the header ---
 
-constexpr std::uint32_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE;
-constexpr std::uint32_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
-constexpr std::uint32_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
+constexpr std::uint64_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE;
+constexpr std::uint64_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
+constexpr std::uint64_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                        BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
                                        BFS_OPEN_NO_WRITE | BFS_OPEN_FOLLOW | BFS_OPEN_RANGE | BFS_OPEN_VERIFY |
                                        BFS_OPEN_TOLERATE_DAMAGE | BFS_OPEN_FD;
-constexpr std::uint32_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
+constexpr std::uint64_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
-constexpr std::uint32_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
+constexpr std::uint64_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                          BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
-constexpr std::uint32_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
-constexpr std::uint32_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
-constexpr std::uint32_t kFlagsOfSave = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID;
-constexpr std::uint32_t kFlagsOfDump = BFS_OPEN_BARE | BFS_OPTION_FILE_ID;
+constexpr std::uint64_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
+constexpr std::uint64_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
+constexpr std::uint64_t kFlagsOfSave =
+    BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
+constexpr std::uint64_t kFlagsOfDump = BFS_OPEN_BARE | BFS_OPTION_FILE_ID;
 
 struct FlagName {
-  std::uint32_t bit;
+  std::uint64_t bit;
   const char* name;
 };
 
@@ -169,28 +171,29 @@ constexpr FlagName kFlagNames[] = {
 #undef BFS_FLAG_NAME
 
 // Names the lowest bit that the function does not take.
-Error check_flags(const char* function, std::uint32_t flags, std::uint32_t taken) {
-  const std::uint32_t others = flags & ~taken;
+Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken) {
+  const std::uint64_t others = flags & ~taken;
   if (others == 0) return {};
-  const std::uint32_t bit = others & (~others + 1);
+  const std::uint64_t bit = others & (~others + 1);
   const auto* named = std::find_if(std::begin(kFlagNames), std::end(kFlagNames),
                                    [bit](const FlagName& flag) { return flag.bit == bit; });
-  char number[16];
-  std::snprintf(number, sizeof number, "0x%x", bit);
+  char number[24];
+  std::snprintf(number, sizeof number, "0x%" PRIx64, bit);
   const std::string name = named == std::end(kFlagNames) ? number + std::string(", which is no flag,") : named->name;
   return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
 }
 
-Error check_options(const bfs_options& from, const char* function, std::uint32_t taken) {
+Error check_options(const bfs_options& from, const char* function, std::uint64_t taken) {
   if (Error wrong = check_flags(function, from.flags, taken); !wrong.ok()) return wrong;
   if (from.note == nullptr && from.note_bytes != 0) return invalid("bfs_options.note is null, but note_bytes is not 0");
   if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("bfs_options.note is longer than 1024 bytes");
+  if (from.reserved != 0) return invalid("bfs_options: reserved is not 0");
   return {};
 }
 
 // All options but the secret.
 Options options_of(const bfs_options& from) {
-  const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
+  const auto set = [&from](std::uint64_t flag) { return (from.flags & flag) != 0; };
   Options options;
   options.capacity = from.capacity;
   options.fpr = from.fpr;
@@ -228,18 +231,17 @@ Error check_open_options(const bfs_open_options& from) {
   if (!range && (from.offset != 0 || from.max_bytes != 0))
     return invalid("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
   if ((from.flags & BFS_OPEN_FD) == 0 && from.fd != 0) return invalid("bfs_open_options: fd is for BFS_OPEN_FD");
-  if (from.reserved != 0) return invalid("bfs_open_options: reserved is not 0");
   return {};
 }
 
 Error check_buffer_options(const char* function, const bfs_open_options& from) {
-  constexpr std::uint32_t kEither = BFS_OPEN_READ | BFS_OPEN_WRITE;
+  constexpr std::uint64_t kEither = BFS_OPEN_READ | BFS_OPEN_WRITE;
   if (Error wrong = check_flags(function, from.flags, kEither | BFS_OPEN_BARE); !wrong.ok()) return wrong;
   if ((from.flags & kEither) == 0 || (from.flags & kEither) == kEither)
     return invalid(std::string(function) + ": the flags have BFS_OPEN_READ or BFS_OPEN_WRITE, exactly one of them");
   if (from.offset != 0 || from.max_bytes != 0 || from.lock_timeout_ms != 0 || from.writeback_check_ms != 0)
     return invalid("bfs_open_options: offset, max_bytes, lock_timeout_ms and writeback_check_ms are not for buffers");
-  if (from.fd != 0 || from.reserved != 0) return invalid("bfs_open_options: fd and reserved are 0 for a buffer");
+  if (from.fd != 0) return invalid("bfs_open_options: fd is 0 for a buffer");
   return {};
 }
 
@@ -248,7 +250,7 @@ Error check_load_options(const bfs_open_options& from) { return check_buffer_opt
 
 // All but the secret.
 bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
-  const auto set = [&from](std::uint32_t flag) { return (from.flags & flag) != 0; };
+  const auto set = [&from](std::uint64_t flag) { return (from.flags & flag) != 0; };
   bfstore::OpenOptions options;
   options.map = {set(BFS_OPEN_POPULATE), set(BFS_OPEN_RANDOM), set(BFS_OPEN_GUARD), set(BFS_OPEN_COPY)};
   options.recover = set(BFS_OPEN_RECOVER);
@@ -269,7 +271,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
 
 // Calls `use` with what the caller's struct says. `taken` are the flags of the function.
 template <class Use>
-std::int32_t with_options(const bfs_options* from, const char* function, std::uint32_t taken, bfs_error* error,
+std::int32_t with_options(const bfs_options* from, const char* function, std::uint64_t taken, bfs_error* error,
                           Use use) {
   return guarded(error, [&] {
     bfs_options known;
@@ -282,6 +284,31 @@ std::int32_t with_options(const bfs_options* from, const char* function, std::ui
       return report(error, invalid(std::string("bfs_options") + wrong));
     return use(options);
   });
+}
+
+// The same for the options of a copy, which may be null. `use` gets them whole.
+template <class Use>
+std::int32_t with_copy_options(const bfs_copy_options* from, const char* function, std::uint64_t taken,
+                               bfs_error* error, Use use) {
+  return guarded(error, [&] {
+    bfs_copy_options known = BFS_COPY_OPTIONS_INIT;
+    if (from != nullptr) {
+      if (const char* wrong = capi::read_struct(from, capi::kLeastCopyOptions, known); wrong != nullptr)
+        return report(error, invalid(std::string("bfs_copy_options") + wrong));
+    }
+    if (const Error wrong = check_flags(function, known.flags, taken); !wrong.ok()) return report(error, wrong);
+    if (known.reserved != 0) return report(error, invalid("bfs_copy_options: reserved is not 0"));
+    return use(known);
+  });
+}
+
+// What SealOptions and SaveOptions have in common.
+template <class How>
+void copy_how(const bfs_copy_options& from, How& how) {
+  if (from.mode != 0) how.mode = from.mode;
+  how.replace = (from.flags & BFS_OPTION_REPLACE) != 0;
+  how.any_filesystem = (from.flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
+  how.lock_timeout_ms = milliseconds(from.lock_timeout_ms, bfstore::kLockTimeoutMs);
 }
 
 // The same for the options of an open file or buffer. `check` finds what is wrong with them.
@@ -456,7 +483,7 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
   });
 }
 
-int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error) {
+int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error) {
   if ((flags & BFS_OPEN_FD) != 0) {  // descriptor 0 is one, too
     if (out != nullptr) *out = nullptr;
     return invalid(error, "bfs_open: BFS_OPEN_FD needs bfs_open_with, which takes the descriptor");
@@ -498,7 +525,7 @@ int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const bfs_options* optio
   });
 }
 
-int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out, bfs_error* error) {
+int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint64_t flags, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;
   if (buffer == nullptr || out == nullptr) return invalid(error, "bfs_wrap: buffer or out is null");
   return guarded(error, [&] {
@@ -534,32 +561,27 @@ int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
   return guarded(error, [&] { return report(error, filter->filter.publish()); });
 }
 
-int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error) {
+int32_t bfs_seal(const char* from, const char* to, const bfs_copy_options* options, bfs_error* error) {
   if (from == nullptr || to == nullptr) return invalid(error, "bfs_seal: from or to is null");
-  return guarded(error, [&] {
-    if (const Error wrong = check_flags("bfs_seal", flags, kFlagsOfSeal); !wrong.ok()) return report(error, wrong);
-    bfstore::SealOptions options;
-    if (mode != 0) options.mode = mode;
-    options.replace = (flags & BFS_OPTION_REPLACE) != 0;
-    options.any_filesystem = (flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
-    return report(error, bfstore::seal(from, to, options));
+  return with_copy_options(options, "bfs_seal", kFlagsOfSeal, error, [&](const bfs_copy_options& known) {
+    bfstore::SealOptions how;
+    copy_how(known, how);
+    return report(error, bfstore::seal(from, to, how));
   });
 }
 
-int32_t bfs_save(const bfs_filter* filter, const char* path, uint32_t flags, uint32_t mode, bfs_error* error) {
+int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_options* options, bfs_error* error) {
   if (filter == nullptr || path == nullptr) return invalid(error, "bfs_save: filter or path is null");
-  return guarded(error, [&] {
-    if (const Error wrong = check_flags("bfs_save", flags, kFlagsOfSave); !wrong.ok()) return report(error, wrong);
-    bfstore::SaveOptions options;
-    if (mode != 0) options.mode = mode;
-    options.replace = (flags & BFS_OPTION_REPLACE) != 0;
-    options.any_filesystem = (flags & BFS_OPEN_ANY_FILESYSTEM) != 0;
-    options.same_file_id = (flags & BFS_OPTION_FILE_ID) != 0;
-    return report(error, filter->filter.save(path, options));
+  return with_copy_options(options, "bfs_save", kFlagsOfSave, error, [&](const bfs_copy_options& known) {
+    bfstore::SaveOptions how;
+    copy_how(known, how);
+    how.same_file_id = (known.flags & BFS_OPTION_FILE_ID) != 0;
+    how.filling = (known.flags & BFS_OPTION_FILLING) != 0;
+    return report(error, filter->filter.save(path, how));
   });
 }
 
-int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags, uint64_t* out_bytes,
+int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags, uint64_t* out_bytes,
                  bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_dump: filter is null");
   if (buffer == nullptr && out_bytes == nullptr) return invalid(error, "bfs_dump: buffer and out_bytes are null");
@@ -589,7 +611,7 @@ int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* 
   });
 }
 
-int64_t bfs_verify(const char* path, uint32_t flags, bfs_range* damaged, size_t capacity, bfs_error* error) {
+int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t capacity, bfs_error* error) {
   if (path == nullptr || (damaged == nullptr && capacity != 0))
     return invalid(error, "bfs_verify: path or damaged is null");
   int64_t ranges = 0;
@@ -771,12 +793,25 @@ int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error) {
   });
 }
 
-int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out, bfs_error* error) {
+int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bfs_error* error) {
+  if (filter == nullptr || (buffer == nullptr && capacity != 0))
+    return invalid(error, "bfs_get_note: filter or buffer is null");
+  int64_t length = 0;
+  const int32_t code = guarded(error, [&] {
+    const std::string note = filter->filter.stats().note;
+    length = static_cast<int64_t>(note.size());
+    note.copy(static_cast<char*>(buffer), capacity);
+    return BFS_OK;
+  });
+  return code < 0 ? code : length;
+}
+
+int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error) {
   if (filter == nullptr || out == nullptr) return invalid(error, "bfs_stats: filter or out is null");
   if (!capi::possible_size(capi::size_said_by(out), capi::kLeastStatistics))
     return invalid(error, "bfs_statistics.struct_bytes is not its size");
   return guarded(error, [&] {
-    constexpr std::uint32_t kKnown = BFS_STATS_FILL | BFS_STATS_MEMORY;
+    constexpr std::uint64_t kKnown = BFS_STATS_FILL | BFS_STATS_MEMORY;
     if (const Error wrong = check_flags("bfs_stats", flags, kKnown); !wrong.ok()) return report(error, wrong);
     const bfstore::Stats stats =
         filter->filter.stats({.fill = (flags & BFS_STATS_FILL) != 0, .memory = (flags & BFS_STATS_MEMORY) != 0});
@@ -805,6 +840,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out,
       all.resident_bytes = stats.memory->resident_bytes.value_or(UINT64_MAX);
     }
     stats.isa.copy(all.isa, sizeof all.isa - 1);
+    if (stats.file_id) std::memcpy(all.file_id, stats.file_id->data(), sizeof all.file_id);
     capi::fill_struct(out, all);
     return BFS_OK;
   });

@@ -146,28 +146,28 @@ typedef struct bfs_filter bfs_filter;
  * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load. */
 
 /* What for: exactly one of these in o, w and l. */
-#define BFS_OPEN_READ 0x1u  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
-#define BFS_OPEN_WRITE 0x2u /* o w l.  Asks and adds, concurrently with any number of other writers. */
-#define BFS_OPEN_EXCLUSIVE 0x4u
+#define BFS_OPEN_READ 0x1ull  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
+#define BFS_OPEN_WRITE 0x2ull /* o w l.  Asks and adds, concurrently with any number of other writers. */
+#define BFS_OPEN_EXCLUSIVE 0x4ull
 /* o c b.  Asks and adds as the only writer, several times as fast.  BFS_EBUSY if there is another writer.  In c and b,
  * where it is optional, for as long as the new handle is open; for a buffer that is the caller's promise. */
 
 /* How the file gets into memory. */
-#define BFS_OPEN_POPULATE 0x10u
+#define BFS_OPEN_POPULATE 0x10ull
 /* o c.  Read the whole file into memory now, so that no lookup waits for the disk.  With this and with BFS_OPEN_COPY,
  * only the header and the last page are read of a file that is refused. */
-#define BFS_OPEN_RANDOM 0x20u /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
-#define BFS_OPEN_COPY 0x40u   /* o, reading.  Into private memory: see "Hostile files" below. */
-#define BFS_OPEN_GUARD 0x80u  /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
+#define BFS_OPEN_RANDOM 0x20ull /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
+#define BFS_OPEN_COPY 0x40ull   /* o, reading.  Into private memory: see "Hostile files" below. */
+#define BFS_OPEN_GUARD 0x80ull  /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
 
 /* What is allowed. */
-#define BFS_OPEN_RECOVER 0x100u     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
-#define BFS_OPEN_ACCEPT_LOSS 0x200u /* o, writing.  Such a file as it is: it may lack keys after the marks. */
-#define BFS_OPEN_STRICT 0x400u      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
-#define BFS_OPEN_ANY_FILESYSTEM 0x800u /* o c s f.  A network or overlay filesystem: it may show an older file. */
-#define BFS_OPEN_LIMIT 0x1000u         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
-#define BFS_OPEN_NOFOLLOW 0x2000u      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
-#define BFS_OPEN_NO_WRITE 0x4000u
+#define BFS_OPEN_RECOVER 0x100ull     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
+#define BFS_OPEN_ACCEPT_LOSS 0x200ull /* o, writing.  Such a file as it is: it may lack keys after the marks. */
+#define BFS_OPEN_STRICT 0x400ull      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
+#define BFS_OPEN_ANY_FILESYSTEM 0x800ull /* o c s f.  A network or overlay filesystem: it may show an older file. */
+#define BFS_OPEN_LIMIT 0x1000ull         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
+#define BFS_OPEN_NOFOLLOW 0x2000ull      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
+#define BFS_OPEN_NO_WRITE 0x4000ull
 /* o, reading.  Writes nothing at all, for audits and sandboxes.  Without it a reader writes in these cases: it adopts
  * the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons), it
  * clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
@@ -175,7 +175,7 @@ typedef struct bfs_filter bfs_filter;
  * have to be cleared is BFS_ESUPERSEDED.  The kernel tells once that it failed to write a page, and this handle does
  * not ask: a key in a page that was dropped is answered "no" until the writer, or another process, has asked. */
 
-#define BFS_OPEN_FOLLOW 0x8000u
+#define BFS_OPEN_FOLLOW 0x8000ull
 /* o, reading.  The handle follows its path.  When another file takes the place of its own (bfs_publish or bfs_seal with
  * BFS_OPTION_REPLACE), a lookup that finds the old one superseded opens the path again, with the flags of this handle.
  * It waits for no lock; with BFS_OPEN_POPULATE or BFS_OPEN_COPY it reads the file.  One thread tries, at most every 10
@@ -187,27 +187,27 @@ typedef struct bfs_filter bfs_filter;
  * can.  The old file is freed once no call uses it, by a later call.  The child of a fork does not follow. */
 
 /* What part of the file, and in what form. */
-#define BFS_OPEN_RANGE 0x10000u           /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
-#define BFS_OPEN_VERIFY 0x20000u          /* o, reading.  A sealed file is compared with its checksums first. */
-#define BFS_OPEN_TOLERATE_DAMAGE 0x40000u /* o, reading.  The same, and where it is damaged every key is "maybe". */
-#define BFS_OPEN_BARE 0x80000u            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
-#define BFS_OPEN_FD 0x4000000u            /* o, reading.  The file that the program has open: see "Descriptors". */
+#define BFS_OPEN_RANGE 0x10000ull  /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
+#define BFS_OPEN_VERIFY 0x20000ull /* o, reading.  A sealed file is compared with its checksums first. */
+#define BFS_OPEN_TOLERATE_DAMAGE 0x40000ull /* o, reading.  The same, and where it is damaged every key is "maybe". */
+#define BFS_OPEN_BARE 0x80000ull            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
+#define BFS_OPEN_FD 0x4000000ull            /* o, reading.  The file that the program has open: see "Descriptors". */
 
 /* What a new file is like. */
-#define BFS_OPTION_SEED 0x100000u        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
-#define BFS_OPTION_REPLACE 0x200000u     /* c s f.  Take the place of another file, whose users learn of it. */
-#define BFS_OPTION_UNPUBLISHED 0x400000u /* c.  No name in the file system until bfs_publish. */
-#define BFS_OPTION_FILE_ID 0x8000000u
+#define BFS_OPTION_SEED 0x100000ull        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
+#define BFS_OPTION_REPLACE 0x200000ull     /* c s f.  Take the place of another file, whose users learn of it. */
+#define BFS_OPTION_UNPUBLISHED 0x400000ull /* c.  No name in the file system until bfs_publish. */
+#define BFS_OPTION_FILE_ID 0x8000000ull
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
  * copied.  Two filters that were built alike are then equal byte for byte, if they have equal seeds: see "Replicas". */
 
-#define BFS_OPTION_FILLING 0x800000u
+#define BFS_OPTION_FILLING 0x800000ull
 /* c, not with UNPUBLISHED.  An online build: the file has its name at once and takes adds from every writer, and every
  * lookup in every process answers "maybe" until bfs_finish_filling. */
 
 /* What bfs_stats finds out besides what costs nothing. */
-#define BFS_STATS_FILL 0x1000000u   /* counts the bits: reads the whole body */
-#define BFS_STATS_MEMORY 0x2000000u /* asks the kernel which pages are in memory: time grows with the file */
+#define BFS_STATS_FILL 0x1000000ull   /* counts the bits: reads the whole body */
+#define BFS_STATS_MEMORY 0x2000000ull /* asks the kernel which pages are in memory: time grows with the file */
 
 /* Guard.  A mapped page that cannot be read (an I/O error, or the file was truncated) raises SIGBUS, which ends the
  * process.  The first handle with BFS_OPEN_GUARD installs a handler of SIGBUS in the process, for good.  Such a fault
@@ -288,7 +288,8 @@ typedef struct bfs_error {
  * floor near 1e-8 is BFS_ESIZING and needs the classic layout. */
 typedef struct bfs_options {
   uint32_t struct_bytes;       /* sizeof(bfs_options) */
-  uint32_t flags;              /* those of c or b */
+  uint32_t mode;               /* permission bits of a new file, less the umask; 0 means 0600 */
+  uint64_t flags;              /* those of c or b */
   uint64_t capacity;           /* n: distinct keys */
   double fpr;                  /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
   double bits_per_key;         /* m / n */
@@ -297,7 +298,7 @@ typedef struct bfs_options {
   uint32_t num_probes;         /* k: 1..64 */
   uint32_t layout;             /* BFS_LAYOUT_* */
   uint32_t hash;               /* BFS_HASH_* */
-  uint32_t mode;               /* permission bits of a new file, less the umask; 0 means 0600 */
+  uint32_t reserved;           /* 0 */
   uint64_t seed;               /* with BFS_OPTION_SEED */
   const char* like;            /* path of a filter file whose shape is copied */
   const void* note;            /* the owner's own words, any bytes */
@@ -308,26 +309,36 @@ typedef struct bfs_options {
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
   uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; see "Replicas" */
 } bfs_options;
-#define BFS_OPTIONS_INIT                                                             \
-  {                                                                                  \
-    sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
+#define BFS_OPTIONS_INIT                                                                \
+  {                                                                                     \
+    sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
   }
 
 /* How to open a file or a buffer.  Zero means "not given". */
 typedef struct bfs_open_options {
   uint32_t struct_bytes;       /* sizeof(bfs_open_options) */
-  uint32_t flags;              /* those of o or w */
+  int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
+  uint64_t flags;              /* those of o or w */
   const void* key;             /* of a filter with BFS_HASH_SIPHASH, the secret that it was made with */
   uint64_t key_bytes;          /* 16, or 0: no secret is given */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
   uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
-  int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
-  uint32_t reserved;           /* 0 */
 } bfs_open_options;
 #define BFS_OPEN_OPTIONS_INIT \
-  { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* How to make a new file of an existing filter.  Zero means "not given".  A null pointer to it: nothing is given. */
+typedef struct bfs_copy_options {
+  uint32_t struct_bytes;    /* sizeof(bfs_copy_options) */
+  uint32_t mode;            /* permission bits of the new file, less the umask; 0 means 0600 */
+  uint64_t flags;           /* those of f or s */
+  uint32_t lock_timeout_ms; /* for each lock: milliseconds, or BFS_LOCK_* */
+  uint32_t reserved;        /* 0 */
+} bfs_copy_options;
+#define BFS_COPY_OPTIONS_INIT \
+  { sizeof(bfs_copy_options), 0, 0, 0, 0 }
 
 /* Facts about an open filter. */
 typedef struct bfs_statistics {
@@ -354,10 +365,11 @@ typedef struct bfs_statistics {
   uint64_t resident_bytes;  /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
                                it tells the owner of the file, and a process that may write to it */
   char isa[16];             /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
+  uint8_t file_id[16];      /* see "Replicas"; zeros in the bare form */
 } bfs_statistics;
-#define BFS_STATISTICS_INIT                                                                \
-  {                                                                                        \
-    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
+#define BFS_STATISTICS_INIT                                                                     \
+  {                                                                                             \
+    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, { 0 } \
   }
 
 /* Bytes of a file. */
@@ -509,7 +521,7 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* option
  * Waits: for writing, for the lock of the file's state; for reading, while another process changes that state.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED, EUNCLEAN, EPOISONED,
  * ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED, EDAMAGED, every malformed code. */
-BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint32_t flags, bfs_filter** out, bfs_error* error);
+BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error);
 
 /* bfs_open with more than flags: a secret, a range of the file, a descriptor instead of a path, a time to wait for
  * locks.
@@ -546,7 +558,7 @@ BFS_API BFS_CHECK int32_t bfs_format(void* buffer, uint64_t buffer_bytes, const 
  * the handle.
  * Flags: BFS_OPEN_READ, and BFS_OPEN_BARE for the bare form.
  * Codes: EINVAL, ENOMEM, EKEY, EUNSUPPORTED, every malformed code. */
-BFS_API BFS_CHECK int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint32_t flags, bfs_filter** out,
+BFS_API BFS_CHECK int32_t bfs_wrap(const void* buffer, uint64_t buffer_bytes, uint64_t flags, bfs_filter** out,
                                    bfs_error* error);
 
 /* Reads, or with BFS_OPEN_WRITE changes, a filter in the caller's buffer in place; `key` is its secret.  Of the other
@@ -610,13 +622,13 @@ BFS_API void bfs_abandon(bfs_filter* filter);
  * is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates the damage (then
  * the copy answers "maybe" there, too).
  * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
- * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID.
- * mode: permission bits, less the umask; 0 means 0600.
- * Waits: with BFS_OPTION_REPLACE, 5,000 ms for each lock of the file that is replaced.
+ * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID, BFS_OPTION_FILLING (the new file answers "maybe" until its owner has
+ * compared its mark with the log and has called bfs_finish_filling: so an older state takes its place safely).
+ * Waits: with BFS_OPTION_REPLACE, for each lock of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EPOISONED,
  * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and ENOTREGULAR, ESYMLINK of what is
  * replaced. */
-BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, uint32_t flags, uint32_t mode,
+BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_options* options,
                                    bfs_error* error);
 
 /* Writes the same into the caller's memory, at any address, as an embedded filter, or with BFS_OPEN_BARE in the bare
@@ -629,7 +641,7 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, u
  * Waits for no lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING,
  * EFAULT, EDAMAGED, ESLOTS. */
-BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint32_t flags,
+BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags,
                                    uint64_t* out_bytes, bfs_error* error);
 
 /* Opens the filter in bytes from anywhere (an object store, a database, a message), at any address.  They are copied
@@ -653,11 +665,10 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * writer (BFS_EBUSY).  No secret is needed.
  * Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file that had the name answer "maybe" from then
  * on), BFS_OPEN_ANY_FILESYSTEM.
- * mode: permission bits, less the umask; 0 means 0600.
- * Waits: 5,000 ms for each lock.
+ * Waits: for each lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST,
  * ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, EFILLING, every malformed code. */
-BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, uint32_t flags, uint32_t mode, bfs_error* error);
+BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, const bfs_copy_options* options, bfs_error* error);
 
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
  * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
@@ -665,7 +676,7 @@ BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, uint32_t fl
  * Flags: 0 or BFS_OPEN_NOFOLLOW.
  * Waits for no lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ELOST, ENOTSEALED, every malformed code. */
-BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint32_t flags, bfs_range* damaged, size_t capacity,
+BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t capacity,
                                      bfs_error* error);
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
@@ -876,8 +887,13 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 
+/* Returns the length of the note that the filter was made with (bfs_options.note), 0 if it has none, and copies its
+ * first `capacity` bytes.  `buffer` may be NULL if capacity is 0.
+ * Codes: EINVAL, ENOMEM. */
+BFS_API int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bfs_error* error);
+
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
-BFS_API int32_t bfs_stats(const bfs_filter* filter, uint32_t flags, bfs_statistics* out, bfs_error* error);
+BFS_API int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@ namespace capi {
 inline constexpr std::uint32_t kLeastError = sizeof(bfs_error);
 inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
 inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
+inline constexpr std::uint32_t kLeastCopyOptions = sizeof(bfs_copy_options);
 inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
 inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
 

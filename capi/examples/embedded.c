@@ -40,7 +40,7 @@ static int write_table(const char* path) {
 
 int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "table.sst";
-  bfs_open_options options = {sizeof options, BFS_OPEN_READ | BFS_OPEN_RANGE, .offset = FILTER_AT};
+  bfs_open_options options = {sizeof options, .flags = BFS_OPEN_READ | BFS_OPEN_RANGE, .offset = FILTER_AT};
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 

@@ -16,10 +16,10 @@ bfstore.bfs_close.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 class Options(ctypes.Structure):
     """bfs_options of bfstore.h. What is left zero takes its default."""
-    _fields_ = [("struct_bytes", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("capacity", ctypes.c_uint64),
+    _fields_ = [("struct_bytes", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("flags", ctypes.c_uint64), ("capacity", ctypes.c_uint64),
                 ("fpr", ctypes.c_double), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
                 ("num_bits", ctypes.c_uint64), ("num_probes", ctypes.c_uint32), ("layout", ctypes.c_uint32),
-                ("hash", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("seed", ctypes.c_uint64),
+                ("hash", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("seed", ctypes.c_uint64),
                 ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64),
                 ("key", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("lock_timeout_ms", ctypes.c_uint32),
                 ("writeback_check_ms", ctypes.c_uint32), ("file_id", ctypes.c_uint8 * 16)]
@@ -45,7 +45,7 @@ class Filter:
 
     @classmethod
     def open(cls, path):
-        return cls(bfstore.bfs_open, path, ctypes.c_uint32(1))  # BFS_OPEN_READ
+        return cls(bfstore.bfs_open, path, ctypes.c_uint64(1))  # BFS_OPEN_READ
 
     def add(self, key):
         code = bfstore.bfs_add(self.handle, key, len(key))

@@ -181,6 +181,7 @@ struct SaveOptions {
   std::uint32_t mode = 0600;    // permission bits of the new file, less the umask
   bool replace = false;         // put the new file in the place of another one, which is not the filter's own
   bool any_filesystem = false;  // OpenOptions
+  bool filling = false;         // every answer of the new file is "maybe" until Filter::finish_filling()
   bool same_file_id = false;    // the new filter has the id of this one (Options::file_id); otherwise a random one
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
@@ -230,9 +231,11 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;  // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
-  bool saturated = false;        // more keys were added than `capacity`: the false-positive rate is above the promise
-  std::optional<Fill> fill;      // only if asked for
+  std::uint64_t keys_added = 0;   // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
+  std::optional<FileId> file_id;  // none in the bare form
+  std::string note;               // Options::note
+  bool saturated = false;         // more keys were added than `capacity`: the false-positive rate is above the promise
+  std::optional<Fill> fill;       // only if asked for
   std::optional<MemoryUse> memory;  // only if asked for, and never for a buffer
 };
 

@@ -64,6 +64,12 @@ struct Filter::Core {
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
     return session != nullptr ? &session->file().mapping() : range != nullptr ? &range->mapping() : nullptr;
   }
+  // nullptr in the bare form.
+  [[nodiscard]] const format::Identity* identity() const noexcept {
+    if (session != nullptr) return &session->file().identity();
+    if (range != nullptr) return &range->embedded().identity;
+    return own_identity ? &*own_identity : nullptr;
+  }
   // kOk, or why nothing can be added now. Asked once more after bits were set, because a file may be superseded at any
   // moment. What was added before that is there for the process that fills the successor; what was added after it is
   // refused.

@@ -240,6 +240,10 @@ Stats Filter::stats(StatsWish wish) const {
   stats.shape = core->shape;
   stats.isa = core->functions.isa;
   stats.body_bytes = core->body_bytes;
+  if (const format::Identity* identity = core->identity(); identity != nullptr) {
+    stats.file_id = identity->file_id;
+    stats.note = identity->note.value_or(std::string());
+  }
   stats.keys_added = core->keys_added();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
   if (const region::Mapping* mapping = core->mapping(); wish.memory && mapping != nullptr)

@@ -116,6 +116,7 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   const store::Making making{.mode = options.mode,
                              .replace = options.replace,
                              .alone = true,
+                             .filling = options.filling,
                              .any_filesystem = options.any_filesystem,
                              .lock_timeout_ms = options.lock_timeout_ms,
                              .map = {}};

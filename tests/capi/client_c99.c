@@ -33,7 +33,7 @@ static bfs_options options_for(uint64_t capacity, double fpr) {
   return options;
 }
 
-static bfs_open_options open_options_for(uint32_t flags, const void* key) {
+static bfs_open_options open_options_for(uint64_t flags, const void* key) {
   bfs_open_options options;
   memset(&options, 0, sizeof options);
   options.struct_bytes = sizeof options;
@@ -50,7 +50,7 @@ static bfs_error fresh_error(void) {
   return error;
 }
 
-static bfs_statistics facts(const bfs_filter* filter, uint32_t flags) {
+static bfs_statistics facts(const bfs_filter* filter, uint64_t flags) {
   bfs_statistics stats;
   memset(&stats, 0, sizeof stats);
   stats.struct_bytes = sizeof stats;
@@ -310,7 +310,7 @@ static void online_build(void) {
   CHECK(bfs_add(builder, "old", 3) == 1);
   CHECK(bfs_health(reader) == BFS_EFILLING && BFS_IS_STATE_ERROR(bfs_health(reader)));
   CHECK(bfs_contains(reader, "absent", 6) == 1);
-  CHECK(bfs_seal(other_path, path, BFS_OPTION_REPLACE, 0, &error) == BFS_EFILLING && error.code == BFS_EFILLING);
+  CHECK(seal_with(other_path, path, BFS_OPTION_REPLACE, 0, &error) == BFS_EFILLING && error.code == BFS_EFILLING);
   CHECK(bfs_finish_filling(NULL, NULL) == BFS_EINVAL);
   CHECK(bfs_finish_filling(builder, &error) == BFS_OK);
   CHECK(bfs_health(reader) == BFS_OK);
@@ -416,8 +416,8 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_dump(filter, NULL, 0, 0, &bytes, &error) == BFS_OK && bytes > 100 && bytes < sizeof memory);
   CHECK(bfs_dump(filter, memory + 1, bytes - 1, 0, NULL, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
   CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);
-  CHECK(bfs_save(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
-  CHECK(bfs_save(filter, other_path, 0, 0, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
+  CHECK(save_with(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
+  CHECK(bfs_save(filter, other_path, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_OK);
   memset(memory, 0, sizeof memory);
@@ -440,9 +440,9 @@ static void sealed_files(void) {
   CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_verify(path, 0, damaged, 2, &error) == BFS_ENOTSEALED && error.code == BFS_ENOTSEALED);
-  CHECK(bfs_seal(path, other_path, 0, 0640, &error) == BFS_OK);
-  CHECK(bfs_seal(path, other_path, 0, 0, &error) == BFS_EEXIST);
-  CHECK(bfs_seal(path, other_path, BFS_OPTION_REPLACE, 0, &error) == BFS_OK);
+  CHECK(seal_with(path, other_path, 0, 0640, &error) == BFS_OK);
+  CHECK(bfs_seal(path, other_path, NULL, &error) == BFS_EEXIST);
+  CHECK(seal_with(path, other_path, BFS_OPTION_REPLACE, 0, &error) == BFS_OK);
   CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 0);
   file = fopen(other_path, "r+b");
   CHECK(file != NULL && fseek(file, 16384, SEEK_SET) == 0 && fwrite("damage", 1, 6, file) == 6 && fclose(file) == 0);

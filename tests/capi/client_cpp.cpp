@@ -49,7 +49,7 @@ bfs_options options_for(std::uint64_t capacity, double fpr) {
   return options;
 }
 
-bfs_open_options open_options_for(std::uint32_t flags, const void* key) {
+bfs_open_options open_options_for(std::uint64_t flags, const void* key) {
   bfs_open_options options = bfs_open_options();
   options.struct_bytes = sizeof options;
   options.flags = flags;
@@ -64,13 +64,13 @@ Handle create(const std::string& path, const bfs_options& options) {
   return Handle(filter);
 }
 
-Handle open(const std::string& path, std::uint32_t flags) {
+Handle open(const std::string& path, std::uint64_t flags) {
   bfs_filter* filter = nullptr;
   CHECK(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
   return Handle(filter);
 }
 
-bfs_statistics facts(const Handle& filter, std::uint32_t flags = 0) {
+bfs_statistics facts(const Handle& filter, std::uint64_t flags = 0) {
   bfs_statistics stats = bfs_statistics();
   stats.struct_bytes = sizeof stats;
   CHECK(bfs_stats(filter.get(), flags, &stats, nullptr) == BFS_OK);
@@ -324,7 +324,7 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_dump(filter, memory, sizeof memory, 0, &bytes, nullptr) == BFS_OK && bytes <= sizeof memory);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_load(memory, bytes, &writing, &filter, nullptr) == BFS_OK && bfs_add(filter, "more", 4) == 1);
-  CHECK(bfs_save(filter, copy.c_str(), 0, 0, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_save(filter, copy.c_str(), nullptr, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_open(copy.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "more", 4) == 1);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
@@ -336,8 +336,8 @@ void sealed_files(const std::string& folder) {
   const bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = nullptr;
   CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
-  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_EBUSY && bfs_close(filter, nullptr) == BFS_OK);
-  CHECK(bfs_seal(path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_EBUSY && bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_OK);
   CHECK(bfs_verify(sealed.c_str(), 0, nullptr, 0, nullptr) == 0);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_ESEALED);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, nullptr) == BFS_OK);

@@ -187,7 +187,8 @@ class Arguments(Case):
     def test_a_flag_that_a_function_does_not_take_is_named(self):
         self.close(self.create())
         for flags, name in ((bfs.READ | bfs.OPTION_REPLACE, b"BFS_OPTION_REPLACE"), (bfs.READ | bfs.OPEN_BARE, b"BFS_OPEN_BARE"),
-                            (bfs.READ | 8, b"0x8, which is no flag"), (bfs.READ | 1 << 31, b"0x80000000, which is no flag"),
+                            (bfs.READ | 8, b"0x8, which is no flag"), (bfs.READ | 1 << 63, b"0x8000000000000000, which is no flag"),
+                            (bfs.READ | 1 << 32, b"0x100000000, which is no flag"),
                             (bfs.READ | bfs.STATS_FILL, b"BFS_STATS_FILL")):
             self.assertIn(b"bfs_open: does not take " + name, self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags))
         for flags, name in ((bfs.READ, b"BFS_OPEN_READ"), (bfs.OPEN_STRICT, b"BFS_OPEN_STRICT"), (8, b"0x8")):
@@ -195,7 +196,7 @@ class Arguments(Case):
             self.assertIn(b"bfs_create: does not take " + name,
                           self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", options))
         error = bfs.new_error()
-        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", bfs.OPEN_GUARD, 0, byref(error)), EINVAL)
+        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", byref(bfs.copy_options(bfs.OPEN_GUARD)), byref(error)), EINVAL)
         self.assertIn(b"bfs_seal: does not take BFS_OPEN_GUARD", error.message)
         self.assertEqual(LIBRARY.bfs_verify(self.path, bfs.OPEN_GUARD, None, 0, byref(error)), EINVAL)
         self.assertIn(b"bfs_verify: does not take BFS_OPEN_GUARD", error.message)

@@ -43,7 +43,7 @@ extern "C" FILE* fopen64(const char* path, const char* mode) {
 
 namespace {
 
-std::int32_t open_and_close(const std::string& path, std::uint32_t flags) {
+std::int32_t open_and_close(const std::string& path, std::uint64_t flags) {
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_open(path.c_str(), flags, &filter, nullptr);
   if (code == BFS_OK) CHECK(bfs_close(filter, nullptr) == BFS_OK);
@@ -116,9 +116,9 @@ TEST_CASE(
   CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPEN_ANY_FILESYSTEM)) == BFS_OK);
   const std::string from = dir.file();
   const std::string to = dir.file("sealed");
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
 }
 
 TEST_CASE(
@@ -376,13 +376,13 @@ TEST_CASE("sealing takes the mode, and verifying fills in as many ranges as ther
   const std::string to = dir.file("sealed");
   const mode_t mask = umask(0);
   for (const auto& [mode, expected] : {std::pair(0U, 0600U), std::pair(0644U, 0644U), std::pair(0440U, 0440U)}) {
-    CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, mode, nullptr) == BFS_OK);
+    CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, mode, nullptr) == BFS_OK);
     struct stat facts {};
     CHECK(stat(to.c_str(), &facts) == 0);
     CHECK((facts.st_mode & 07777) == expected);
   }
   umask(mask);
-  CHECK(bfs_seal(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 01000, nullptr) == BFS_EINVAL);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 01000, nullptr) == BFS_EINVAL);
   constexpr std::uint64_t kChunk = 65536;
   for (const std::uint64_t chunk : {1U, 2U, 5U, 9U}) write_bytes(to, 16384 + chunk * kChunk, "damage");
   for (std::size_t room = 0; room <= 4; ++room) {
@@ -451,7 +451,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
     if (filter != nullptr) CHECK(bfs_close(filter, nullptr) == BFS_OK);
     filter = nullptr;
   };
-  const auto open_with = [&](const std::string& file, std::uint32_t flags) {
+  const auto open_with = [&](const std::string& file, std::uint64_t flags) {
     bfs_open_options opening{};
     opening.struct_bytes = sizeof opening;
     opening.flags = flags;
@@ -480,7 +480,7 @@ TEST_CASE("FOLLOW is handed on: the handle goes on with the file that another pr
   options.seed = 1;
   CHECK(created(dir.file(), options).close().ok());
   bfs_filter* filter = nullptr;
-  for (const std::uint32_t flags : {0U, BFS_OPEN_FOLLOW}) {
+  for (const std::uint64_t flags : {0U, BFS_OPEN_FOLLOW}) {
     CAPTURE(flags);
     bfstore::Filter other = created(dir.file("new"), options);
     CHECK(other.add("key").ok());

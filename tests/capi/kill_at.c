@@ -45,7 +45,7 @@ COUNTED(int, rename, (const char* from, const char* to), (from, to))
 COUNTED(int, renameat, (int a, const char* from, int b, const char* to), (a, from, b, to))
 COUNTED(int, renameat2, (int a, const char* from, int b, const char* to, unsigned flags), (a, from, b, to, flags))
 COUNTED(int, linkat, (int a, const char* from, int b, const char* to, int flags), (a, from, b, to, flags))
-COUNTED(int32_t, bfs_open, (const char* path, uint32_t flags, bfs_filter** out, bfs_error* error),
+COUNTED(int32_t, bfs_open, (const char* path, uint64_t flags, bfs_filter** out, bfs_error* error),
         (path, flags, out, error))
 COUNTED(int32_t, bfs_create, (const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error),
         (path, options, out, error))

@@ -105,7 +105,7 @@ void whichever_allocation_fails(
   }
 }
 
-bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+bfs_options options_of(std::uint64_t capacity, std::uint64_t flags = 0) {
   bfs_options options{};
   options.struct_bytes = sizeof options;
   options.flags = flags;
@@ -125,7 +125,7 @@ struct Fixture {
     CHECK(filter.sync({.owner = kOwner, .mark = kSome}).ok());
     CHECK(filter.close().ok());
   }
-  bfs_filter* open(std::uint32_t flags) const {
+  bfs_filter* open(std::uint64_t flags) const {
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
     return filter;
@@ -145,7 +145,7 @@ struct Fixture {
 
 TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, and the file is as before") {
   const Fixture file;
-  for (const std::uint32_t flags : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE, BFS_OPEN_READ | BFS_OPEN_COPY,
+  for (const std::uint64_t flags : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE, BFS_OPEN_READ | BFS_OPEN_COPY,
                                     BFS_OPEN_READ | BFS_OPEN_GUARD}) {
     bfs_filter* filter = nullptr;
     whichever_allocation_fails(
@@ -248,7 +248,7 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   bfs_filter* filter = nullptr;
   REQUIRE(bfs_open(file.path.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
   whichever_allocation_fails(
-      "save", [&](bfs_error* error) { return bfs_save(filter, copy.c_str(), 0, 0, error); },
+      "save", [&](bfs_error* error) { return bfs_save(filter, copy.c_str(), nullptr, error); },
       [&] {
         file.check_whole();
         if (file.dir.names().size() == 2) REQUIRE(std::remove(copy.c_str()) == 0);
@@ -258,7 +258,7 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   std::vector<std::byte> memory(bytes);
   whichever_allocation_fails(
       "dump", [&](bfs_error* error) { return bfs_dump(filter, memory.data(), bytes, 0, nullptr, error); });
-  REQUIRE(bfs_save(filter, copy.c_str(), 0, 0, nullptr) == BFS_OK);
+  REQUIRE(bfs_save(filter, copy.c_str(), nullptr, nullptr) == BFS_OK);
   REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
   const std::string whole = read_bytes(copy);
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
@@ -279,12 +279,12 @@ TEST_CASE(
   const Fixture file;
   const std::string sealed = file.dir.file("sealed");
   whichever_allocation_fails(
-      "seal", [&](bfs_error* error) { return bfs_seal(file.path.c_str(), sealed.c_str(), 0, 0, error); },
+      "seal", [&](bfs_error* error) { return bfs_seal(file.path.c_str(), sealed.c_str(), nullptr, error); },
       [&] {
         file.check_whole();
         if (file.dir.names().size() == 2) REQUIRE(std::remove(sealed.c_str()) == 0);
       });
-  REQUIRE(bfs_seal(file.path.c_str(), sealed.c_str(), 0, 0, nullptr) == BFS_OK);
+  REQUIRE(bfs_seal(file.path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_OK);
   bfs_range ranges[1];
   whichever_allocation_fails("verify",
                              [&](bfs_error* error) { return bfs_verify(sealed.c_str(), 0, ranges, 1, error); });

@@ -31,7 +31,7 @@ def maybes(handle):
 
 def save(handle, path, flags=0, mode=0):
     error = bfs.new_error()
-    return LIBRARY.bfs_save(handle, path, flags, mode, byref(error)), error.message
+    return LIBRARY.bfs_save(handle, path, byref(bfs.copy_options(flags, mode)), byref(error)), error.message
 
 
 def dump(handle, flags=0, skew=0):
@@ -126,11 +126,53 @@ class Save(Case):
                                              bfs.options(capacity=1, file_id=FILE_ID, flags=bfs.OPTION_REPLACE)))
         self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, bfs.options(capacity=1, file_id=bytes(16)))
 
+    def test_a_note_and_a_file_id_can_be_read_back_wherever_the_filter_is(self):
+        note = b"built of users.db\0" + bytes(range(256))
+        handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(capacity=COUNT, note=note, file_id=FILE_ID))
+        data = dump(handle, bfs.OPTION_FILE_ID)
+        for where in (handle, self.load(data)):
+            buffer = (c_char * 2000)()
+            self.assertEqual(LIBRARY.bfs_get_note(where, buffer, 2000, None), len(note))
+            self.assertEqual(buffer.raw, note.ljust(2000, b"\0"))
+            buffer = (c_char * 2000)()
+            self.assertEqual(LIBRARY.bfs_get_note(where, buffer, 5, None), len(note))
+            self.assertEqual(buffer.raw, note[:5].ljust(2000, b"\0"))
+            self.assertEqual(LIBRARY.bfs_get_note(where, None, 0, None), len(note))
+            self.assertEqual(bytes(bfs.statistics(LIBRARY, where).file_id), bytes(FILE_ID))
+            self.assertEqual(LIBRARY.bfs_get_note(where, None, 1, None), EINVAL)
+            self.close(where)
+        self.assertEqual(LIBRARY.bfs_get_note(None, None, 0, None), EINVAL)
+        bare = self.load(dump(self.create(self.path + b"2", seed=0), bfs.OPEN_BARE), bfs.READ | bfs.OPEN_BARE)
+        self.assertEqual(LIBRARY.bfs_get_note(bare, None, 0, None), 0)
+        self.assertEqual(bytes(bfs.statistics(LIBRARY, bare).file_id), bytes(16))
+        self.close(bare)
+
+    def test_an_older_state_that_takes_its_place_answers_maybe_until_its_owner_has_compared_it(self):
+        """A follower of the path must not get a "no" for a key that the log has and the older state has not."""
+        handle = self.create()
+        older = dump(handle)
+        self.assertGreaterEqual(LIBRARY.bfs_add(handle, b"later", 5), 0)
+        follower = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_FOLLOW)
+        loaded = self.load(older)
+        code, message = save(loaded, self.path, bfs.OPTION_REPLACE | bfs.OPTION_FILLING)
+        self.assertEqual((code, message), (0, b""))
+        self.assertEqual(LIBRARY.bfs_is_current(follower, None), 1)  # it has moved
+        self.assertEqual(LIBRARY.bfs_contains(follower, b"later", 5), 1)
+        self.assertEqual(LIBRARY.bfs_health(follower), CODES["BFS_EFILLING"])
+        writer = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        self.assertGreaterEqual(LIBRARY.bfs_add(writer, b"later", 5), 0)
+        self.assertEqual(LIBRARY.bfs_finish_filling(writer, None), 0)
+        self.assertEqual(LIBRARY.bfs_health(follower), 0)
+        self.assertEqual(LIBRARY.bfs_contains(follower, b"later", 5), 1)
+        self.assertLess(maybes(follower), COUNT)
+        for one in (writer, follower, loaded):
+            self.close(one)
+
     def test_wrong_arguments_are_refused(self):
         handle = self.create()
         size, out = c_uint64(7), ctypes.c_void_p(1)
-        self.assertEqual(LIBRARY.bfs_save(None, self.path, 0, 0, None), EINVAL)
-        self.assertEqual(LIBRARY.bfs_save(handle, None, 0, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_save(None, self.path, None, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_save(handle, None, None, None), EINVAL)
         self.assertEqual(save(handle, self.path + b"2", mode=0o1000)[0], EINVAL)
         self.assertEqual(LIBRARY.bfs_dump(None, None, 0, 0, byref(size), None), EINVAL)
         self.assertEqual(LIBRARY.bfs_dump(handle, None, 0, 0, None, None), EINVAL)
@@ -151,15 +193,17 @@ class Save(Case):
 
     def test_every_flag_that_is_not_taken_is_named(self):
         handle = self.create()
-        taken = {"bfs_save": bfs.OPEN_ANY_FILESYSTEM | bfs.OPTION_REPLACE | bfs.OPTION_FILE_ID,
+        taken = {"bfs_save": bfs.OPEN_ANY_FILESYSTEM | bfs.OPTION_REPLACE | bfs.OPTION_FILE_ID |
+                 bfs.OPTION_FILLING,
                  "bfs_dump": bfs.OPEN_BARE | bfs.OPTION_FILE_ID, "bfs_load": bfs.READ | bfs.WRITE | bfs.OPEN_BARE}
         size, out, buffer = c_uint64(), ctypes.c_void_p(), (c_char * 100)()
-        for bit in (1 << i for i in range(32)):
+        for bit in (1 << i for i in range(64)):
             for name, flags in taken.items():
                 if bit & flags:
                     continue
                 error = bfs.new_error()
-                code = {"bfs_save": lambda: LIBRARY.bfs_save(handle, self.path + b"2", bit, 0, byref(error)),
+                code = {"bfs_save": lambda: LIBRARY.bfs_save(handle, self.path + b"2", byref(bfs.copy_options(bit)),
+                                                             byref(error)),
                         "bfs_dump": lambda: LIBRARY.bfs_dump(handle, None, 0, bit, byref(size), byref(error)),
                         "bfs_load": lambda: LIBRARY.bfs_load(buffer, 100, byref(bfs.open_options(bfs.READ | bit)),
                                                              byref(out), byref(error))}[name]()

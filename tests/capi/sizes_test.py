@@ -14,12 +14,13 @@ from support import COUNT, EINVAL, LIBRARY, LIBRARY_PATH, Case, bfs
 PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
-FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.Statistics, bfs.Keys)}  # of 1.0
+FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Keys)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Without the types, so that a struct's end may be anywhere.
 BARE = ctypes.CDLL(LIBRARY_PATH)
-for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys"):
+for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys",
+             "bfs_seal", "bfs_save"):
     getattr(BARE, name).restype = ctypes.c_int64 if name == "bfs_contains_keys" else c_int32
 
 
@@ -77,6 +78,17 @@ class Sizes(Case):
         yield bfs.options(capacity=10), lambda block: BARE.bfs_required_bytes(block, byref(size), None)
         yield bfs.open_options(), opens
 
+        def copies(made):
+            code = made(self.path + b".new")
+            self.assertEqual(os.path.exists(self.path + b".new"), code == 0)
+            if code == 0:
+                os.unlink(self.path + b".new")
+            return code
+        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_seal(self.path, path, block, None))
+        filter_of_file = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_save(filter_of_file, path, block, None))
+        self.close(filter_of_file)
+
     def test_a_struct_is_read_as_far_as_it_says_and_no_further(self):
         for struct, call in self.callers():
             now = ctypes.sizeof(struct)
@@ -100,7 +112,7 @@ class Sizes(Case):
             with self.subTest(size=size):
                 block = self.end.block(size, fill=0xaa)
                 ctypes.memmove(block, size.to_bytes(4, "little"), 4)
-                self.assertEqual(BARE.bfs_stats(handle, 0, block, None), 0)
+                self.assertEqual(BARE.bfs_stats(handle, ctypes.c_uint64(0), block, None), 0)
                 stats = bfs.Statistics.from_buffer_copy(self.end.content(size)[:now])
                 self.assertEqual((stats.struct_bytes, stats.capacity), (size, COUNT))
                 self.assertEqual(self.end.content(size)[now:], bytes(size - now))
@@ -109,18 +121,18 @@ class Sizes(Case):
                 room = min(max(size, 4), now)
                 before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
                 ctypes.memmove(self.end.block(room), before, room)
-                self.assertEqual(BARE.bfs_stats(handle, 0, c_void_p(self.end.address + 2 * PAGE - room), None), EINVAL)
+                self.assertEqual(BARE.bfs_stats(handle, ctypes.c_uint64(0), c_void_p(self.end.address + 2 * PAGE - room), None), EINVAL)
                 self.assertEqual(self.end.content(room), before)
         self.close(handle)
 
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
         handle, path = c_void_p(), self.folder + b"/absent"
-        code = BARE.bfs_open(path, bfs.READ, byref(handle), None)
+        code = BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), None)
         for size in (512, 513, 520, 4096):
             with self.subTest(size=size):
                 block = self.end.block(size, fill=0xaa)
                 ctypes.memmove(block, size.to_bytes(4, "little"), 4)
-                self.assertEqual(BARE.bfs_open(path, bfs.READ, byref(handle), block), code)
+                self.assertEqual(BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), block), code)
                 error = bfs.Error.from_buffer_copy(self.end.content(size)[:512])
                 self.assertEqual((error.struct_bytes, error.code, error.os_errno), (size, code, 2))
                 self.assertTrue(error.message.startswith(path))
@@ -131,7 +143,7 @@ class Sizes(Case):
                 before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
                 ctypes.memmove(self.end.block(room), before, room)
                 block = c_void_p(self.end.address + 2 * PAGE - room)
-                self.assertEqual(BARE.bfs_open(path, bfs.READ, byref(handle), block), code)
+                self.assertEqual(BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), block), code)
                 self.assertEqual(self.end.content(room), before)
 
     def test_keys_are_read_as_far_as_they_say_and_no_further(self):

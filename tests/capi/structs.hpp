@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-inline bfs_options options_of(std::uint64_t capacity, std::uint32_t flags = 0) {
+inline bfs_options options_of(std::uint64_t capacity, std::uint64_t flags = 0) {
   bfs_options options{};
   options.struct_bytes = sizeof options;
   options.flags = flags;

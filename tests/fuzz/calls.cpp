@@ -248,12 +248,12 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
             "no such number of threads");
       check(bfs_open(nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
       check(bfs_open_with(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_seal(nullptr, nullptr, 0, 0, nullptr) == BFS_EINVAL, "no paths");
-      check(bfs_seal("", "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
+      check(bfs_seal(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no paths");
+      check(seal_with("", "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
       check(bfs_verify(nullptr, 0, nullptr, 0, nullptr) == BFS_EINVAL, "no path");
       check(bfs_verify("", 0, nullptr, huge, nullptr) == BFS_EINVAL, "nowhere to tell of damage");
-      check(bfs_save(filter, nullptr, 0, 0, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_save(filter, "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to save");
+      check(bfs_save(filter, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(save_with(filter, "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to save");
       check(bfs_dump(filter, nullptr, huge, 0, nullptr, nullptr) == BFS_EINVAL, "nowhere to dump it");
       check(bfs_load(nullptr, huge, nullptr, nullptr, nullptr) == BFS_EINVAL, "no bytes");
       check(bfs_wrap(nullptr, huge, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no buffer");

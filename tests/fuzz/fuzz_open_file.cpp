@@ -84,7 +84,7 @@ struct State {
 };
 
 // Opens for writing, adds, syncs and closes. The code of opening.
-std::int32_t write(const char* path, std::uint32_t flags, unsigned calls, State& state) {
+std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State& state) {
   const auto [code, filter, keyed] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
   if ((flags & BFS_OPEN_ACCEPT_LOSS) != 0) state.in_doubt = false;
@@ -194,7 +194,7 @@ void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   unlink(to.c_str());
   const auto plain = fuzz::open_file(path, BFS_OPEN_READ);
   bfs_error error = fuzz::no_error();
-  const std::int32_t code = bfs_seal(path, to.c_str(), 0, 0, &error);
+  const std::int32_t code = bfs_seal(path, to.c_str(), nullptr, &error);
   check_code(code, "sealing");
   check(code == BFS_OK || (code == error.code && error.message[0] != '\0'), "sealing says why not", code);
   const bool filling = plain.filter != nullptr && bfs_health(plain.filter) == BFS_EFILLING;
@@ -245,7 +245,7 @@ void load(const char* path) {
     check(answers_to(loaded, digests) == answers_to(reader.filter, digests), "loaded bytes answer as the file does");
     const std::string copy = fuzz::scratch("saved.bf");
     unlink(copy.c_str());
-    check(bfs_save(reader.filter, copy.c_str(), 0, 0, nullptr) == BFS_OK, "a clean file is saved");
+    check(bfs_save(reader.filter, copy.c_str(), nullptr, nullptr) == BFS_OK, "a clean file is saved");
     const auto saved = fuzz::open_file(copy.c_str(), BFS_OPEN_READ);
     check(saved.filter != nullptr, "what was saved opens", saved.code);
     check(answers_to(saved.filter, digests) == answers_to(loaded, digests), "a saved file answers as its source does");

@@ -35,7 +35,7 @@ Memory copy_of(Input bytes) {
   return Memory(static_cast<std::uint8_t*>(memory));
 }
 
-bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint32_t flags) {
+bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint64_t flags) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
   std::int32_t code = wrap_with(memory, bytes, flags, nullptr, &filter, &error);
@@ -68,7 +68,7 @@ void ask_bare(Input bytes, const bfs_filter* filter) {
   }
 }
 
-bfs_filter* load(const std::uint8_t* bytes, std::size_t size, std::uint32_t flags) {
+bfs_filter* load(const std::uint8_t* bytes, std::size_t size, std::uint64_t flags) {
   bfs_filter* filter = nullptr;
   bfs_error error = fuzz::no_error();
   const auto load_with = [&](const void* key) {

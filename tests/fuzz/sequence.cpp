@@ -27,7 +27,7 @@ Answers answers_of(const bfs_filter* filter) {
   return answers;
 }
 
-void Sequence::check_opened(std::size_t path, std::uint32_t flags, bool keyed) const {
+void Sequence::check_opened(std::size_t path, std::uint64_t flags, bool keyed) const {
   check(files_[path] != nullptr, "what is opened was made");
   const Content& content = *files_[path];
   check(keyed == content.keyed, "a keyed file needs its key, and no other file does");
@@ -123,7 +123,7 @@ void Sequence::create() {
 
 void Sequence::open() {
   const std::size_t path = input_.u8() % kPaths;
-  std::uint32_t flags = input_.u16();
+  std::uint64_t flags = input_.u16();
   if (handles_.size() >= kMostHandles || held(path)) return;
   // One of the three modes, mostly; otherwise any flags, and one that no function knows.
   flags = flags < 0x8000 ? (flags & 0x7ff0U) | (1U << flags % 3) : (flags & 0x7fffU) | (flags & 1 ? 1U << 31 : 0);
@@ -167,7 +167,7 @@ void Sequence::wrap() {
   const unsigned number = input_.u8();
   if (buffers_.empty() || handles_.size() >= kMostHandles) return;
   const std::shared_ptr<Buffer>& buffer = buffers_[number / 2 % buffers_.size()];
-  const std::uint32_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_OPEN_BARE : 0U);
+  const std::uint64_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_OPEN_BARE : 0U);
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
   std::int32_t code = wrap_with(buffer->bytes.data(), buffer->used, flags, nullptr, &filter, &error);

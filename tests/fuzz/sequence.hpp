@@ -68,7 +68,7 @@ class Sequence {
   void step();
   void create();
   void open();
-  void check_opened(std::size_t path, std::uint32_t flags, bool keyed) const;
+  void check_opened(std::size_t path, std::uint64_t flags, bool keyed) const;
   void seal();
   void check_seal(std::size_t path) const;
   void damage();

@@ -11,12 +11,12 @@ namespace fuzz {
 void Sequence::seal() {
   const std::size_t from = input_.u8() % kPaths;
   const std::size_t to = input_.u8() % kPaths;
-  const std::uint32_t flags = input_.u8() & (BFS_OPTION_REPLACE | BFS_OPEN_ANY_FILESYSTEM);
+  const std::uint64_t flags = input_.u8() & (BFS_OPTION_REPLACE | BFS_OPEN_ANY_FILESYSTEM);
   if (held(from) || held(to)) return;
   const bool replaces = (flags & BFS_OPTION_REPLACE) != 0;
   bfs_error error = no_error();
-  const std::int32_t code = bfs_seal(path_of(static_cast<unsigned>(from)).c_str(),
-                                     path_of(static_cast<unsigned>(to)).c_str(), flags, 0, &error);
+  const std::int32_t code = seal_with(path_of(static_cast<unsigned>(from)).c_str(),
+                                      path_of(static_cast<unsigned>(to)).c_str(), flags, 0, &error);
   check_code(code, "sealing");
   check(code <= BFS_OK && (code == BFS_OK || error.message[0] != '\0'), "sealing says why not", code);
   if (code != BFS_OK) return;

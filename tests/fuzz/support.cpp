@@ -153,7 +153,7 @@ Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error) {
   return {code, nullptr, false};
 }
 
-bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept {
+bfs_open_options open_options(std::uint64_t flags, const void* key) noexcept {
   bfs_open_options options{};
   options.struct_bytes = sizeof options;
   options.flags = flags;
@@ -162,7 +162,7 @@ bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept {
   return options;
 }
 
-Opened open_file(const char* path, std::uint32_t flags) {
+Opened open_file(const char* path, std::uint64_t flags) {
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
   const std::int32_t code = bfs_open(path, flags, &filter, &error);

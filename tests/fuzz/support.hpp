@@ -53,7 +53,7 @@ const void* secret() noexcept;
 const void* other_secret() noexcept;
 
 // bfs_open_options with these flags, and with this key or none.
-bfs_open_options open_options(std::uint32_t flags, const void* key) noexcept;
+bfs_open_options open_options(std::uint64_t flags, const void* key) noexcept;
 
 // What bfs_open returns. If it refuses, there is no handle, and a message.
 struct Opened {
@@ -62,7 +62,7 @@ struct Opened {
   bool keyed = false;  // without a key it did not open
 };
 // Opens a keyed file with secret(), after it has refused no key and another key.
-Opened open_file(const char* path, std::uint32_t flags);
+Opened open_file(const char* path, std::uint64_t flags);
 // Checks the outcome of any function that makes a handle.
 Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error);
 bfs_error no_error() noexcept;

@@ -7,13 +7,31 @@
 #include <string.h>
 
 /* `key`: 16 bytes, or NULL. */
-static inline int32_t wrap_with(void* buffer, uint64_t bytes, uint32_t flags, const void* key, bfs_filter** out,
+static inline int32_t wrap_with(void* buffer, uint64_t bytes, uint64_t flags, const void* key, bfs_filter** out,
                                 bfs_error* error) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = flags;
   options.key = key;
   options.key_bytes = key == NULL ? 0 : 16;
   return bfs_wrap_with(buffer, bytes, &options, out, error);
+}
+
+static inline bfs_copy_options copy_options_of(uint64_t flags, uint32_t mode) {
+  bfs_copy_options options = BFS_COPY_OPTIONS_INIT;
+  options.flags = flags;
+  options.mode = mode;
+  return options;
+}
+
+static inline int32_t seal_with(const char* from, const char* to, uint64_t flags, uint32_t mode, bfs_error* error) {
+  const bfs_copy_options options = copy_options_of(flags, mode);
+  return bfs_seal(from, to, &options, error);
+}
+
+static inline int32_t save_with(const bfs_filter* filter, const char* path, uint64_t flags, uint32_t mode,
+                                bfs_error* error) {
+  const bfs_copy_options options = copy_options_of(flags, mode);
+  return bfs_save(filter, path, &options, error);
 }
 
 static inline int32_t build_bare(void* buffer, uint64_t bytes, uint32_t layout, const void* const* keys,

@@ -30,17 +30,22 @@ class Error(Structure):
 
 
 class Options(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
+    _fields_ = [("struct_bytes", c_uint32), ("mode", c_uint32), ("flags", c_uint64), ("capacity", c_uint64), ("fpr", c_double),
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
-                ("layout", c_uint32), ("hash", c_uint32), ("mode", c_uint32), ("seed", c_uint64), ("like", c_char_p),
+                ("layout", c_uint32), ("hash", c_uint32), ("reserved", c_uint32), ("seed", c_uint64), ("like", c_char_p),
                 ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
                 ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32), ("file_id", c_uint8 * 16)]
 
 
 class OpenOptions(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("flags", c_uint32), ("key", c_char_p), ("key_bytes", c_uint64),
+    _fields_ = [("struct_bytes", c_uint32), ("fd", c_int32), ("flags", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
                 ("offset", c_uint64), ("max_bytes", c_uint64), ("lock_timeout_ms", c_uint32),
-                ("writeback_check_ms", c_uint32), ("fd", c_int32), ("reserved", c_uint32)]
+                ("writeback_check_ms", c_uint32)]
+
+
+class CopyOptions(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("mode", c_uint32), ("flags", c_uint64), ("lock_timeout_ms", c_uint32),
+                ("reserved", c_uint32)]
 
 
 class Statistics(Structure):
@@ -49,7 +54,7 @@ class Statistics(Structure):
                 ("body_bytes", c_uint64), ("keys_added", c_uint64), ("health", c_int32), ("saturated", c_uint32),
                 ("has_fill", c_uint32), ("has_memory", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double),
                 ("estimated_keys", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
-                ("resident_bytes", c_uint64), ("isa", c_char * 16)]
+                ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16)]
 
 
 class Keys(Structure):
@@ -76,19 +81,19 @@ SIGNATURES = {
     "bfs_strerror": (c_char_p, [c_int32]),
     "bfs_code_name": (c_char_p, [c_int32]),
     "bfs_create": (c_int32, [c_char_p, POINTER(Options), OUT, ERROR]),
-    "bfs_open": (c_int32, [c_char_p, c_uint32, OUT, ERROR]),
+    "bfs_open": (c_int32, [c_char_p, c_uint64, OUT, ERROR]),
     "bfs_open_with": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_wrap_with": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
-    "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint32, OUT, ERROR]),
+    "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint64, OUT, ERROR]),
     "bfs_publish": (c_int32, [c_void_p, ERROR]),
     "bfs_supersede": (c_int32, [c_void_p, ERROR]),
-    "bfs_save": (c_int32, [c_void_p, c_char_p, c_uint32, c_uint32, ERROR]),
-    "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64), ERROR]),
+    "bfs_save": (c_int32, [c_void_p, c_char_p, POINTER(CopyOptions), ERROR]),
+    "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, POINTER(c_uint64), ERROR]),
     "bfs_load": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_seal": (c_int32, [c_char_p, c_char_p, c_uint32, c_uint32, ERROR]),
-    "bfs_verify": (c_int64, [c_char_p, c_uint32, POINTER(Range), c_size_t, ERROR]),
+    "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
+    "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
     "bfs_shut": (c_int32, [c_void_p, ERROR]),
     "bfs_abandon": (None, [c_void_p]),
@@ -117,7 +122,8 @@ SIGNATURES = {
     "bfs_finish_filling": (c_int32, [c_void_p, ERROR]),
     "bfs_health": (c_int32, [c_void_p]),
     "bfs_is_current": (c_int32, [c_void_p, ERROR]),
-    "bfs_stats": (c_int32, [c_void_p, c_uint32, POINTER(Statistics), ERROR]),
+    "bfs_get_note": (c_int64, [c_void_p, c_void_p, c_size_t, ERROR]),
+    "bfs_stats": (c_int32, [c_void_p, c_uint64, POINTER(Statistics), ERROR]),
 }
 
 
@@ -206,6 +212,10 @@ def open_options(flags=READ, key=None, offset=None, **fields):
     return OpenOptions(struct_bytes=ctypes.sizeof(OpenOptions), flags=flags, **fields)
 
 
+def copy_options(flags=0, mode=0, **fields):
+    return CopyOptions(struct_bytes=ctypes.sizeof(CopyOptions), flags=flags, mode=mode, **fields)
+
+
 def open_with(library, path, flags=READ, **given):
     return call(library.bfs_open_with, path, open_options(flags, **given))
 
@@ -237,7 +247,7 @@ class CodeError(Exception):
 
 def seal(library, path, to, flags=0, mode=0):
     error = new_error()
-    if library.bfs_seal(path, to, flags, mode, byref(error)) != 0:
+    if library.bfs_seal(path, to, byref(copy_options(flags, mode)), byref(error)) != 0:
         raise CodeError(error.code, error.os_errno, error.message)
 
 

@@ -13,7 +13,7 @@ def without_comments(text):
 
 def constants(path):
     """Every #define of a number: {"BFS_EINVAL": -1, "BFS_OPEN_READ": 1, ...}."""
-    pattern = r"^#define\s+(BFS_\w+)\s+\(?(-?(?:0x[0-9a-f]+|\d+))u?\)?\s*$"
+    pattern = r"^#define\s+(BFS_\w+)\s+\(?(-?(?:0x[0-9a-f]+|\d+))(?:u|ull)?\)?\s*$"
     found = re.findall(pattern, without_comments(_text(path)), flags=re.M)
     return {name: int(value, 0) for name, value in found}
 
