@@ -85,7 +85,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EINVAL (-1)        /* an argument is out of range, or contradicts another */
 #define BFS_ENOMEM (-2)        /* out of memory */
 #define BFS_ESYSTEM (-3)       /* a system call failed: bfs_error has its errno */
-#define BFS_EBUSY (-4)         /* another process holds a lock of the file that excludes this, or held it too long */
+#define BFS_EBUSY (-4)         /* another user of the file excludes this for now: try again later */
 #define BFS_EEXIST (-5)        /* the file exists */
 #define BFS_ENOENT (-6)        /* the file does not exist */
 #define BFS_EACCES (-7)        /* permission denied */

@@ -21,7 +21,7 @@ enum class Code : std::int32_t {
   kInvalid = -1,       // an argument is out of range, or contradicts another
   kNoMemory = -2,      // out of memory
   kSystem = -3,        // a system call failed: Error::os_errno has its errno
-  kBusy = -4,          // another process holds a lock of the file that excludes this, or held it too long
+  kBusy = -4,          // another user of the file excludes this for now: try again later
   kExists = -5,        // the file exists
   kNotFound = -6,      // the file does not exist
   kAccess = -7,        // permission denied

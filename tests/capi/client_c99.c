@@ -412,7 +412,11 @@ static void from_one_form_to_another(void) {
   options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_SEED;
   CHECK(bfs_create(path, &options, &filter, &error) == BFS_EINVAL); /* all zeros */
   memcpy(options.file_id, "sixteen bytes...", 16);
+  options.note = "my note";
+  options.note_bytes = 7;
   CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  memset(memory, 0, sizeof memory);
+  CHECK(bfs_get_note(filter, memory, sizeof memory, &error) == 7 && memcmp(memory, "my note", 8) == 0);
   CHECK(bfs_dump(filter, NULL, 0, 0, &bytes, &error) == BFS_OK && bytes > 100 && bytes < sizeof memory);
   CHECK(bfs_dump(filter, memory + 1, bytes - 1, 0, NULL, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
   CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);

@@ -34,10 +34,10 @@ using Handle = std::unique_ptr<bfs_filter, Close>;
 
 // The layouts that programs were compiled against: a change here breaks them.
 static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 136 && offsetof(bfs_options, key) == 96, "");
-static_assert(sizeof(bfs_open_options) == 56, "");
-static_assert(sizeof(bfs_statistics) == 144 && sizeof(bfs_keys) == 80, "");
-static_assert(offsetof(bfs_options, seed) == 64 && offsetof(bfs_options, note_bytes) == 88, "");
+static_assert(sizeof(bfs_options) == 144 && offsetof(bfs_options, key) == 104, "");
+static_assert(sizeof(bfs_open_options) == 56 && sizeof(bfs_copy_options) == 24, "");
+static_assert(sizeof(bfs_statistics) == 160 && sizeof(bfs_keys) == 80, "");
+static_assert(offsetof(bfs_options, seed) == 72 && offsetof(bfs_options, note_bytes) == 96, "");
 static_assert(offsetof(bfs_statistics, health) == 64 && offsetof(bfs_statistics, estimated_fpr) == 104, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
 
@@ -327,6 +327,7 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_save(filter, copy.c_str(), nullptr, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_open(copy.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "more", 4) == 1);
+  CHECK(bfs_get_note(filter, nullptr, 0, nullptr) == 0);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 

@@ -83,7 +83,7 @@ std::uint64_t resident_bytes(const bfs_filter* filter) {
   return statistics.resident_bytes;
 }
 
-constexpr std::uint32_t kNotStrictNorAny[] = {0, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_GUARD};
+constexpr std::uint64_t kNotStrictNorAny[] = {0, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_GUARD};
 
 }  // namespace
 
@@ -91,9 +91,9 @@ TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
-  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE})
+  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE})
     CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EUNCLEAN);
-  for (const std::uint32_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), BFS_OPEN_READ | flag) == BFS_OK);
+  for (const std::uint64_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), BFS_OPEN_READ | flag) == BFS_OK);
   CHECK(open_and_close(dir.file(), BFS_OPEN_READ | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
   CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
   CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_STRICT) == BFS_OK);  // closed clean by now
@@ -105,13 +105,13 @@ TEST_CASE(
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   faults::filesystem_magic = NFS_SUPER_MAGIC;
-  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
+  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
     CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EFILESYSTEM);
-    for (const std::uint32_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), mode | flag) == BFS_EFILESYSTEM);
+    for (const std::uint64_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), mode | flag) == BFS_EFILESYSTEM);
     CHECK(open_and_close(dir.file(), mode | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
   }
-  for (const std::uint32_t flag :
-       {0U, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD, BFS_OPEN_EXCLUSIVE, BFS_OPTION_REPLACE})
+  for (const std::uint64_t flag : {0ULL, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD,
+                                   BFS_OPEN_EXCLUSIVE, BFS_OPTION_REPLACE})
     CHECK(create_and_close(dir.file("new"), options_of(100, flag)) == BFS_EFILESYSTEM);
   CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPEN_ANY_FILESYSTEM)) == BFS_OK);
   const std::string from = dir.file();
@@ -129,7 +129,7 @@ TEST_CASE(
   const bool on_disk = facts.f_type != TMPFS_MAGIC && facts.f_type != OVERLAYFS_SUPER_MAGIC;  // otherwise in memory
   constexpr std::uint64_t kBody = std::uint64_t{64} << 20;  // more than a system reads ahead
   struct Flags {
-    std::uint32_t making, opening;
+    std::uint64_t making, opening;
     bool all, random;
   };
   for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_OPEN_POPULATE, BFS_OPEN_POPULATE, true, false},
@@ -147,7 +147,7 @@ TEST_CASE(
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
     check(filter, "made");
-    for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE}) {
+    for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE}) {
       const int descriptor = open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
       REQUIRE(fsync(descriptor) == 0);
       REQUIRE(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0);
@@ -461,15 +461,15 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   };
   check("required_bytes", [&] { return bfs_required_bytes(&options, &bytes, nullptr); });
   check("create", [&] { return bfs_create(path.c_str(), &options, &filter, nullptr); });
-  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_READ | BFS_OPEN_COPY})
+  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_READ | BFS_OPEN_COPY})
     check("open", [&] { return open_with(path, mode); });
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   check("format", [&] { return bfs_format(buffer, bytes, &options, &filter, nullptr); });
-  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE})
+  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE})
     check("wrap", [&] { return wrap_with(buffer, bytes, mode, secret.data(), &filter, nullptr); });
   std::ofstream(dir.file("range"), std::ios::binary).write(static_cast<const char*>(buffer), static_cast<long>(bytes));
   const std::string range = dir.file("range");
-  for (const std::uint32_t flag : {0U, BFS_OPEN_COPY})
+  for (const std::uint64_t flag : {0ULL, BFS_OPEN_COPY})
     check("range", [&] { return open_with(range, BFS_OPEN_READ | BFS_OPEN_RANGE | flag); });
   std::free(buffer);
 }
@@ -480,7 +480,7 @@ TEST_CASE("FOLLOW is handed on: the handle goes on with the file that another pr
   options.seed = 1;
   CHECK(created(dir.file(), options).close().ok());
   bfs_filter* filter = nullptr;
-  for (const std::uint64_t flags : {0U, BFS_OPEN_FOLLOW}) {
+  for (const std::uint64_t flags : {0ULL, BFS_OPEN_FOLLOW}) {
     CAPTURE(flags);
     bfstore::Filter other = created(dir.file("new"), options);
     CHECK(other.add("key").ok());

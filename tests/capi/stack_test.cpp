@@ -146,8 +146,8 @@ TEST_CASE("making, opening and closing a file needs little stack") {
   file.check_create("that is there", options_of(100), BFS_EEXIST);
   file.check_create("replacing", options_of(100, BFS_OPTION_REPLACE | BFS_OPEN_GUARD | BFS_OPEN_POPULATE));
   file.check_close("as the last writer");
-  for (const std::uint32_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
-    for (const std::uint64_t flags : {0U, BFS_OPEN_GUARD, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_STRICT}) {
+  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
+    for (const std::uint64_t flags : {0ULL, BFS_OPEN_GUARD, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_STRICT}) {
       file.check_open(std::to_string(mode | flags), mode | flags);
       file.check_close(std::to_string(mode | flags));
     }
@@ -314,7 +314,7 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
   const std::vector<unsigned char> secret(16, 7);
   for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC}) {
     for (const int hash : {BFS_HASH_XXH3, BFS_HASH_SIPHASH}) {
-      for (const std::uint64_t flags : {0U, BFS_OPEN_EXCLUSIVE}) {
+      for (const std::uint64_t flags : {0ULL, BFS_OPEN_EXCLUSIVE}) {
         TempDir dir;
         bfs_options options = options_of(kMany, flags);
         options.layout = static_cast<std::uint32_t>(layout);
@@ -355,6 +355,7 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
         check("bfs_sync with a mark", BFS_OK, [&] { return bfs_sync(f, 1, 0, 10, nullptr); });
         check("bfs_list_marks", 1, [&] { return bfs_list_marks(f, nullptr, 0, &error); });
         check("bfs_drop_owner", BFS_OK, [&] { return bfs_drop_owner(f, 2, &error); });
+        check("bfs_get_note", 0, [&] { return bfs_get_note(f, nullptr, 0, &error); });
         check("bfs_get_mark", 10, [&] { return static_cast<std::int64_t>(bfs_get_mark(f, 1, 0)); });
         bfs_statistics statistics{};
         statistics.struct_bytes = sizeof statistics;

@@ -37,12 +37,12 @@ constexpr unsigned kCutPages = 7U << 12;  // how many pages are left
 constexpr std::uint64_t kOwner = 77;
 constexpr std::uint64_t kMark = 1000;
 
-std::uint32_t reading(unsigned calls) {
+std::uint64_t reading(unsigned calls) {
   return BFS_OPEN_READ | ((calls & kGuard) != 0 ? BFS_OPEN_GUARD : 0) | ((calls & kStrict) != 0 ? BFS_OPEN_STRICT : 0) |
          ((calls & kPopulate) != 0 ? BFS_OPEN_POPULATE : 0) | ((calls & kRandom) != 0 ? BFS_OPEN_RANDOM : 0);
 }
 
-std::uint32_t writing(unsigned calls) {
+std::uint64_t writing(unsigned calls) {
   return (reading(calls) & ~BFS_OPEN_READ) | ((calls & kExclusive) != 0 ? BFS_OPEN_EXCLUSIVE : BFS_OPEN_WRITE) |
          ((calls & kLimit) != 0 ? BFS_OPEN_LIMIT : 0);
 }
@@ -115,7 +115,7 @@ bool needs_recovery(std::int32_t code) {
 
 // Its state can be written a few times or not at all: nothing but the answers is to be relied on.
 void use_up(const char* path, unsigned calls, KeySet& present) {
-  for (const std::uint32_t how : {0U, BFS_OPEN_RECOVER, BFS_OPEN_ACCEPT_LOSS}) {
+  for (const std::uint64_t how : {0ULL, BFS_OPEN_RECOVER, BFS_OPEN_ACCEPT_LOSS}) {
     const auto [code, filter, keyed] = fuzz::open_file(path, writing(calls) | how);
     if (filter == nullptr) continue;
     fuzz::add_some(filter, calls, 5, present);
@@ -172,7 +172,7 @@ std::int64_t verify(const char* path, const fuzz::Sealed& sealed) {
 }
 
 void check_sealed(const char* path, const fuzz::Sealed& sealed, unsigned calls) {
-  const std::uint32_t how = reading(calls & ~kStrict) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0);
+  const std::uint64_t how = reading(calls & ~kStrict) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0);
   const auto plain = fuzz::open_file(path, how);
   const std::int64_t damaged = verify(path, sealed);
   if (plain.code != BFS_EKEY) check((damaged >= 0) == (plain.filter != nullptr), "what opens is verified", damaged);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../support/abi_calls.h"
 #include "sequence.hpp"
 
 namespace fuzz {
