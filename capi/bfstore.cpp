@@ -581,6 +581,11 @@ int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_opti
   });
 }
 
+int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error) {
+  if (into == nullptr || from == nullptr) return invalid(error, "bfs_merge: into or from is null");
+  return guarded(error, [&] { return report(error, into->filter.merge(from->filter)); });
+}
+
 int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags, uint64_t* out_bytes,
                  bfs_error* error) {
   if (filter == nullptr) return invalid(error, "bfs_dump: filter is null");

@@ -100,6 +100,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EFILESYSTEM (-16)  /* on a network or overlay filesystem, which may show readers an older file */
 #define BFS_EKEY (-17)         /* the secret key is missing, is another one, or the filter has none */
 #define BFS_ESHUT (-18)        /* the handle was shut: it answers "maybe", and adds nothing */
+#define BFS_EMISMATCH (-19)    /* two filters differ in what must be equal: the message says in what */
 #define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
@@ -656,6 +657,17 @@ BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint6
  * EDAMAGED, every malformed code. */
 BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const bfs_open_options* options,
                                    bfs_filter** out, bfs_error* error);
+
+/* Adds every key of `from`, which may be a file, a range of one, or in a buffer, to `into`: the union of their bits,
+ * equal bit for bit to one filter of all keys.  Other threads and processes may add to both meanwhile.  `into` has
+ * every key whose add to `from` returned before this call.  Both need the same layout, hash, seed or secret, and k.
+ * The m of `from` is that of `into`, or a multiple of it: then `from` is folded while it is read.  No mark is taken
+ * over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an estimate of the
+ * new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
+ * Waits for no lock.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EPOISONED, ELOST, ERECOVERING,
+ * ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
+BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
 
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
 

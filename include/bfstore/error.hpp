@@ -36,6 +36,7 @@ enum class Code : std::int32_t {
   kFilesystem = -16,   // on a network or overlay filesystem, which may show readers an older file
   kKey = -17,          // the secret key is missing, is another one, or the filter has none
   kShut = -18,         // the handle was shut: it answers "maybe", and adds nothing
+  kMismatch = -19,     // two filters differ in what must be equal; the message says in what
 
   // The file is good; its state forbids this.
   kUnclean = -100,     // dirty when the machine went down, or copied while in use

@@ -92,6 +92,7 @@ SIGNATURES = {
     "bfs_save": (c_int32, [c_void_p, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, POINTER(c_uint64), ERROR]),
     "bfs_load": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
+    "bfs_merge": (c_int32, [c_void_p, c_void_p, ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),

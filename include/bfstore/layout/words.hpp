@@ -73,6 +73,10 @@ struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
   }
+  // Those of one word of another body.
+  static BFSTORE_ALWAYS_INLINE void set_bits(std::uint64_t* word, std::uint64_t bits) noexcept {
+    __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+  }
 };
 
 // By the only writer of this word, concurrently with any number of readers. Two writers would lose bits.

@@ -1,0 +1,222 @@
+// One filter takes in the keys of another: bit for bit the filter of all keys, in every layout, hash and form, while
+// others add to both; and what does not fit together is refused with words.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "support.hpp"
+
+using namespace bfstore;
+using namespace store_test;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 3000;
+constexpr SecretKey kSecret{4, 5, 6};
+
+std::uint64_t digest_of(std::uint64_t number) { return (number + 1) * 0x9e3779b97f4a7c15; }
+
+Options options_of(Layout layout, std::uint64_t units) {
+  Options options;
+  options.layout = layout;
+  options.seed = 7;
+  options.num_bits = units * 512;
+  options.num_probes = 5;
+  return options;
+}
+
+void add_numbers(Filter& filter, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t i = first; i < end; ++i) REQUIRE(filter.add_digest(digest_of(i)).ok());
+}
+
+// The embedded form with an id of our own: equal bytes are equal filters.
+std::vector<std::byte> bits_of(const Filter& filter) {
+  const auto bytes = filter.dumped_bytes();
+  REQUIRE(bytes.ok());
+  std::vector<std::byte> buffer(*bytes);
+  REQUIRE(filter.dump(buffer).ok());
+  const auto body = static_cast<std::ptrdiff_t>(filter.stats().body_bytes);
+  return {buffer.end() - 8 - body, buffer.end() - 8};  // a trailing word follows the body
+}
+
+Filter make(const std::string& path, const Options& options) {
+  auto made = Filter::create(path, options);
+  REQUIRE_MESSAGE(made.ok(), made.error().message);
+  return std::move(made).value();
+}
+
+bool has(const Filter& filter, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t i = first; i < end; ++i) {
+    if (!filter.contains_digest(digest_of(i))) return false;
+  }
+  return true;
+}
+
+Error merged(Filter& into, const Filter& from) { return into.merge(from); }
+
+}  // namespace
+
+TEST_CASE("a merged filter is the filter of all keys, bit for bit, also where one is folded") {
+  for (const LayoutInfo& layout : layouts()) {
+    if (!layout.can.merge) continue;
+    CAPTURE(layout.name);
+    for (const std::uint64_t times : {1U, 2U, 3U, 8U}) {
+      for (const bool exclusive : {false, true}) {
+        CAPTURE(times);
+        TempDir dir;
+        Options options = options_of(layout.layout, 96);
+        options.exclusive = exclusive;
+        Filter into = make(dir.file("into"), options);
+        Filter all = make(dir.file("all"), options_of(layout.layout, 96));
+        Filter from = make(dir.file("from"), options_of(layout.layout, 96 * times));
+        add_numbers(into, 0, kKeys);
+        add_numbers(from, kKeys / 2, 2 * kKeys);
+        add_numbers(all, 0, 2 * kKeys);
+        const auto before = bits_of(from);
+        REQUIRE(merged(into, from).ok());
+        CHECK(bits_of(into) == bits_of(all));
+        CHECK(bits_of(from) == before);
+        REQUIRE(merged(into, from).ok());
+        CHECK(bits_of(into) == bits_of(all));
+        const auto counted = static_cast<double>(into.stats().keys_added);
+        CHECK(counted == doctest::Approx(static_cast<double>(all.stats().keys_added)).epsilon(0.1));
+      }
+    }
+  }
+}
+
+TEST_CASE("every form of a filter is merged from: a sealed one, a buffer, a follower, and the filter itself") {
+  TempDir dir;
+  Options options = options_of(Layout::kBlocked, 64);
+  Filter into = make(dir.file("into"), options);
+  Filter from = make(dir.file("from"), options);
+  add_numbers(from, 0, kKeys);
+  std::vector<std::byte> embedded(*from.dumped_bytes());
+  REQUIRE(from.dump(embedded).ok());
+  const auto loaded = Filter::load(embedded);
+  REQUIRE(loaded.ok());
+  REQUIRE(from.close().ok());
+  OpenOptions following;
+  following.follow = true;
+  const auto follower = Filter::open(dir.file("from"), OpenMode::kRead, following);
+  REQUIRE(follower.ok());
+  REQUIRE(merged(into, *loaded).ok());
+  CHECK(bits_of(into) == bits_of(*loaded));
+  REQUIRE(merged(into, *follower).ok());
+  REQUIRE(merged(into, into).ok());
+  CHECK(bits_of(into) == bits_of(*loaded));
+  REQUIRE(into.sync({1, 1, 1}).ok());
+  CHECK(has(into, 0, kKeys));
+}
+
+TEST_CASE("filters that do not fit together are refused, and the message says in what they differ") {
+  TempDir dir;
+  const Options options = options_of(Layout::kBlocked, 64);
+  Filter into = make(dir.file("into"), options);
+  const auto empty = bits_of(into);
+  const auto refused = [&](const char* what, const std::function<void(Options&)>& change) {
+    Options other = options;
+    change(other);
+    Filter from = make(dir.file("from"), other);
+    add_numbers(from, 0, 10);
+    const Error error = merged(into, from);
+    CHECK(error.code == Code::kMismatch);
+    CHECK_MESSAGE(error.message.find(what) != std::string::npos, error.message);
+    CHECK(bits_of(into) == empty);
+    REQUIRE(from.close().ok());
+    std::filesystem::remove(dir.file("from"));
+  };
+  refused("layout classic and blocked", [](Options& other) { other.layout = Layout::kClassic; });
+  refused("hash external and xxh3", [](Options& other) {
+    other.hash = Hash::kExternal;
+    other.seed.reset();
+  });
+  refused("seed 8 and 7", [](Options& other) { other.seed = 8; });
+  refused("number of probes 6 and 5", [](Options& other) { other.num_probes = 6; });
+  refused("number of bits 32256 and 32768", [](Options& other) { other.num_bits -= 512; });
+  refused("number of bits 16384 and 32768", [](Options& other) { other.num_bits /= 2; });  // it cannot be unfolded
+}
+
+TEST_CASE("filters with secrets merge only if the secret is one") {
+  TempDir dir;
+  Options options = options_of(Layout::kBlocked, 64);
+  options.seed.reset();
+  options.hash = Hash::kSipHash;
+  options.key = kSecret;
+  Filter into = make(dir.file("into"), options);
+  Options like;
+  like.like = dir.file("into");
+  like.key = kSecret;
+  Filter from = make(dir.file("from"), like);
+  REQUIRE(from.add("key").ok());
+  REQUIRE(merged(into, from).ok());
+  CHECK(into.contains("key"));
+  options.key = SecretKey{7};
+  Filter stranger = make(dir.file("stranger"), options);
+  const Error error = merged(into, stranger);
+  CHECK(error.code == Code::kMismatch);
+  CHECK(error.message.find("secret key") != std::string::npos);
+}
+
+TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not merged from") {
+  TempDir dir;
+  const Options options = options_of(Layout::kBlocked, 64);
+  Filter into = make(dir.file("into"), options);
+  Filter from = make(dir.file("from"), options);
+  add_numbers(from, 0, 10);
+  auto reader = Filter::open(dir.file("into"), OpenMode::kRead);
+  REQUIRE(reader.ok());
+  CHECK(merged(*reader, from).code == Code::kReadOnly);
+  Options filling = options;
+  filling.filling = true;
+  Filter half = make(dir.file("half"), filling);
+  CHECK(merged(into, half).code == Code::kFilling);
+  CHECK(merged(half, from).ok());
+  REQUIRE(from.shut().ok());
+  CHECK(merged(into, from).code == Code::kShut);
+  Options guarded = options;
+  guarded.map.guard = true;
+  Filter cut = make(dir.file("cut"), guarded);
+  std::filesystem::resize_file(dir.file("cut"), 100);
+  CHECK(merged(into, cut).code == Code::kFault);
+  CHECK(merged(cut, into).code == Code::kFault);
+  cut.abandon();
+  REQUIRE(into.shut().ok());
+  CHECK(merged(into, half).code == Code::kShut);
+}
+
+TEST_CASE("keys whose adds returned before the merge are in it, while both filters are added to") {
+  TempDir dir;
+  const Options options = options_of(Layout::kBlocked, 4096);
+  Filter into = make(dir.file("into"), options);
+  Filter from = make(dir.file("from"), options);
+  std::atomic<std::uint64_t> added{0};
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (std::uint64_t i = 0; !stop; ++i) {
+      static_cast<void>(from.add_digest(digest_of(2 * i)));
+      static_cast<void>(into.add_digest(digest_of(2 * i + 1)));
+      added = i + 1;
+      if (i > 400'000) break;
+    }
+  });
+  for (int round = 0; round < 50; ++round) {
+    const std::uint64_t before = added;
+    const Error error = merged(into, from);
+    CHECK(error.ok());
+    std::uint64_t missing = 0;
+    for (std::uint64_t i = 0; i < before; ++i) {
+      missing += into.contains_digest(digest_of(2 * i)) ? 0U : 1U;
+      missing += into.contains_digest(digest_of(2 * i + 1)) ? 0U : 1U;
+    }
+    CHECK(missing == 0);
+  }
+  stop = true;
+  writer.join();
+}
