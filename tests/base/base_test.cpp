@@ -63,6 +63,8 @@ const char* expected_name(Code code) {
       return "BFS_EFULL";
     case Code::kKey:
       return "BFS_EKEY";
+    case Code::kMismatch:
+      return "BFS_EMISMATCH";
     case Code::kShut:
       return "BFS_ESHUT";
     case Code::kFault:
@@ -194,7 +196,7 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
     CHECK(texts.insert(code_text(code)).second);
     CHECK(code_text(code) != unknown);
   }
-  CHECK(names.size() == 50);
+  CHECK(names.size() == 51);
 }
 
 TEST_CASE("a message gets its next sentence with one period between them") {

@@ -422,6 +422,8 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);
   CHECK(save_with(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
   CHECK(bfs_save(filter, other_path, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
+  CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
+  CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_OK);
   memset(memory, 0, sizeof memory);

@@ -328,6 +328,9 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_open(copy.c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "more", 4) == 1);
   CHECK(bfs_get_note(filter, nullptr, 0, nullptr) == 0);
+  bfs_filter* other = nullptr;
+  CHECK(bfs_load(memory, bytes, &writing, &other, nullptr) == BFS_OK && bfs_merge(other, filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(other, "more", 4) == 1 && bfs_close(other, nullptr) == BFS_OK);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 

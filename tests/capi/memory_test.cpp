@@ -258,6 +258,12 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   std::vector<std::byte> memory(bytes);
   whichever_allocation_fails(
       "dump", [&](bfs_error* error) { return bfs_dump(filter, memory.data(), bytes, 0, nullptr, error); });
+  bfs_filter* into = nullptr;
+  bfs_open_options writing = BFS_OPEN_OPTIONS_INIT;
+  writing.flags = BFS_OPEN_WRITE;
+  REQUIRE(bfs_load(memory.data(), bytes, &writing, &into, nullptr) == BFS_OK);
+  whichever_allocation_fails("merge", [&](bfs_error* error) { return bfs_merge(into, filter, error); });
+  REQUIRE(bfs_close(into, nullptr) == BFS_OK);
   REQUIRE(bfs_save(filter, copy.c_str(), nullptr, nullptr) == BFS_OK);
   REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
   const std::string whole = read_bytes(copy);

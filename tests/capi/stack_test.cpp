@@ -193,6 +193,7 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   std::uint64_t bytes = 0;
   check("bfs_dump of nothing", BFS_OK, [&] { return bfs_dump(file.filter, nullptr, 0, 0, &bytes, &error); });
   std::vector<std::byte> memory(bytes);
+  check("bfs_merge", BFS_OK, [&] { return bfs_merge(file.filter, file.filter, &error); });
   check("bfs_dump", BFS_OK, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, nullptr, &error); });
   file.check_close("what was saved");
   const std::string whole = read_bytes(copy);

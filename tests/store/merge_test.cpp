@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <functional>
 #include <thread>
 
+#include "faults.hpp"
+#include "format/sections.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -189,6 +190,34 @@ TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not
   cut.abandon();
   REQUIRE(into.shut().ok());
   CHECK(merged(into, half).code == Code::kShut);
+}
+
+TEST_CASE("a filter that comes into doubt while it is merged from is an error, and so is one that is merged into") {
+  const faults::Scope scope;
+  TempDir dir;
+  const Options options = options_of(Layout::kBlocked, 64);
+  Filter into = make(dir.file("into"), options);
+  Filter from = make(dir.file("from"), options);
+  add_numbers(from, 0, 10);
+  const auto merging_beside = [&](const std::string& path, std::uint64_t flag) {
+    const std::uint64_t before = look_at(path).live_word;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+      if (offset == format::kFileHeaderBytes && bytes > 8) set_live_word(path, before | flag);
+      return 0;
+    };
+    const Error error = merged(into, from);
+    faults::on_read = nullptr;
+    set_live_word(path, before);
+    return error.code;
+  };
+  CHECK(merging_beside(dir.file("from"), format::LiveWord::kPoisoned) == Code::kPoisoned);
+  CHECK(merging_beside(dir.file("into"), format::LiveWord::kSuperseded) == Code::kSuperseded);
+  faults::on_read = [](int, std::uint64_t offset, std::uint64_t bytes) {
+    return offset == format::kFileHeaderBytes && bytes > 8 ? EIO : 0;
+  };
+  CHECK(merged(into, from).code == Code::kSystem);
+  faults::on_read = nullptr;
+  CHECK(merged(into, from).ok());
 }
 
 TEST_CASE("keys whose adds returned before the merge are in it, while both filters are added to") {

@@ -446,6 +446,67 @@ void add_verify(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
 }
 
+void add_merge(CLI::App& app, Arguments& arguments) {
+  CLI::App& merge = *app.add_subcommand("merge", "Make one filter of the keys of several");
+  merge.callback([&] { arguments.command = Command::kMerge; });
+  add_help_and_version(merge,
+                       "bf merge OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]\n"
+                       "       bf merge OUT IN... --into [--key-file PATH] [-q]");
+  add_path(merge, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+  const auto take = [&](const CLI::results_t& results) {
+    for (const std::string& word : results) {
+      arguments.sources.push_back(unmasked(word));
+      if (arguments.sources.back().empty()) throw Failure("IN: the name is empty. Give a path.");
+    }
+    return true;
+  };
+  merge.add_option("IN", take, "the filters whose keys it gets; they stay as they are, and may be in use")
+      ->type_name("")
+      ->type_size(1)
+      ->expected(-1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->required();
+  CLI::Option* const into =
+      merge.add_flag("--into", arguments.into, "OUT exists and gets the keys besides its own, while others use it");
+  add_mode(merge, arguments.options);
+  CLI::Option* const force = merge.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
+  into->excludes(force, merge.get_option("--mode"));
+  add_key_file(merge, arguments);
+  add_lock_timeout(merge, arguments);
+  add_any_filesystem(merge, arguments);
+  add_quiet(merge, arguments);
+  merge.footer(
+      "The filters need one layout, hash, seed or secret, and number of probes: make them with bf create --like, or\n"
+      "build them with bf build --like. Their numbers of bits may be multiples of the smallest one, which OUT gets.\n"
+      "The result is the filter that one build of all keys makes. Marks are not taken over. After a kill or an error\n"
+      "merge again: with --into, OUT then has some of the keys already, which does no harm.\n"
+      "\nExample: four parts of a list at once, and one filter of all:\n"
+      "  bf create part1.bf --capacity 10M --fpr 0.01\n"
+      "  bf create part2.bf --like part1.bf\n"
+      "  bf add part1.bf --from list1.txt & bf add part2.bf --from list2.txt; wait\n"
+      "  bf merge all.bf part1.bf part2.bf");
+}
+
+void add_copy(CLI::App& app, Arguments& arguments) {
+  CLI::App& copy = *app.add_subcommand("copy", "Make a clean copy of a filter, also while others add to it");
+  copy.callback([&] { arguments.command = Command::kCopy; });
+  add_help_and_version(copy, "bf copy FILE COPY [--filling] [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(copy, arguments, "the filter; it stays as it is, and may be in use");
+  add_path(copy, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  copy.add_flag("--filling", arguments.options.filling,
+                "the copy answers maybe until bf finish-filling: for an older state that takes its place again");
+  add_mode(copy, arguments.options);
+  copy.add_flag("--force", arguments.options.replace, "replace COPY if it exists; it is another file than FILE");
+  add_key_file(copy, arguments);
+  add_lock_timeout(copy, arguments);
+  add_any_filesystem(copy, arguments);
+  add_quiet(copy, arguments);
+  copy.footer(
+      "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
+      "in use makes a file that is refused.\n"
+      "\nExample:\n  bf copy users.bf backup/users.bf");
+}
+
 void add_finish_filling(CLI::App& app, Arguments& arguments) {
   CLI::App& finish = *app.add_subcommand("finish-filling", "Say that a filter of create --filling has every key");
   finish.callback([&] { arguments.command = Command::kFinishFilling; });
@@ -517,8 +578,10 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_recover(app, arguments);
   add_seal(app, arguments);
   add_verify(app, arguments);
+  add_merge(app, arguments);
+  add_copy(app, arguments);
   add_finish_filling(app, arguments);
-  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify|finish-filling ...");
+  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify|merge|copy|finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

@@ -13,5 +13,7 @@ int recover(const Arguments& arguments);
 int seal(const Arguments& arguments);
 int verify(const Arguments& arguments);
 int finish_filling(const Arguments& arguments);
+int merge(const Arguments& arguments);
+int copy(const Arguments& arguments);
 
 }  // namespace bf

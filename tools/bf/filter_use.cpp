@@ -8,6 +8,8 @@
 #include "output.hpp"
 #include "secret.hpp"
 
+#include <sys/stat.h>
+
 #include <vector>
 
 namespace bf {
@@ -27,12 +29,48 @@ void check(const bfstore::Error& error, const std::string& file) {
 
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                              bfstore::OpenOptions options) {
+  return open_filter_at(arguments.file, arguments, mode, std::move(options));
+}
+
+bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
+                                                bfstore::OpenMode mode, bfstore::OpenOptions options) {
   const KeyWiper wiper(options.key);
   options.key = arguments.key;
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   options.map.guard = true;
-  return bfstore::Filter::open(arguments.file, mode, options);
+  return bfstore::Filter::open(path, mode, options);
+}
+
+[[noreturn]] void fail_exists(const std::string& file) {
+  throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
+}
+
+void refuse_taken(const std::string& file, bool replace) {
+  struct stat facts {};
+  if (::lstat(file.c_str(), &facts) != 0) return;
+  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
+  if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
+  if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
+  if (!replace) fail_exists(file);
+}
+
+bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options) {
+  bfstore::Options all = options;
+  const KeyWiper wiper(all.key);
+  all.key = arguments.key;
+  all.any_filesystem = arguments.any_filesystem;
+  all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  all.map.guard = true;
+  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
+  if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
+  return unwrap(std::move(made), arguments.file);
+}
+
+void publish(bfstore::Filter& filter, const std::string& file) {
+  const bfstore::Error error = filter.publish();
+  if (error.code == bfstore::Code::kExists) fail_exists(file);
+  check(error, file);
 }
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {

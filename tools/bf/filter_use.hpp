@@ -32,6 +32,22 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                              bfstore::OpenOptions options = {});
 
+// The same for another file.
+bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
+                                                bfstore::OpenMode mode, bfstore::OpenOptions options = {});
+
+// A new filter, with the options that all commands have for it.
+bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
+
+[[noreturn]] void fail_exists(const std::string& file);
+
+// Refuses a name that is taken, early: no user waits for a long command first. The library checks again when it
+// matters.
+void refuse_taken(const std::string& file, bool replace);
+
+// Gives an unpublished filter its name.
+void publish(bfstore::Filter& filter, const std::string& file);
+
 // The filter, if it was opened and takes keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 

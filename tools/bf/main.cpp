@@ -32,6 +32,10 @@ int run(bf::Arguments& arguments) {
       return bf::verify(arguments);
     case bf::Command::kFinishFilling:
       return bf::finish_filling(arguments);
+    case bf::Command::kMerge:
+      return bf::merge(arguments);
+    case bf::Command::kCopy:
+      return bf::copy(arguments);
   }
   return 2;
 }

@@ -7,55 +7,20 @@
 #include "numbers.hpp"
 #include "secret.hpp"
 
-#include <sys/stat.h>
-
 namespace bf {
 namespace {
-
-[[noreturn]] void fail_exists(const std::string& file) {
-  throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
-}
-
-// Called early, so that no user waits for the count of a billion keys first. The library checks again when it matters.
-void refuse_taken(const Arguments& arguments) {
-  const std::string& file = arguments.file;
-  struct stat facts {};
-  if (::lstat(file.c_str(), &facts) != 0) return;
-  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
-  if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
-  if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
-  if (!arguments.options.replace) fail_exists(file);
-}
-
-bfstore::Filter make(const Arguments& arguments, const bfstore::Options& options) {
-  bfstore::Options all = options;
-  const KeyWiper wiper(all.key);
-  all.key = arguments.key;
-  all.any_filesystem = arguments.any_filesystem;
-  all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
-  all.map.guard = true;
-  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
-  if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
-  return unwrap(std::move(made), arguments.file);
-}
 
 [[noreturn]] void fail_empty(const KeySource& source) {
   throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
                 "Make an empty filter with bf create.");
 }
 
-void publish(bfstore::Filter& filter, const std::string& file) {
-  const bfstore::Error error = filter.publish();
-  if (error.code == bfstore::Code::kExists) fail_exists(file);
-  check(error, file);
-}
-
 }  // namespace
 
 int create(const Arguments& arguments) {
   interrupt::defer();
-  refuse_taken(arguments);
-  bfstore::Filter filter = make(arguments, arguments.options);
+  refuse_taken(arguments.file, arguments.options.replace);
+  bfstore::Filter filter = make_filter(arguments, arguments.options);
   const std::string words = shape_words(filter.stats());
   check(filter.close(), arguments.file);
   interrupt::obey();
@@ -67,7 +32,7 @@ int create(const Arguments& arguments) {
 int build(const Arguments& arguments) {
   interrupt::defer();
   KeySource source(arguments.from);
-  refuse_taken(arguments);
+  refuse_taken(arguments.file, arguments.options.replace);
   if (source.is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   bfstore::Options options = arguments.options;
@@ -79,7 +44,7 @@ int build(const Arguments& arguments) {
     if (options.capacity == 0) fail_empty(source);
     source.rewind();
   }
-  bfstore::Filter filter = make(arguments, options);
+  bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
   Loader loader(filter, arguments.file);
   loader.add_all(source, arguments.separator);

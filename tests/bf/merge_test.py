@@ -1,0 +1,140 @@
+"""bf merge and bf copy: one filter of several, and copies of filters in use."""
+import os
+import signal
+import time
+
+from bf_case import BfCase, SURE, header, main
+
+COUNT = 1500
+KEYS = [b"key %d" % i for i in range(COUNT)]
+
+
+def lines(keys):
+    return b"".join(key + b"\n" for key in keys)
+
+
+class Merge(BfCase):
+    def body(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()[16384:]
+
+    def make(self, name, keys, *options):
+        self.good("create", name, "-q", *(options or ("--like", "like")))
+        self.good("add", name, "-q", input=lines(keys))
+
+    def setUp(self):
+        super().setUp()
+        self.good("create", "like", "-q", *SURE)
+
+    def maybe(self, name, keys=KEYS, **how):
+        return int(self.good("contains", name, "--count", input=lines(keys), **how).split()[1])
+
+    def test_parts_of_a_list_become_the_filter_of_the_whole_list(self):
+        for number in range(3):
+            self.make(f"part{number}", KEYS[number::3])
+        self.make("all", KEYS)
+        before = [self.body(f"part{number}") for number in range(3)]
+        said = self.good("merge", "merged", "part0", "part1", "part2")
+        self.assertRegex(said, rb"^merged: has the keys of 3 filters, about 1,\d{3} keys; room for 2,000 keys")
+        self.assertEqual(self.body("merged")[:-8], self.body("all")[:-8])  # the end word is the file's own
+        self.assertEqual([self.body(f"part{number}") for number in range(3)], before)
+        self.assertAlmostEqual(header(self.path("merged"))["keys_added"], COUNT, delta=COUNT // 50)
+        self.refused("merge", "merged", "part0", says="--force")
+        self.assertEqual(self.good("merge", "-q", "--force", "merged", "part0"), b"")
+        self.assertEqual(self.maybe("merged"), COUNT // 3)
+
+    def test_a_filter_in_use_gets_the_keys_of_others_and_keeps_its_own(self):
+        self.make("into", KEYS[:500])
+        self.make("from", KEYS[500:])
+        writer = self.spawn("add", "into", "-q")
+        writer.stdin.write(b"late\n")
+        writer.stdin.flush()
+        for _ in range(2):
+            self.good("merge", "into", "from", "--into", "-q")
+            self.assertEqual(self.maybe("into"), COUNT)
+        writer.communicate(b"later\n", timeout=60)
+        self.assertEqual(self.maybe("into", KEYS + [b"late", b"later"]), COUNT + 2)
+
+    def test_a_larger_filter_is_folded_and_the_smallest_gives_the_size(self):
+        shape = ["--layout", "classic", "--seed", "1", "--probes", "3", "--bits"]
+        self.make("small", KEYS[:100], *shape, "30000")
+        self.make("large", KEYS[100:], *shape, "120000")
+        self.make("all", KEYS, *shape, "30000")
+        self.good("merge", "merged", "large", "small", "-q")
+        self.assertEqual(self.body("merged")[:-8], self.body("all")[:-8])
+        self.refused("merge", "large", "small", "--into", says=("small", "large", "number of bits 30000 and 120000"))
+
+    def test_too_many_keys_for_the_filter_are_told(self):
+        self.make("one", KEYS[:10], "--capacity", "10", "--seed", "7")
+        self.make("two", [b"other %d" % i for i in range(10)], "--like", "one")
+        done = self.run_bf("merge", "all", "one", "two")
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, "more than the 10")
+
+    def test_what_does_not_fit_is_named_and_nothing_is_made(self):
+        self.make("one", KEYS)
+        self.make("two", KEYS, *SURE[:-1], "8")
+        self.refused("merge", "out", "one", "two", says=("two", "seed 8 and 7", "--like"))
+        self.refused("merge", "out", "one", "none", says="none: no such file")
+        self.refused("merge", "out", says="IN")
+        self.refused("merge", "none", "one", "--into", says="none: no such file")
+        self.refused("merge", "one", "two", "--into", "--force", says="--force")
+        self.refused("merge", "out", "", says="IN")
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_a_merge_that_is_killed_leaves_nothing_or_the_whole_and_can_be_repeated(self):
+        for name, seed in (("one", 0), ("two", 1)):
+            self.good("create", name, "-q", "--bits", "64MiB", "--probes", "3", "--seed", "7")
+            self.good("add", name, "-q", input=lines(KEYS[seed::2]))
+        for part in range(6):
+            killed = self.spawn("merge", "out", "one", "two", "-q")
+            time.sleep(part * 0.03)
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
+            if os.path.exists(self.path("out")):
+                self.assertEqual(self.maybe("out"), COUNT)
+                os.unlink(self.path("out"))
+        self.good("merge", "out", "one", "two", "-q")
+        self.assertEqual(self.maybe("out"), COUNT)
+        self.good("create", "into", "-q", "--bits", "64MiB", "--probes", "3", "--seed", "7")
+        self.good("add", "into", "mine", "-q")
+        for part in range(6):
+            killed = self.spawn("merge", "into", "one", "two", "--into", "-q")
+            time.sleep(part * 0.03)
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
+            self.good("contains", "into", "mine")
+        self.good("merge", "into", "one", "two", "--into", "-q")
+        self.assertEqual(self.maybe("into", KEYS + [b"mine"]), COUNT + 1)
+
+
+class Copy(BfCase):
+    def test_a_filter_in_use_is_copied_and_cp_makes_a_file_that_is_refused(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", input=lines(KEYS))
+        writer = self.spawn("add", "f", "-q")
+        self.assertRegex(self.good("copy", "f", "g"), rb"^g: copied, room for 2,000 keys")
+        with open(self.path("f"), "rb") as file:
+            self.write("cp", file.read())
+        self.refused("contains", "cp", "x", says="cp")
+        self.assertEqual(self.good("contains", "g", "--count", input=lines(KEYS)), b"maybe\t1500\nabsent\t0\n")
+        writer.communicate(b"later\n", timeout=60)
+        self.refused("copy", "f", "g", says="--force")
+        self.refused("copy", "f", "f", "--force", says="is the file that would be copied")
+        self.good("copy", "f", "g", "--force", "-q", "--mode", "640")
+        self.good("contains", "g", "later")
+        self.refused("copy", "none", "h", says="none: no such file")
+
+    def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("copy", "f", "old", "-q")
+        self.good("add", "f", "-q", "later")
+        self.good("copy", "old", "f", "--force", "--filling", "-q")
+        self.refused("contains", "f", "later", says="still being filled, so every answer is maybe")
+        self.good("add", "f", "-q", "later")
+        self.good("finish-filling", "f", "-q")
+        self.assertEqual(self.run_bf("contains", "f", "later", "never").stdout, b"maybe\tlater\nabsent\tnever\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+// bf merge and bf copy: filters of filters.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "numbers.hpp"
+
+#include <algorithm>
+
+namespace bf {
+namespace {
+
+std::uint64_t bits_of(const std::string& path, const Arguments& arguments) {
+  return unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path).shape().num_bits;
+}
+
+// The others are folded onto it.
+std::string smallest(const Arguments& arguments) {
+  return *std::min_element(arguments.sources.begin(), arguments.sources.end(),
+                           [&](const std::string& one, const std::string& other) {
+                             return bits_of(one, arguments) < bits_of(other, arguments);
+                           });
+}
+
+bfstore::Filter empty_one(const Arguments& arguments) {
+  refuse_taken(arguments.file, arguments.options.replace);
+  bfstore::Options options = arguments.options;
+  options.like = smallest(arguments);
+  options.unpublished = true;
+  return make_filter(arguments, options);
+}
+
+}  // namespace
+
+int merge(const Arguments& arguments) {
+  interrupt::defer();
+  bfstore::Filter filter =
+      arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file) : empty_one(arguments);
+  for (const std::string& path : arguments.sources) {
+    const bfstore::Filter source = unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path);
+    check(filter.merge(source), path);
+    if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
+  }
+  const bfstore::Stats stats = filter.stats();
+  if (arguments.into) {
+    check(filter.close(), arguments.file);
+  } else {
+    publish(filter, arguments.file);
+  }
+  if (stats.saturated) {
+    complain(arguments.file + ": holds about " + key_words(stats.keys_added) + ", more than the " +
+             grouped(stats.shape.capacity) + " that it was made for. More absent keys than promised are maybe.");
+  }
+  if (!arguments.quiet) {
+    report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
+           (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(stats.keys_added) +
+           "; " + shape_words(stats));
+  }
+  return 0;
+}
+
+int copy(const Arguments& arguments) {
+  interrupt::defer();
+  refuse_taken(arguments.target, arguments.options.replace);
+  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  bfstore::SaveOptions options;
+  options.mode = arguments.options.mode;
+  options.replace = arguments.options.replace;
+  options.filling = arguments.options.filling;
+  options.any_filesystem = arguments.any_filesystem;
+  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  const bfstore::Error error = filter.save(arguments.target, options);
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
+  check(error, arguments.file);
+  if (!arguments.quiet) report(arguments.target + ": copied, " + shape_words(filter.stats()));
+  return 0;
+}
+
+}  // namespace bf
