@@ -5,14 +5,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
-#include <variant>
+#include <utility>
 
-#include "arguments.hpp"
 #include "facts.hpp"
 #include "json_output.hpp"
 #include "terminal.hpp"
@@ -21,6 +21,27 @@
 
 namespace bfinspect {
 namespace {
+
+constexpr const char* kFooter =
+    "Exit status:\n"
+    "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
+    "  1  needs attention: unclean, recovering, poisoned, filling, or overfull\n"
+    "  2  not a good filter file: every broken rule is listed\n"
+    "  3  bad usage, or the file could not be read\n"
+    "\n"
+    "JSON: every key is always present; null means unknown. Text in any encoding\n"
+    "survives: path, note and command are null if they are not UTF-8, and\n"
+    "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
+    "\n"
+    "Examples:\n"
+    "  bfinspect users.bf\n"
+    "  bfinspect --json --quick users.bf | jq .state";
+
+struct Arguments {
+  std::string path;
+  bool json = false;
+  bool quick = false;
+};
 
 int complain(const std::string& message) {
   const std::string line = "bfinspect: " + escaped(message, !locale_is_utf8()) + '\n';
@@ -61,9 +82,27 @@ int inspect(const Arguments& arguments) {
 }
 
 int run(int argc, char** argv) {
-  const std::variant<Arguments, std::string> parsed = parse_arguments(argc, argv);
-  if (const auto* const arguments = std::get_if<Arguments>(&parsed)) return inspect(*arguments);
-  return finish(std::get<std::string>(parsed), Verdict::kHealthy);
+  CLI::App app(
+      "Shows all facts about a bfstore filter file, and every rule that it breaks.\n"
+      "Writes nothing and takes no lock. Waits 0.1 s for a process that changes the\n"
+      "state of the file, no longer.",
+      "bfinspect");
+  Arguments arguments;
+  app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");
+  app.add_flag("--json", arguments.json, "one JSON object instead of a page");
+  app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
+  app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
+  app.footer(kFooter);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return finish(app.help(), Verdict::kHealthy);
+  } catch (const CLI::CallForVersion& version) {
+    return finish(version.what() + std::string("\n"), Verdict::kHealthy);
+  } catch (const CLI::ParseError& error) {
+    return complain(std::string(error.what()) + ". See bfinspect --help.");
+  }
+  return inspect(arguments);
 }
 
 }  // namespace
