@@ -93,7 +93,7 @@ Count add_rolling(Core& core, const Source& source) noexcept {
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && layout::in_doubt(core.add_sentinel)) refused = core.why_in_doubt(core.add_sentinel);
+  if (refused == Code::kOk) refused = core.was_added();
   if (refused != Code::kOk) return refused;
   return added;
 }
