@@ -246,7 +246,8 @@ TEST_CASE("on xfs a writer does not share blocks with a reflink copy, neither of
 }
 
 // The live word is in a page that a reflink shares: a store to it was SIGBUS.
-TEST_CASE("on xfs a file that shares its blocks is superseded when there is room for a page, and otherwise left alone") {
+TEST_CASE(
+    "on xfs a file that shares its blocks is superseded when there is room for a page, and otherwise left alone") {
   const SmallFilesystem small("xfs");
   if (!small.there()) return;
   const std::string path = small.file("f.bf");

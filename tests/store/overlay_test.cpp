@@ -160,8 +160,8 @@ TEST_CASE("on an overlay a writer has its lock as long as it lives") {
   CHECK(remove(made.c_str()) == 0);
 }
 
-// There the lock ends with a descriptor, which other code may close. Two exclusive writers would lose each other's keys,
-// and a file that says clean would be written to.
+// There the lock ends with a descriptor, which other code may close. Two exclusive writers would lose each other's
+// keys, and a file that says clean would be written to.
 TEST_CASE("on an overlay a writer that lost its lock with its descriptors adds nothing more, and says why") {
   const Overlay overlay(true);
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
@@ -189,7 +189,8 @@ TEST_CASE("on an overlay a writer that lost its lock with its descriptors adds n
 }
 
 // The descriptor of the lock alone: the file's own is there, and a sync by it would have worked.
-TEST_CASE("on an overlay a writer that lost the descriptor of its lock alone leaves the file to those that have theirs") {
+TEST_CASE(
+    "on an overlay a writer that lost the descriptor of its lock alone leaves the file to those that have theirs") {
   const Overlay overlay(true);
   CHECK(in_child([&] {
           auto writer = Filter::open(merged(), OpenMode::kWrite);
