@@ -248,7 +248,8 @@ Error MappedLock::let_go_of(const File& file, Descriptor another) {
 // The description lives as long as the mapping, which forked children do not have.
 Error MappedLock::hold(const File& file, int descriptor) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, 0);
+  const auto offset = static_cast<off_t>(offset_of_lock_page(range_));
+  void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, offset);
   if (mapped == MAP_FAILED) return fail_errno(errno, file.path(), "mapping a page that holds a lock");
   page_ = mapped;
   if (madvise(mapped, page, MADV_DONTFORK) == 0) return {};
