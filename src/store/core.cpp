@@ -139,19 +139,17 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   return std::uint64_t{changed ? 1U : 0U};
 }
 
-// If the lock was lost during the add, another writer may have been let in, and the plain stores of a writer that adds
-// alone may have taken bits away from it: that is doubt in every process.
 Code Filter::Core::was_added() const noexcept {
   if (layout::in_doubt(add_sentinel)) [[unlikely]]
     return why_in_doubt(add_sentinel);
-  if (!lock_ends_with || lock_ends_with->is_there()) [[likely]]
-    return Code::kOk;
-  if (alone) session->file().live_word().set(format::LiveWord::kPoisoned);
-  return lost_lock();
+  return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
 }
 
-// The live word of the file is left alone: other writers, which have their locks, miss no key.
-Code Filter::Core::lost_lock() const noexcept {
+// Another writer may have been let in since the lock was lost. The plain stores of a writer that adds alone may have
+// taken bits away from it: that is doubt in every process. Otherwise the live word of the file is left alone, because
+// the other writers, which have their locks, miss no key.
+Code Filter::Core::lost_lock(bool stored) const noexcept {
+  if (stored && alone) session->file().live_word().set(format::LiveWord::kPoisoned);
   session->file().poison_for_this_handle();
   const Code code = why_not();
   return code != Code::kOk ? code : Code::kLost;

@@ -2,16 +2,19 @@
 // the copy in the upper one. So a reader has to open that copy.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mounts.hpp"
 #include "support.hpp"
@@ -56,6 +59,15 @@ class Overlay {
 };
 
 bool is_copied_up() { return access((layers + "/upper/filter.bf").c_str(), F_OK) == 0; }
+
+// A key in memory that is read for the first time: what happens then happens in the middle of a batch.
+constexpr std::size_t kTrapBytes = 4096;
+char* trap = nullptr;
+
+void lose_descriptors(int) {
+  closefrom(3);
+  mprotect(trap, kTrapBytes, PROT_READ);
+}
 
 // The writers' lock is on the description that locks a byte of the range (proc(5), fdinfo).
 bool close_the_lock_of_the_first_writer() {
@@ -186,6 +198,23 @@ TEST_CASE("on an overlay a writer that lost its lock with its descriptors adds n
   const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
   CHECK(maybes(reader, 1, 0, 1) == 1);
   CHECK(maybes(reader, 2, 0, 2) == 2);
+}
+
+// The plain stores of an exclusive writer could take away bits of a writer that was let in meanwhile.
+TEST_CASE("on an overlay an exclusive writer that loses its lock in the middle of a batch poisons the file") {
+  const Overlay overlay(true);
+  CHECK(in_child([&] {
+          auto writer = Filter::open(merged(), OpenMode::kExclusive);
+          trap = static_cast<char*>(mmap(nullptr, kTrapBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+          if (!writer || trap == MAP_FAILED) return 1;
+          struct sigaction losing {};
+          losing.sa_handler = lose_descriptors;
+          if (sigaction(SIGSEGV, &losing, nullptr) != 0) return 2;
+          std::vector<std::string_view> keys(1000, "key");
+          keys[500] = {trap, 8};
+          if (writer->add_keys(Keys::views(keys)).code() != Code::kPoisoned) return 3;
+          return inspect(merged(), false)->state == FileState::kPoisoned ? 0 : 4;
+        }) == 0);
 }
 
 // The descriptor of the lock alone: the file's own is there, and a sync by it would have worked.
