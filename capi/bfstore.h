@@ -250,8 +250,9 @@ typedef struct bfs_filter bfs_filter;
  * bfs_close closes all.  Where other code closes one all the same (closefrom, a number closed twice), lookups
  * continue, syncs and the close are BFS_ELOST, and the file that has the number by then is left alone.  The lock of a
  * writer stays, and its adds continue.  On an overlay filesystem alone the lock ends with its descriptor: the next add
- * is BFS_EPOISONED, and this handle answers "maybe" from then on.  What was added before is in the file.  A superseded
- * file is not replaced then: see bfs_supersede. */
+ * is BFS_EPOISONED, and this handle answers "maybe" from then on.  What was added before is in the file.  An exclusive
+ * writer that notices it in the middle of an add poisons the file for every process.  A superseded file is not replaced
+ * then: see bfs_supersede. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
