@@ -183,8 +183,29 @@ Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken
   return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
 }
 
+// No table has a number that needs more bits. What is in a table, the library knows.
+Error check_number(const char* field, std::uint32_t number) {
+  if (number <= 0xffffU) return {};
+  return invalid(std::string("bfs_options.") + field + " is " + std::to_string(number) + ", which is unknown");
+}
+
+// A field that was given without its flag was meant.
+Error check_flagged_fields(const bfs_options& from) {
+  const auto absent = [&from](std::uint64_t flag) { return (from.flags & flag) == 0; };
+  if (absent(BFS_OPTION_SEED) && from.seed != 0)
+    return invalid("bfs_options.seed is not 0, but the flags lack BFS_OPTION_SEED");
+  const bool has_id =
+      std::any_of(std::begin(from.file_id), std::end(from.file_id), [](auto byte) { return byte != 0; });
+  if (absent(BFS_OPTION_FILE_ID) && has_id)
+    return invalid("bfs_options.file_id is not all zeros, but the flags lack BFS_OPTION_FILE_ID");
+  return {};
+}
+
 Error check_options(const bfs_options& from, const char* function, std::uint64_t taken) {
   if (Error wrong = check_flags(function, from.flags, taken); !wrong.ok()) return wrong;
+  if (Error wrong = check_flagged_fields(from); !wrong.ok()) return wrong;
+  if (Error wrong = check_number("layout", from.layout); !wrong.ok()) return wrong;
+  if (Error wrong = check_number("hash", from.hash); !wrong.ok()) return wrong;
   if (from.note == nullptr && from.note_bytes != 0) return invalid("bfs_options.note is null, but note_bytes is not 0");
   if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("bfs_options.note is longer than 1024 bytes");
   if (from.reserved != 0) return invalid("bfs_options: reserved is not 0");

@@ -16,10 +16,11 @@
  * - Errors: `error` may be NULL.  Otherwise set error->struct_bytes (BFS_ERROR_INIT does) before the call.  A call that
  *   fails fills it in: the code, the errno, and a sentence that names the thing and the way out.  A call that succeeds
  *   leaves it alone.
- * - Structs begin with their size: sizeof, as the caller's compiler knows it.  A size below that of release 1.0 or
- *   above 4096 is BFS_EINVAL, and nothing is touched.  If the caller's struct is longer than the library's, its unknown
- *   tail must be zero where the library reads it, and becomes zero where the library fills it in.  If it is shorter,
- *   the fields that it lacks count as zero.
+ * - Structs begin with their size: sizeof, as the caller's compiler knows it.  A size below that of release 1.0 (until
+ *   then: of this header) or above 4096 is BFS_EINVAL, and nothing is touched.  A bfs_error with such a size is not
+ *   filled in, and the call is as with NULL.  If the caller's struct is longer than the library's, its unknown tail
+ *   must be zero where the library reads it (otherwise BFS_EINVAL), and becomes zero where the library fills it in.  If
+ *   it is shorter, the fields that it lacks count as zero.
  * - Flags: one bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL, and the error
  *   names it.
  * - Keys are bytes.  The empty key is a key; its pointer may be NULL.  Programs in different languages share a file
@@ -122,8 +123,8 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ECHECKSUM (-207)   /* the identity's checksum does not match */
 #define BFS_ERESERVED (-208)   /* reserved bytes are not zero */
 #define BFS_EFEATURE (-209)    /* needs a feature that this library does not know */
-#define BFS_ELAYOUT (-210)     /* unknown layout */
-#define BFS_EHASH (-211)       /* unknown hash */
+#define BFS_ELAYOUT (-210)     /* a layout that this library does not know; as an argument it is BFS_EINVAL */
+#define BFS_EHASH (-211)       /* a hash that this library does not know; as an argument it is BFS_EINVAL */
 #define BFS_EPROBES (-212)     /* k is not in 1..64 */
 #define BFS_EBITS (-213)       /* m is impossible */
 #define BFS_ECAPACITY (-214)   /* n or p is impossible */
@@ -180,8 +181,10 @@ typedef struct bfs_filter bfs_filter;
 /* o, reading.  The handle follows its path.  When another file takes the place of its own (bfs_publish or bfs_seal with
  * BFS_OPTION_REPLACE), a lookup that finds the old one superseded opens the path again, with the flags of this handle.
  * It waits for no lock; with BFS_OPEN_POPULATE or BFS_OPEN_COPY it reads the file.  One thread tries, at most every 10
- * ms, and meanwhile the others get "maybe".  bfs_is_current follows at once, and so notices a file that another program
- * moved to the path; with BFS_OPEN_COPY that is the only way, since a copy does not learn that its file was replaced.
+ * ms, and meanwhile the others get "maybe".  A handle whose file is in doubt for another reason (poisoned, lost) does
+ * the same as soon as the path names another file.  bfs_is_current follows at once, and so notices a file that another
+ * program moved to the path; with BFS_OPEN_COPY that is the only way, since a copy does not learn that its file was
+ * replaced.
  * The new file may have another size, k and layout.  It must have the same hash, and the same seed or secret
  * (bfs_options.like), so that digests stay digests.  A file that does not, or that cannot be opened, is not followed
  * to: the handle answers "maybe", bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0, until the path has one that
@@ -204,7 +207,7 @@ typedef struct bfs_filter bfs_filter;
 
 #define BFS_OPTION_FILLING 0x800000ull
 /* c, not with UNPUBLISHED.  An online build: the file has its name at once and takes adds from every writer, and every
- * lookup in every process answers "maybe" until bfs_finish_filling. */
+ * lookup in every process answers "maybe" until bfs_finish_filling.  The order of the steps matters: see there. */
 
 /* What bfs_stats finds out besides what costs nothing. */
 #define BFS_STATS_FILL 0x1000000ull   /* counts the bits: reads the whole body */
@@ -242,7 +245,15 @@ typedef struct bfs_filter bfs_filter;
  * The handle reads, and it writes nothing, as with BFS_OPEN_NO_WRITE.  For writing it is BFS_EINVAL: a writer must know
  * that its file still has its path.  bfs_is_current cannot ask for a path: it returns 0 if the file is not whole, if
  * another process supersedes it, or if it had a name when it was opened and has none now.  So it is when it was
- * replaced or removed, unless it has a second name.  bfs_is_current does not notice that the file was renamed. */
+ * replaced or removed, unless it has a second name.  bfs_is_current does not notice that the file was renamed.
+ *
+ * The descriptors that the library opens or duplicates are the library's: the caller closes none of them, and
+ * bfs_close closes all.  Where other code closes one all the same (closefrom, a number closed twice), lookups
+ * continue, syncs and the close are BFS_ELOST, and the file that has the number by then is left alone.  The lock of a
+ * writer stays, and its adds continue.  On an overlay filesystem alone the lock ends with its descriptor: the next add
+ * is BFS_EPOISONED, and this handle answers "maybe" from then on.  What was added before is in the file.  An exclusive
+ * writer that notices it in the middle of an add poisons the file for every process.  A superseded file is not replaced
+ * then: see bfs_supersede. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
@@ -297,10 +308,10 @@ typedef struct bfs_options {
   uint64_t max_bytes;          /* bytes of the whole file or buffer */
   uint64_t num_bits;           /* m: 1..2^48; rounded up to a multiple of 512 for the blocked layout */
   uint32_t num_probes;         /* k: 1..64 */
-  uint32_t layout;             /* BFS_LAYOUT_* */
-  uint32_t hash;               /* BFS_HASH_* */
+  uint32_t layout;             /* BFS_LAYOUT_*; another number is BFS_EINVAL */
+  uint32_t hash;               /* BFS_HASH_*; another number is BFS_EINVAL */
   uint32_t reserved;           /* 0 */
-  uint64_t seed;               /* with BFS_OPTION_SEED */
+  uint64_t seed;               /* with BFS_OPTION_SEED; otherwise 0 */
   const char* like;            /* path of a filter file whose shape is copied */
   const void* note;            /* the owner's own words, any bytes */
   uint64_t note_bytes;         /* at most 1024 */
@@ -308,7 +319,7 @@ typedef struct bfs_options {
   uint64_t key_bytes;          /* 16, or 0: no secret is given */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
-  uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; see "Replicas" */
+  uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; otherwise zeros; see "Replicas" */
 } bfs_options;
 #define BFS_OPTIONS_INIT                                                                \
   {                                                                                     \
@@ -574,6 +585,14 @@ BFS_API BFS_CHECK int32_t bfs_wrap_with(void* buffer, uint64_t buffer_bytes, con
  * BFS_ESUPERSEDED.  This process tells them in that file, so it must be able to write to it, or own it.  (Mode 0444: it
  * takes the right for a moment; a process that is killed in that moment leaves the file writable by its owner.)
  * Needs the handle for itself.
+ * A file whose first page is damaged, or of a later version of the format, is superseded as any other.  BFS_EBUSY if a
+ * later major version keeps elsewhere what its handles look at, and a writer has the file open.  BFS_ENOSPC if the page
+ * that says superseded is shared with a copy (a reflink), and the disk has no room for another one.
+ * A process that is killed in this call may leave a file .bfsXXXXXXXXXXXXXXXX.tmp (16 hexadecimal digits) in the
+ * folder: a second name of the new file, for the moment before it takes the place of the old one.  Where the filesystem
+ * has no files without a name (O_TMPFILE), or there is no /proc, every unpublished file has such a name, for as long as
+ * its handle is open.  No later call removes what was left, since it may be in use: remove it when no process has it
+ * open (fuser).
  * Waits: for the locks of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFORKED, ESHUT, ELOST, EPOISONED, EFAULT, and
  * ENOTREGULAR, ESYMLINK of what is replaced. */
@@ -584,6 +603,9 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
  * refused.  So add the end of those logs to this filter, and publish it: then no key is in neither.  Until then no
  * process can open the path for writing, this one included.  If the handle is closed instead, the old file continues as
  * before.
+ * bfs_publish is BFS_ELOST if other code of this process closed the descriptors of the old file meanwhile (see
+ * "Descriptors").  Another process may have added to that file since.  Then call this again, add the end of the logs
+ * again, and publish.  Until that every bfs_publish of the handle is BFS_ELOST.
  * Waits and codes: as bfs_publish. */
 BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
@@ -773,8 +795,8 @@ BFS_API uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t
  * (1 for none) and max_bytes = bytes, followed by bfs_add.  layout and hash: 0 is the default.  Keys: the hash is
  * BFS_HASH_XXH3, and none of them may be a null.  Digests: see bfs_bare_contains.  Returns BFS_OK, or a code, and then
  * the buffer is as before.
- * Codes: EINVAL (no filter of the layout is so long, or something is wrong with the keys), ELAYOUT, EHASH (unknown, or
- * not for bare filters), EUNSUPPORTED (the layout takes no keys). */
+ * Codes: EINVAL (layout or hash are unknown or not for bare filters, no filter of the layout is so long, or something
+ * is wrong with the keys), EUNSUPPORTED (the layout takes no keys). */
 BFS_API BFS_CHECK int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const bfs_keys* keys);
 BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
                                                  const uint64_t* digests, size_t count);
@@ -855,22 +877,39 @@ BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs
  * position after that) each time it opens the file, or has to be replayed before the last one calls this.  Until the
  * recovery is over, every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a
  * recoverer that was killed has to begin again, from the marks.
+ * The kernel tells each open file of a failed write by itself, once.  A handle that was open when the write failed may
+ * learn of it only after the recovery, in bfs_is_current, and poisons the file again: it cannot know that the keys were
+ * added since.  So reopen such readers before the recovery, or let each call bfs_is_current.  Otherwise recover again.
  * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* --- An online build ---------------------------------------------------------------------------------------------- */
 
 /* Ends the filling of a filter that was created with BFS_OPTION_FILLING.  The caller promises that every key that the
- * filter is to have has returned from an add: the builder has added every old row, and every writer has added its new
- * rows since the file was created (step 2 above).  The call makes these keys durable, then stores that the filter is
+ * filter is to have has returned from an add.  The call makes these keys durable, then stores that the filter is
  * filled.  From then on every handle answers, in every process, also one that was opened before.
+ *
+ * An engine builds in this order.  In another one a row is in nobody's part, and is answered "no" at the end:
+ *   1. Create the file with BFS_OPTION_FILLING.
+ *   2. Let every writer open it.  From now on each writer adds the key of every row that it appends, before the row is
+ *      visible (step 2 of the protocol above).
+ *   3. Only when every writer does so, read the end of the log.  A row that a writer appended without an add is not
+ *      after that end.  (An end that was read before step 2 leaves out the rows that were appended in between.)
+ *   4. The builder adds the keys of all rows up to that end, while the writers add those of later rows.
+ *   5. Call this when the builder's last add has returned, and with it every add of a row up to that end.
+ *
+ * The builder's progress is a mark of an owner of its own, which no writer uses.  The mark of a writer is not the
+ * builder's: until step 5 it speaks of the rows since step 2 alone, and old rows below it are missing.  A builder that
+ * took it for its own progress would leave these rows out, and end the filling without them.  For the same reason a
+ * writer that finds no mark of its own owner while the filter is filling begins at the end of step 3, or earlier.
  *
  * While a filter is filling:
  *   - bfs_open lets readers and writers in with BFS_OK, and bfs_health is BFS_EFILLING.  Nothing is copied: bfs_seal,
  *     bfs_save, bfs_dump, and bfs_load of its bytes are BFS_EFILLING.
- *   - Adds, bfs_sync, marks and bfs_close work as always.  The builder may store its progress as a mark of its own.
- *   - The state outlives a close, a kill and a power cut.  A builder that starts again adds the rows after its mark, or
- *     all of them.  After BFS_EUNCLEAN or BFS_EPOISONED a recovery comes first, and the filter is filling after it.
+ *   - Adds, bfs_sync, marks and bfs_close work as always.
+ *   - The state outlives a close, a kill and a power cut.  A builder that starts again adds the rows after its own
+ *     mark, or all of them, up to the end of the log as it is now.  After BFS_EUNCLEAN or BFS_EPOISONED a recovery
+ *     comes first, in which the builder is an owner like the writers, and the filter is filling after it.
  *   - A handle of BFS_OPEN_COPY keeps the state of its moment.
  *
  * On an error every answer is "maybe" as before: call again, or after BFS_EPOISONED recover first.  A filter that is

@@ -32,6 +32,8 @@ struct LiveWord {
   static constexpr unsigned kGenerationShift = 40;
   static constexpr unsigned kSlicesShift = 48;
   static constexpr std::uint64_t kData = ~std::uint64_t{0} << kGenerationShift;
+  // The bits that the file's id decides. Bit 0 is always set.
+  static constexpr std::uint64_t kIdBits = 0xfffffffe;
   // The bits that never change in a whole file.
   static constexpr std::uint64_t kFixed = ~(kStates | kData);
   // The bits that a lookup compares. *Syncing* is not among them: during a sync, answers count.
@@ -52,6 +54,11 @@ struct LiveWord {
   [[nodiscard]] bool is_own(const FileId& file_id) const noexcept {
     return ((bits ^ healthy(file_id).bits) & ~kStates) == 0;
   }
+
+  // Whether this may be the word of a file of this version with an unknown id: 27 bits are as in each of them.
+  [[nodiscard]] bool is_like_ours() const noexcept { return ((bits ^ healthy({}).bits) & ~(kStates | kIdBits)) == 0; }
+  // The same of a file whose layout is of a later version. Zeros, for instance, are not.
+  [[nodiscard]] bool is_like_a_later_one() const noexcept { return (bits & (1 | kNever | kShut)) == 1; }
 
   bool operator==(const LiveWord&) const noexcept = default;
 };

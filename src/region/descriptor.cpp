@@ -196,11 +196,11 @@ Descriptor::~Descriptor() {
   if (opened != nullptr) all().opened.erase(number_);
 }
 
-bool Descriptor::is_there() const noexcept {
-  if (number_ < 0) return false;
+bool DescriptorMark::is_there() const noexcept {
+  if (number < 0) return false;
   const std::lock_guard<std::mutex> lock(all().mutex);
-  const Opened* const opened = find(number_, serial_);
-  return opened != nullptr && region::is_there(number_, *opened);
+  const Opened* const opened = find(number, serial);
+  return opened != nullptr && region::is_there(number, *opened);
 }
 
 void Descriptor::hold_for_long() const noexcept {

@@ -18,6 +18,14 @@ int open_high(const char* path, int flags, unsigned mode = 0, int folder = AT_FD
 // not made by fork() (vfork, clone) still has the file's. Any thread may fork at any time.
 enum class Children { kInherit, kDoNot };
 
+// Says of a descriptor, for as long as the process lives, whether it is still open and leads to its file.
+struct DescriptorMark {
+  int number = -1;
+  std::uint64_t serial = 0;  // of all descriptors that this process opened here
+
+  [[nodiscard]] bool is_there() const noexcept;
+};
+
 // A descriptor that remembers which file it was opened for. Other code of the process may close it (closefrom(3), for
 // instance) and open another file at its number. Then it counts as closed, and never touches that file.
 class Descriptor {
@@ -37,7 +45,8 @@ class Descriptor {
   [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
   [[nodiscard]] int number() const noexcept { return number_; }
   // Whether the number still leads to the file that was opened here.
-  [[nodiscard]] bool is_there() const noexcept;
+  [[nodiscard]] bool is_there() const noexcept { return mark().is_there(); }
+  [[nodiscard]] DescriptorMark mark() const noexcept { return {number_, serial_}; }
 
   // From now on this descriptor's locks may be held for any time, and the rest of this process must not wait for them:
   // held_for_long() is true for every other descriptor of the same file.
@@ -49,7 +58,7 @@ class Descriptor {
   static Descriptor made_by(const Open& open, int access, Children children);
 
   int number_ = -1;
-  std::uint64_t serial_ = 0;  // of all descriptors that this process opened here
+  std::uint64_t serial_ = 0;
 };
 
 }  // namespace bfstore::region

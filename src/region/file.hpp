@@ -78,6 +78,7 @@ class File {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
+  [[nodiscard]] DescriptorMark descriptor_mark() const noexcept { return descriptor_.mark(); }
   // kLost if other code of this process closed the descriptor.
   [[nodiscard]] Error check_descriptor() const;
   // This file's locks may be held for any time: the rest of this process must not wait for them.

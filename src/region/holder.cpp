@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -42,9 +43,11 @@ bool is_lock_in(const std::string& line, const Names& names, const ByteRange& ra
   return read >= 1 && first < range.end() && (read == 1 || last >= range.first);  // "EOF" is the last
 }
 
-// A writer's lock is kept by a mapping without the right to read.
-bool is_lock_mapping(const std::string& line, const Names& names) {
-  return line.find(" ---s ") != std::string::npos && line.find(names.of_mapping) != std::string::npos;
+// A lock is kept by a mapping without the right to read: "7f8a4c000000-7f8a4c001000 ---s 00001000 08:01 131 ...".
+bool is_lock_mapping(const std::string& line, const Names& names, const ByteRange& range) {
+  char offset[32];
+  std::snprintf(offset, sizeof offset, " ---s %08llx ", static_cast<unsigned long long>(offset_of_lock_page(range)));
+  return line.find(offset + names.of_mapping) != std::string::npos;
 }
 
 template <class Is>
@@ -61,8 +64,7 @@ bool holds(const fs::path& process, const Names& names, const ByteRange& range) 
   for (const auto& info : fs::directory_iterator(process / "fdinfo", ignored)) {
     if (any_line(info.path(), [&](const std::string& line) { return is_lock_in(line, names, range); })) return true;
   }
-  return range.count > 1 &&
-         any_line(process / "maps", [&](const std::string& line) { return is_lock_mapping(line, names); });
+  return any_line(process / "maps", [&](const std::string& line) { return is_lock_mapping(line, names, range); });
 }
 
 std::string words_for(const std::string& pid) {
@@ -72,6 +74,10 @@ std::string words_for(const std::string& pid) {
 }
 
 }  // namespace
+
+std::uint64_t offset_of_lock_page(const ByteRange& range) noexcept {
+  return range.count > 1 ? 0 : static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
 
 std::string holder_in_words(int descriptor, const ByteRange& range) try {
   struct flock question {};

@@ -2,11 +2,16 @@
 // does, for processes that the caller may look at. Never sees filters.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace bfstore::region {
 
 struct ByteRange;
+
+// The offset of the page of a file by whose mapping a process keeps such a lock: another one for locks of one byte than
+// for a part of a longer range, so that /proc tells them apart.
+std::uint64_t offset_of_lock_page(const ByteRange& range) noexcept;
 
 // " (process 123, bf)", or nothing if the system does not tell.
 std::string holder_in_words(int descriptor, const ByteRange& range);

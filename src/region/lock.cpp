@@ -79,6 +79,26 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
   return std::optional<ByteRange>();
 }
 
+// Waits for the byte, `timeout_ms` at most: then kBusy. Another handle of this process that holds it for long is not
+// waited for.
+Error lock_in_time(const File& file, int descriptor, std::uint64_t byte, std::uint32_t timeout_ms) {
+  Patience patience(timeout_ms);
+  for (;;) {
+    const auto got = set_lock(file, descriptor, F_WRLCK, {byte, 1});
+    if (!got.ok()) return got.error();
+    if (*got) return {};
+    if (file.held_for_long()) {
+      return base::fail(
+          Code::kBusy,
+          file.path() +
+              ": this process itself superseded the file, to replace it. Publish or close that filter first.");
+    }
+    if (!patience.wait())
+      return busy(file, {byte, 1},
+                  "another process locks the file, and did not unlock it within " + std::to_string(timeout_ms) + " ms");
+  }
+}
+
 std::uint64_t any_number() noexcept {
   std::uint64_t random = 0;
   return getrandom(&random, sizeof random, 0) == sizeof random ? random : static_cast<std::uint64_t>(getpid());
@@ -124,21 +144,8 @@ bool Patience::wait() {
 // --- For a scope -----------------------------------------------------------------------------------------------------
 
 Result<ScopedLock> ScopedLock::take(const File& file, std::uint64_t byte, std::uint32_t timeout_ms) {
-  Patience patience(timeout_ms);
-  for (;;) {
-    const auto got = try_lock(file, byte);
-    if (!got.ok()) return got.error();
-    if (*got) return ScopedLock(file, byte);
-    if (file.held_for_long()) {
-      return base::fail(
-          Code::kBusy,
-          file.path() +
-              ": this process itself superseded the file, to replace it. Publish or close that filter first.");
-    }
-    if (!patience.wait())
-      return busy(file, {byte, 1},
-                  "another process locks the file, and did not unlock it within " + std::to_string(timeout_ms) + " ms");
-  }
+  Error error = lock_in_time(file, file.descriptor(), byte, timeout_ms);
+  return error.ok() ? Result<ScopedLock>(ScopedLock(file, byte)) : Result<ScopedLock>(std::move(error));
 }
 
 Result<std::optional<ScopedLock>> ScopedLock::try_take(const File& file, std::uint64_t byte) {
@@ -168,6 +175,14 @@ Result<MappedLock> MappedLock::take_all(const File& file, const ByteRange& range
   return take(file, range, true, timeout_ms);
 }
 
+Result<MappedLock> MappedLock::take_byte(const File& file, std::uint64_t byte, std::uint32_t timeout_ms) {
+  auto another = file.another_description();
+  if (!another) return another.error();
+  const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
+  if (Error error = lock_in_time(file, descriptor, byte, timeout_ms); !error.ok()) return error;
+  return keep(file, {byte, 1}, {byte, 1}, std::move(*another));
+}
+
 Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms) {
   auto another = file.another_description();
   if (!another) return another.error();
@@ -178,13 +193,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
     const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got.ok()) return got.error();
-    if (*got) {
-      MappedLock lock(file, range, wanted);
-      if (!another->has_value()) lock.unmapped_ = descriptor;
-      Error error = lock.hold(file, descriptor);
-      if (error.ok() && another->has_value()) error = lock.let_go_of(file, std::move(**another));
-      return error.ok() ? Result<MappedLock>(std::move(lock)) : Result<MappedLock>(std::move(error));
-    }
+    if (*got) return keep(file, range, wanted, std::move(*another));
     const auto other = exclusive_lock_in(file, descriptor, wanted, range);
     if (!other) return other.error();
     if (all && other->has_value())
@@ -198,6 +207,23 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
         other->has_value() ? "other writers lock" : "a program that is not a writer of filters locks";
     return busy(file, range, who + " the file, and did not unlock it within " + std::to_string(timeout_ms) + " ms");
   }
+}
+
+// The lock was taken on the description of `another`, or, without that, on the file's own.
+Result<MappedLock> MappedLock::keep(const File& file, const ByteRange& range, const ByteRange& held,
+                                    std::optional<Descriptor> another) {
+  MappedLock lock(file, range, held);
+  if (another) {
+    if (Error error = lock.hold(file, another->number()); !error.ok()) return error;
+    if (Error error = lock.let_go_of(file, std::move(*another)); !error.ok()) return error;
+    return lock;
+  }
+  lock.unmapped_ = file.descriptor();
+  if (Error error = lock.hold(file, file.descriptor()); !error.ok()) return error;
+  const auto sharing = file.sharing();
+  if (!sharing) return sharing.error();
+  if (*sharing == Sharing::kOverlay) lock.ends_with_ = file.descriptor_mark();
+  return lock;
 }
 
 // The mapping keeps the description, except on an overlay. There the mapping has a description of the lower layer, and
@@ -215,13 +241,15 @@ Error MappedLock::let_go_of(const File& file, Descriptor another) {
   if (!got.ok()) return got.error();
   if (!*got) return busy(file, held_, "another program locks it");
   described_ = std::move(**again);
+  ends_with_ = described_.mark();
   return {};
 }
 
 // The description lives as long as the mapping, which forked children do not have.
 Error MappedLock::hold(const File& file, int descriptor) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, 0);
+  const auto offset = static_cast<off_t>(offset_of_lock_page(range_));
+  void* const mapped = mmap(nullptr, page, PROT_NONE, MAP_SHARED, descriptor, offset);
   if (mapped == MAP_FAILED) return fail_errno(errno, file.path(), "mapping a page that holds a lock");
   page_ = mapped;
   if (madvise(mapped, page, MADV_DONTFORK) == 0) return {};
@@ -232,6 +260,7 @@ MappedLock::MappedLock(MappedLock&& other) noexcept
     : page_(std::exchange(other.page_, nullptr)),
       described_(std::move(other.described_)),
       unmapped_(std::exchange(other.unmapped_, -1)),
+      ends_with_(std::exchange(other.ends_with_, std::nullopt)),
       range_(other.range_),
       held_(other.held_),
       born_(other.born_) {}
@@ -240,6 +269,7 @@ MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
   std::swap(page_, other.page_);
   std::swap(described_, other.described_);
   std::swap(unmapped_, other.unmapped_);
+  std::swap(ends_with_, other.ends_with_);
   std::swap(range_, other.range_);
   std::swap(held_, other.held_);
   std::swap(born_, other.born_);
@@ -252,6 +282,19 @@ MappedLock::~MappedLock() {
   if (page_ != nullptr) munmap(page_, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   struct flock request = request_of(F_UNLCK, held_);
   if (unmapped_ >= 0) fcntl(unmapped_, F_OFD_SETLK, &request);
+}
+
+// The file's own description is asked, which sees the lock on another one. A lock that is there may be that of another
+// process which took the byte since: so the descriptor is looked at, too.
+Error MappedLock::check(const File& file) const {
+  const Error lost = base::fail(
+      Code::kLost,
+      file.path() + ": other code of this process closed the descriptor of this filter's lock. Open it again.");
+  if (page_ == nullptr || (ends_with_ && !ends_with_->is_there())) return lost;
+  if (unmapped_ >= 0) return file.check_descriptor();
+  const auto held = locked_by_other(file, held_);
+  if (!held.ok()) return held.error();
+  return *held ? Error{} : lost;
 }
 
 Result<bool> MappedLock::others(const File& file) const {

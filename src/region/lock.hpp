@@ -78,10 +78,18 @@ class MappedLock {
   static Result<MappedLock> take_one(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
   static Result<MappedLock> take_all(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
 
+  // One byte, waited for as ScopedLock::take() does.
+  static Result<MappedLock> take_byte(const File& file, std::uint64_t byte, std::uint32_t timeout_ms);
+
   MappedLock() noexcept = default;  // holds nothing
   MappedLock(MappedLock&& other) noexcept;
   MappedLock& operator=(MappedLock&& other) noexcept;
   ~MappedLock();
+
+  // kLost if the lock is gone. Only where it ends with a descriptor can other code of this process end it.
+  [[nodiscard]] Error check(const File& file) const;
+  // That descriptor: on an overlay filesystem alone.
+  [[nodiscard]] const std::optional<DescriptorMark>& ends_with() const noexcept { return ends_with_; }
 
   // Whether a description other than this lock's has an exclusive lock in the range that this lock was taken from.
   [[nodiscard]] Result<bool> others(const File& file) const;
@@ -89,12 +97,15 @@ class MappedLock {
  private:
   MappedLock(const File& file, const ByteRange& range, const ByteRange& held) noexcept;
   static Result<MappedLock> take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms);
+  static Result<MappedLock> keep(const File& file, const ByteRange& range, const ByteRange& held,
+                                 std::optional<Descriptor> another);
   Error hold(const File& file, int descriptor);
   Error let_go_of(const File& file, Descriptor another);
 
   void* page_ = nullptr;
   Descriptor described_;  // if the mapping does not keep the lock
   int unmapped_ = -1;     // the file's own descriptor, if the lock is on its description
+  std::optional<DescriptorMark> ends_with_;
   ByteRange range_;
   ByteRange held_;
   ForkMark born_;

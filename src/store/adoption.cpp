@@ -14,7 +14,7 @@ using region::File;
 using region::Patience;
 using region::ScopedLock;
 
-// Opens the same file as a writer that no other process sees.
+// Opens the same file as a writer that no other process sees, and that may change its live word.
 Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   if (opened.no_write())
     return fail(Code::kAccess, opened.file().path() + ": was opened by a reader that is to write nothing.");
@@ -23,6 +23,8 @@ Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   auto writer = OpenFile::open(opened.file().open_again_as_owner(), File::Access::kReadWrite, own, region::Pages::kAny);
   if (writer && !writer->file().same_file(opened.file()))
     return fail(Code::kBusy, opened.file().path() + ": replaced meanwhile. Open it again.");
+  if (!writer) return writer;
+  if (Error error = writer->own_live_page(); !error.ok()) return error;
   return writer;
 }
 
@@ -106,19 +108,21 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
 // No process is replacing this file, which still has its name: that process would hold the state lock. A file without
 // any name was replaced, and the path is a mount of that file. A file that was replaced and has other names says so for
 // good.
-void go_on(const OpenFile& opened, Evidence& evidence) {
+Error go_on(const OpenFile& opened, Evidence& evidence) {
   if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(opened.identity().file_id))
-    return;
+    return {};
   const auto facts = opened.file().facts();
-  if (!facts) return;
-  if (facts->links == 0) {
+  if (!facts) return facts.error();
+  const bool has_a_name = facts->links != 0;
+  if (has_a_name && evidence.live_word.has(format::LiveWord::kReplaced)) return {};
+  if (Error error = opened.own_live_page(); !error.ok()) return error;
+  if (has_a_name) {
+    opened.live_word().clear(format::LiveWord::kSuperseded);
+  } else {
     opened.live_word().set(format::LiveWord::kReplaced);
-    evidence.live_word = opened.live_word().load();
-    return;
   }
-  if (evidence.live_word.has(format::LiveWord::kReplaced)) return;
-  opened.live_word().clear(format::LiveWord::kSuperseded);
   evidence.live_word = opened.live_word().load();
+  return {};
 }
 
 // The process that was to replace the file was killed.
@@ -136,7 +140,7 @@ Error let_it_go_on(const OpenFile& opened, const Opening& options) {
   if (!state_lock) return cannot(state_lock.error());
   auto found = writer->evidence_under_lock();
   if (!found) return cannot(found.error());
-  go_on(*writer, *found);
+  if (Error error = go_on(*writer, *found); !error.ok()) return cannot(error);
   return {};
 }
 

@@ -17,8 +17,8 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options);
 Error write_down(const OpenFile& opened, const Error& failed, const Opening& options);
 
 // A file whose replacing process was killed continues, if it still has its name. For a writer, under the state lock:
-// `evidence` is then that of the file as it is now.
-void go_on(const OpenFile& opened, Evidence& evidence);
+// `evidence` is then that of the file as it is now. kNoSpace if the live word cannot be written.
+Error go_on(const OpenFile& opened, Evidence& evidence);
 // For a reader, which opens the file again afterwards.
 Error let_it_go_on(const OpenFile& opened, const Opening& options);
 

@@ -81,8 +81,7 @@ bool are_digests(const Keys& keys) noexcept {
 
 // Why no such filter can be built.
 Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, const hash::Row* hash) noexcept {
-  if (row == nullptr) return Code::kLayout;
-  if (hash == nullptr || !hash->info.fits_bare) return Code::kHash;
+  if (row == nullptr || hash == nullptr || !hash->info.fits_bare) return Code::kInvalid;
   if (functions_of(row->info.layout).add == nullptr) return Code::kUnsupported;
   if (filter.data() == nullptr || filter.size() < format::kTrailerBytes) return Code::kInvalid;
   if (!format::fits_bare(*row, filter.size() - format::kTrailerBytes)) return Code::kInvalid;

@@ -85,15 +85,15 @@ template <class Core, class Source>
 Count add_rolling(Core& core, const Source& source) noexcept {
   std::uint64_t added = 0;
   Code refused = Code::kOk;
-  roll_over(source, [&](const layout::Step& step, std::size_t) {
-    refused = core.may_add();
+  roll_over(source, [&](const layout::Step& step, std::size_t first) {
+    refused = core.may_add(first != 0);
     if (refused != Code::kOk) return false;
     const std::size_t changed = core.adds.step(core.words, core.target.geometry, step);
     core.count_keys(changed);
     added += changed;
     return true;
   });
-  if (refused == Code::kOk && layout::in_doubt(core.add_sentinel)) refused = core.why_in_doubt(core.add_sentinel);
+  if (refused == Code::kOk) refused = core.was_added();
   if (refused != Code::kOk) return refused;
   return added;
 }

@@ -57,7 +57,10 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   stripes = live_page + format::kStripesField.offset;
   born = file.born();
   session = std::move(file_session);
+  look_at_lock();
 }
+
+void Filter::Core::look_at_lock() noexcept { lock_ends_with = session->lock_ends_with(); }
 
 Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Shape& body_shape,
                    std::uint64_t body_length, Adding how)
@@ -131,9 +134,25 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
   if (changed) count_keys(1);
+  if (const Code code = was_added(); code != Code::kOk) [[unlikely]]
+    return code;
+  return std::uint64_t{changed ? 1U : 0U};
+}
+
+Code Filter::Core::was_added() const noexcept {
   if (layout::in_doubt(add_sentinel)) [[unlikely]]
     return why_in_doubt(add_sentinel);
-  return std::uint64_t{changed ? 1U : 0U};
+  return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
+}
+
+// Another writer may have been let in since the lock was lost. The plain stores of a writer that adds alone may have
+// taken bits away from it: that is doubt in every process. Otherwise the live word of the file is left alone, because
+// the other writers, which have their locks, miss no key.
+Code Filter::Core::lost_lock(bool stored) const noexcept {
+  if (stored && alone) session->file().live_word().set(format::LiveWord::kPoisoned);
+  session->file().poison_for_this_handle();
+  const Code code = why_not();
+  return code != Code::kOk ? code : Code::kLost;
 }
 
 base::SharedWord Filter::Core::stripe(std::size_t index) const noexcept {

@@ -72,13 +72,22 @@ struct Filter::Core {
   }
   // kOk, or why nothing can be added now. Asked once more after bits were set, because a file may be superseded at any
   // moment. What was added before that is there for the process that fills the successor; what was added after it is
-  // refused.
-  [[nodiscard]] Code may_add() const noexcept {
-    if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]]
+  // refused. `stored`: this call added already, and has not looked since.
+  [[nodiscard]] Code may_add(bool stored = false) const noexcept {
+    if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]] {
+      if (lock_ends_with && !lock_ends_with->is_there()) [[unlikely]]
+        return lost_lock(stored);
       return hard_limit && full() ? Code::kFull : Code::kOk;
+    }
     return why_not();
   }
   [[nodiscard]] Code why_not() const noexcept;
+  // kOk, or why what was just added does not count.
+  [[nodiscard]] Code was_added() const noexcept;
+  // Without its lock this handle adds nothing more. Always an error.
+  [[nodiscard]] Code lost_lock(bool stored) const noexcept;
+  // What the session's lock is now.
+  void look_at_lock() noexcept;
   [[nodiscard]] bool full() const noexcept { return keys_added() >= shape.capacity; }
   Count add(std::uint64_t digest) noexcept;
   // Counts adds that changed a bit. From time to time this asks the kernel whether it failed to write the file.
@@ -100,6 +109,7 @@ struct Filter::Core {
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;
+  std::optional<region::DescriptorMark> lock_ends_with;  // where other code of this process can end it
   bool alone;  // adds are plain stores: no other process adds, and here one thread at a time
   layout::Adds adds;
   unsigned threads = 1;  // for a large batch, if `alone`

@@ -117,6 +117,7 @@ Error Filter::publish() {
   if (core_ == nullptr || core_->session == nullptr) return not_a_file();
   Error error = core_->session->publish();
   if (error.ok()) core_->writable = false;
+  core_->look_at_lock();  // after an error it is another one
   return error;
 }
 

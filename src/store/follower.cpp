@@ -104,6 +104,14 @@ void Filter::Core::Follower::follow_in_time() noexcept {
   next_try_.store(now_in_nanoseconds() + kPause, std::memory_order_relaxed);
 }
 
+// A file may be poisoned, or lost, before another one takes its place. Both states hide that it was superseded, and
+// neither ends in this file. While the path names it, there is nothing to follow to.
+bool Filter::Core::Follower::may_follow() const noexcept {
+  const Code health = now().health();
+  if (!born_.here() || health == Code::kOk || health == Code::kShut) return false;
+  return health == Code::kSuperseded || now().session->file().file().path_names_another();
+}
+
 // Where the file at the path cannot be used, or has other digests, the handle stays on its file, in doubt: keys may be
 // in the new one alone. A file that was replaced by another program has no sign of that: the handle makes one for
 // itself.

@@ -25,7 +25,7 @@ struct Filter::Core::Follower {
   // 1 maybe, 0 a certain no. layout::Target::ask of the handle; the target's words lead to the follower.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
 
-  // If the file is superseded, and no thread tried in the last 10 ms: follows. Frees what no call uses any more.
+  // If the file is in doubt, and no thread tried in the last 10 ms: follows. Frees what no call uses any more.
   void follow_in_time() noexcept;
   // Asks the file system, and follows at once.
   Result<bool> is_current();
@@ -49,7 +49,7 @@ struct Filter::Core::Follower {
   bool follow(std::uint32_t lock_timeout_ms);
   void replace_by(std::unique_ptr<Core> next);
   void free_what_is_unused() noexcept;
-  [[nodiscard]] bool may_follow() const noexcept { return born_.here() && now().health() == Code::kSuperseded; }
+  [[nodiscard]] bool may_follow() const noexcept;
 
   static constexpr std::size_t kStripes = 64;
   std::array<Stripe, kStripes> stripes_;

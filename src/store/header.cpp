@@ -36,6 +36,10 @@ format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
   return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset)};
 }
 
+Error own_live_page(const region::File& file) {
+  return file.own_blocks({{format::kLivePageOffset, format::kPageBytes}});
+}
+
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
   std::array<std::byte, format::kEndWordBytes> word{};
   const auto got = file.read_at(word, format::sections_of(identity).end_word.offset);

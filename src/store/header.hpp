@@ -32,6 +32,10 @@ std::span<const std::byte> header_there(const HeaderBytes& header, const region:
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 
+// Blocks of its own for the page of the live word. A store to a page of a hole, or of a block that the file shares with
+// a copy, would be SIGBUS on a full disk.
+Error own_live_page(const region::File& file);
+
 // Whether the file's end word is there and its own. A file that was truncated after its header has lost it, even if it
 // was grown again.
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity);

@@ -97,6 +97,8 @@ class OpenFile {
   Error begin_dirty(const Evidence& evidence) const;
   // A store to a hole of a copy, or to a block that it shares with another file, would be SIGBUS on a full disk.
   Error own_blocks() const;
+  // The same of the live page alone, for a process that changes nothing but the live word.
+  Error own_live_page() const { return store::own_live_page(file_); }
   Error write_end_word(const format::Identity& identity) const;
   // The sum of the counters in the first of them. Only before it has a name, and while no thread adds.
   void gather_counters() const noexcept;

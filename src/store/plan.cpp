@@ -72,7 +72,10 @@ std::string give_one_of(const std::vector<Info>& known) {
 // Checks what digests depend on besides the keys.
 Error check_hash(Hash hash, const Options& options) {
   const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
-  if (row == nullptr) return fail(Code::kHash, "unknown hash. " + give_one_of(hashes()));
+  if (row == nullptr) {
+    const std::string number = std::to_string(static_cast<std::uint16_t>(hash));
+    return fail(Code::kInvalid, "unknown hash " + number + ". " + give_one_of(hashes()));
+  }
   if (!row->info.takes_seed && options.seed) {
     return fail(Code::kInvalid,
                 std::string("a seed was given, and only xxh3 has one. ") +
@@ -86,7 +89,7 @@ Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr)
-    return fail(Code::kLayout, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
+    return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = sizing::solve(*row, options, body_bytes);
   if (!size) return size.error();

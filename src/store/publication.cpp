@@ -6,8 +6,12 @@ namespace bfstore::store {
 using base::fail;
 
 // The file that was superseded must still have the name. Another file there has its own writers, whose keys the caller
-// has not added here.
+// has not added here. The lock must be there, too: without it another process may have continued with the file, and its
+// writers' keys are not here either.
 Error Publication::begin_replacing(const OpenFile& made) {
+  if (replaced_ != nullptr) {
+    if (Error lost = replaced_->check(); !lost.ok()) return lost;
+  }
   if (replaced_ != nullptr && !replaced_->has_its_path()) {
     replaced_.reset();
     if (std::exchange(superseded_by_owner_, false)) {
@@ -45,7 +49,9 @@ Error Publication::give_name(OpenFile& made) {
   return replaced_again_and_again(made.file().path());
 }
 
+// A file whose lock was lost is superseded anew: the caller adds here what was added there since.
 Error Publication::supersede(const OpenFile& made) {
+  if (replaced_ != nullptr && !replaced_->check().ok()) replaced_.reset();
   if (Error error = begin_replacing(made); !error.ok()) return error;
   superseded_by_owner_ = true;
   if (replaced_ != nullptr) replaced_->hold_for_long();

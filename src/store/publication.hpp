@@ -20,7 +20,8 @@ class Publication {
   Error supersede(const OpenFile& made);
 
   // On an error the name leads where it led before. The exception is kPoisoned: `made` has the name, and no process may
-  // ever believe it.
+  // ever believe it. kLost, again and again, if the lock of the file that was superseded is gone: supersede() comes
+  // first then.
   Error give_name(OpenFile& made);
 
   // A file that was superseded and not replaced continues.

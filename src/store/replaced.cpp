@@ -1,13 +1,35 @@
 #include "store/replaced.hpp"
 
 #include "base/fail.hpp"
-#include "store/session.hpp"
+#include "store/evidence.hpp"
+#include "store/header.hpp"
 
 namespace bfstore::store {
 namespace {
 
 format::SharedLiveWord live_word_in(const region::Mapping& live_page) noexcept {
   return format::SharedLiveWord(live_page.data());
+}
+
+// Whether the file has a live word that handles compare. They read page 0 once, when they open the file. It may be
+// damaged since, or be of a later version, and proves nothing about them.
+bool has_live_word(const HeaderBytes& header, const format::CheckedIdentity& page_0) noexcept {
+  const format::LiveWord word = live_word_of(header);
+  const bool is_ours = page_0.reported && !page_0.reported->embedded;
+  return word.is_like_ours() || (is_ours && word.is_like_a_later_one());
+}
+
+// Handles of a file with a damaged live word are in doubt already. A later major version may have its live word
+// elsewhere.
+bool may_be_elsewhere(const format::CheckedIdentity& page_0) noexcept {
+  return page_0.reported && page_0.reported->version_major > format::kVersionMajor;
+}
+
+Error refuse_if_in_use(const region::File& file) {
+  const auto writer = region::locked_by_other(file, kWriterLocks);
+  if (!writer.ok()) return writer.error();
+  if (!*writer) return {};
+  return busy(file, kWriterLocks, "of a later version of the format, and a writer has it open", "Close that writer.");
 }
 
 }  // namespace
@@ -37,26 +59,40 @@ Result<bool> Replaced::supersede(const FileId& successor, std::uint32_t lock_tim
   if (!facts->regular)
     return base::fail(Code::kNotRegular,
                       file_.path() + ": not a regular file, so it is not replaced. Choose another name.");
-  auto locked = region::ScopedLock::take(file_, format::kStateLock, lock_timeout_ms);
+  auto locked = region::MappedLock::take_byte(file_, format::kStateLock, lock_timeout_ms);
   if (!locked) return locked.error();
-  state_lock_.emplace(std::move(*locked));
+  state_lock_ = std::move(*locked);
   if (!file_.has_its_path()) return false;
   const auto header = read_header(file_);
   if (!header) return header.error();
-  const std::span<const std::byte> there = header_there(*header, *facts);
-  const auto checked = format::check_identity(there, format::Form::kFile, facts->bytes, true);
-  if (!checked.problems.empty() || !live_word_of(*header).is_own(checked.reported->file_id)) return true;
-  if (checked.reported->file_id == successor) {
+  const auto page_0 = format::check_identity(header_there(*header, *facts), format::Form::kFile, facts->bytes, true);
+  if (!has_live_word(*header, page_0)) {
+    if (!may_be_elsewhere(page_0)) return true;
+    Error in_use = refuse_if_in_use(file_);
+    return in_use.ok() ? Result<bool>(true) : Result<bool>(std::move(in_use));
+  }
+  if (page_0.reported && page_0.reported->file_id == successor) {
     return base::fail(Code::kInvalid, file_.path() +
                                           ": has the file_id of the file that is to replace it. Make the new file with "
                                           "another file_id, or remove this one first.");
   }
+  Error told = tell();
+  return told.ok() ? Result<bool>(true) : Result<bool>(std::move(told));
+}
+
+Error Replaced::tell() {
+  if (Error error = own_live_page(file_); !error.ok()) return error;
   auto mapped =
       region::Mapping::map(file_, region::File::Access::kReadWrite, format::kLivePageOffset, format::kPageBytes);
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
   set(format::LiveWord::kSuperseded);
-  return true;
+  return {};
+}
+
+Error Replaced::check() const {
+  if (Error error = file_.check_descriptor(); !error.ok()) return error;
+  return state_lock_.check(file_);
 }
 
 void Replaced::set(std::uint64_t bits) const noexcept {

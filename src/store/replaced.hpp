@@ -19,8 +19,9 @@ namespace bfstore::store {
 // name in the destructor, no other file replaced it, and it continues as before.
 class Replaced {
  public:
-  // The file that has the name which `successor` is to get; nullptr if no file has. What is no filter is not written
-  // to. kInvalid if the two have one id: pages of the one would be taken for the other's.
+  // The file that has the name which `successor` is to get; nullptr if no file has. What has no live word is not
+  // written to. kInvalid if the two have one id: pages of the one would be taken for the other's. kBusy if a writer has
+  // a file open that this version cannot tell of its end.
   static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, const FileId& id,
                                                  std::uint32_t lock_timeout_ms);
 
@@ -28,6 +29,8 @@ class Replaced {
   Replaced& operator=(const Replaced&) = delete;
   ~Replaced();
 
+  // kLost if other code of this process closed the file's descriptor, or ended the lock that keeps writers out.
+  [[nodiscard]] Error check() const;
   [[nodiscard]] bool has_its_path() const noexcept { return file_.has_its_path(); }
   // Another handle of this process that wants to replace the file gets kBusy, and does not wait.
   void hold_for_long() const noexcept { file_.hold_for_long(); }
@@ -40,11 +43,12 @@ class Replaced {
  private:
   explicit Replaced(region::File file) : file_(std::move(file)) {}
   Result<bool> supersede(const FileId& successor, std::uint32_t lock_timeout_ms);
+  Error tell();
   void set(std::uint64_t bits) const noexcept;
 
   region::File file_;
-  std::optional<region::ScopedLock> state_lock_;
-  std::optional<region::Mapping> live_page_;  // if the file is a filter
+  region::MappedLock state_lock_;             // held for long, so no descriptor that other code closes may end it
+  std::optional<region::Mapping> live_page_;  // if the file has one
 };
 
 inline constexpr int kMostReopens = 100;  // for a path that other processes keep replacing

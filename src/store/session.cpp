@@ -95,6 +95,7 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
   if (is_shut()) return store::shut(file.path());
   if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
+  if (Error error = writers_lock_.check(file); !error.ok()) return error;
   if (opened_.live_word().load().has(format::LiveWord::kGone)) return superseded(file);
   return store::sync_and_store(opened_, update);
 }

@@ -54,6 +54,10 @@ class Session {
   // Every key is there: from now on the filter answers.
   Error finish_filling();
   [[nodiscard]] Result<bool> is_current() const;
+  // The descriptor with which the writers' lock ends, where other code can end it.
+  [[nodiscard]] const std::optional<region::DescriptorMark>& lock_ends_with() const noexcept {
+    return writers_lock_.ends_with();
+  }
   Error supersede();
   // Afterwards this session only reads.
   Error publish();

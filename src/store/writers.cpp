@@ -109,7 +109,7 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
   auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
   evidence->writer_alive = *writer_alive;
-  go_on(opened, *evidence);
+  if (Error error = go_on(opened, *evidence); !error.ok()) return error;
   const auto role = enter(opened, *evidence, options);
   if (!role) return role.error();
   auto held = hold_writers_lock(opened, kind);
@@ -122,6 +122,7 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
 // killed.
 Error leave(const OpenFile& opened, MappedLock& writers_lock) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  if (Error error = writers_lock.check(opened.file()); !error.ok()) return error;
   if (opened.live_word().load().has(format::LiveWord::kGone)) return {};
   if (Error error = ask_before_leaving(opened, writers_lock); !error.ok()) return error;
   const auto state_lock = opened.take(kStateLock);

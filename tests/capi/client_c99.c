@@ -383,7 +383,7 @@ static void bare_filters(void) {
   CHECK(bfs_bare_contains(buffer, bytes - 1, "three", 5) == 1 && bfs_bare_contains(NULL, bytes, "three", 5) == 1);
   CHECK(bfs_bare_contains(buffer, UINT64_MAX, "three", 5) == 1);
   CHECK(build_bare(buffer, bytes - 1, 0, keys, key_bytes, 3) == BFS_EINVAL);
-  CHECK(build_bare(buffer, bytes, 99, keys, key_bytes, 3) == BFS_ELAYOUT);
+  CHECK(build_bare(buffer, bytes, 99, keys, key_bytes, 3) == BFS_EINVAL);
   CHECK(build_bare(NULL, bytes, 0, keys, key_bytes, 3) == BFS_EINVAL);
   CHECK(build_bare(buffer, bytes, 0, NULL, key_bytes, 3) == BFS_EINVAL);
   CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 0); /* as it was */
@@ -393,7 +393,7 @@ static void bare_filters(void) {
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[1]) == 1);
   CHECK(bfs_bare_contains_digest(buffer, bytes, well_mixed(3)) == 0);
   CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 1); /* nobody knows its digest */
-  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EHASH);
+  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EINVAL);
   CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 2) == BFS_EINVAL);
   CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 0) == BFS_OK);
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 0);

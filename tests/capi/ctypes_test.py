@@ -259,13 +259,38 @@ class Arguments(Case):
                 ("BFS_EINVAL", {"capacity": 10, "bits_per_key": -1}),
                 ("BFS_EINVAL", {"num_bits": 512, "num_probes": 65}),
                 ("BFS_EINVAL", {"num_bits": 2**48 + 1, "num_probes": 1}),
-                ("BFS_ELAYOUT", {"capacity": 10, "layout": 3}), ("BFS_EHASH", {"capacity": 10, "hash": 4}),
+                ("BFS_EINVAL", {"capacity": 10, "layout": 3}), ("BFS_EINVAL", {"capacity": 10, "hash": 4}),
                 ("BFS_EINVAL", {"capacity": 10, "hash": "external", "seed": 1}),
                 ("BFS_EINVAL", {"capacity": 10, "note": b"n" * 1025}), ("BFS_EINVAL", {"capacity": 2**63}),
                 ("BFS_ESIZING", {"capacity": 10**9, "fpr": 1e-10}), ("BFS_ESIZING", {"capacity": 2**60, "fpr": 0.01})):
             with self.subTest(given=given):
                 self.fails(code, LIBRARY.bfs_create, self.path, bfs.options(**given))
                 self.assertEqual(os.listdir(self.folder), [], "something was left behind")
+
+    # A number that the caller gives is an argument. BFS_ELAYOUT and BFS_EHASH are of files that have such a number.
+    def test_an_unknown_number_and_a_field_without_its_flag_are_named(self):
+        keep, address = bfs.aligned_buffer(4096)
+        for wrong, words in (
+                ({"layout": 3}, [b"layout", b"3"]), ({"layout": 70000}, [b"layout", b"70000"]),
+                ({"hash": 4}, [b"hash", b"4"]), ({"hash": 70000}, [b"hash", b"70000"]),
+                ({"seed": 7}, [b"seed", b"BFS_OPTION_SEED"]),
+                ({"file_id": (ctypes.c_uint8 * 16)(0, 1)}, [b"file_id", b"BFS_OPTION_FILE_ID"])):
+            options, size = bfs.options(capacity=10), ctypes.c_uint64()
+            for name, value in wrong.items():
+                setattr(options, name, value)  # without the flag that bfs.options() would set
+            for call, before in ((LIBRARY.bfs_create, (self.path,)), (LIBRARY.bfs_format, (address, 4096))):
+                with self.subTest(call=call.__name__, wrong=wrong):
+                    handle, error = ctypes.c_void_p(), bfs.new_error()
+                    code = call(*before, byref(options), byref(handle), byref(error))
+                    self.assertEqual(code, CODES["BFS_EINVAL"])
+                    for word in words:
+                        self.assertIn(word, error.message)
+            error = bfs.new_error()
+            self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), byref(error)), CODES["BFS_EINVAL"])
+            for word in words:
+                self.assertIn(word, error.message)
+        self.assertEqual(os.listdir(self.folder), [], "something was left behind")
+        del keep
 
     def test_a_buffer_that_is_too_small_or_not_aligned_or_not_a_filter(self):
         options, size = bfs.options(capacity=100), ctypes.c_uint64()

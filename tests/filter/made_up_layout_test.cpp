@@ -149,7 +149,7 @@ TEST_CASE("a made-up layout has its name and what it can do, and is one of those
   Options options = made_up_options();
   options.layout = static_cast<Layout>(40001);
   const auto refused = Filter::required_bytes(options);
-  REQUIRE(refused.error().code == Code::kLayout);
+  REQUIRE(refused.error().code == Code::kInvalid);
   CHECK(refused.error().message.find("made-up") != std::string::npos);
 }
 

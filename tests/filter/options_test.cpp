@@ -203,10 +203,10 @@ TEST_CASE("each bad option is refused by its name, in files and in buffers, and 
   }
   options = of_capacity(100);
   options.layout = static_cast<Layout>(65535);
-  check_options_refused(options, Code::kLayout, {"layout", "blocked", "classic"});
+  check_options_refused(options, Code::kInvalid, {"layout", "blocked", "classic"});
   options = of_capacity(100);
   options.hash = static_cast<Hash>(65535);
-  check_options_refused(options, Code::kHash, {"hash", "xxh3", "external", "siphash"});
+  check_options_refused(options, Code::kInvalid, {"hash", "xxh3", "external", "siphash"});
   options = of_capacity(100);
   options.fpr = 1e-9;
   check_options_refused(options, Code::kSizing, {"1e-09", "classic"});

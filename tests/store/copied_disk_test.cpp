@@ -245,4 +245,54 @@ TEST_CASE("on xfs a writer does not share blocks with a reflink copy, neither of
   }
 }
 
+// The live word is in a page that a reflink shares: a store to it was SIGBUS.
+TEST_CASE(
+    "on xfs a file that shares its blocks is superseded when there is room for a page, and otherwise left alone") {
+  const SmallFilesystem small("xfs");
+  if (!small.there()) return;
+  const std::string path = small.file("f.bf");
+  CHECK(created(path, of_8_mib()).close().ok());
+  reflink(path, small.file("copy.bf"));
+  const std::string before = read_bytes(path);
+  const auto replace = [&](bool full) {
+    return in_child([&] {
+      Options options = small_options();
+      options.replace = options.unpublished = true;
+      auto fresh = Filter::create(path, options);
+      if (!fresh) return 20;
+      if (full) small.fill_up();
+      if (const Error error = fresh->supersede(); !error.ok()) return error.code == Code::kNoSpace ? kRefused : 21;
+      return fresh->publish().ok() ? kUsed : 22;
+    });
+  };
+  CHECK(replace(true) == kRefused);
+  CHECK(read_bytes(path) == before);
+  small.make_room();
+  CHECK(replace(false) == kUsed);
+  CHECK(read_bytes(small.file("copy.bf")) == before);
+}
+
+TEST_CASE("on xfs the copy of a superseded file is opened when there is room for a page, and otherwise refused") {
+  const SmallFilesystem small("xfs");
+  if (!small.there()) return;
+  const std::string path = small.file("copy.bf");
+  CHECK(created(small.file("f.bf"), of_8_mib()).close().ok());
+  set_live_word(small.file("f.bf"), look_at(small.file("f.bf")).live_word | format::LiveWord::kSuperseded);
+  reflink(small.file("f.bf"), path);
+  const std::string before = read_bytes(path);
+  const auto read = [&] {
+    return in_child([&] {
+      const auto reader = Filter::open(path, OpenMode::kRead);
+      return reader ? kUsed : reader.error().code == Code::kSuperseded ? kRefused : 20;
+    });
+  };
+  small.fill_up();
+  CHECK(read() == kRefused);
+  CHECK(use(path) == kRefused);
+  CHECK(read_bytes(path) == before);
+  small.make_room();
+  CHECK(read() == kUsed);
+  CHECK(use(path) == kUsed);
+}
+
 int main(int count, char** values) { return run_in_workshop(count, values, workshop); }

@@ -299,3 +299,38 @@ TEST_CASE("threads ask while the file is replaced two hundred times: no wrong no
   CHECK(lines_of_maps_with(dir.path()) <= 2);  // of one file, be it deleted; a page of its own may divide it
   CHECK(descriptors() == descriptors_before);
 }
+
+// Poisoned comes before superseded where both are said, so the handle stayed on its file for good.
+TEST_CASE("a handle whose file was poisoned follows to the file that takes its place, and is in doubt until then") {
+  for (const bool by_moving : {false, true}) {
+    CAPTURE(by_moving);
+    for (const AskForm& form : ask_forms()) {
+      CAPTURE(form.name);
+      TempDir dir(memory_folder());
+      publish(dir.file(), {1});
+      const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
+      set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
+      CHECK(form.ask(filter, kNobody, kSome) == kSome);
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      CHECK(form.ask(filter, kNobody, kSome) == kSome);
+      CHECK(filter.health() == Code::kPoisoned);
+      by_moving ? move_over(dir.file(), {1, 2}) : publish(dir.file(), {1, 2});
+      CHECK(form.ask(filter, 2, kSome) == kSome);
+      CHECK(follows(form, filter));
+      CHECK(filter.health() == Code::kOk);
+      CHECK(form.ask(filter, 2, kSome) == kSome);
+      CHECK(*filter.is_current());
+    }
+  }
+}
+
+TEST_CASE("is_current follows from a poisoned file at once") {
+  TempDir dir(memory_folder());
+  publish(dir.file(), {1});
+  const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
+  publish(dir.file(), {1, 2});
+  CHECK(*filter.is_current());
+  CHECK(answers_no(filter));
+  CHECK(maybes(filter, 2, 0, kSome) == kSome);
+}

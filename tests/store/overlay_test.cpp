@@ -2,15 +2,19 @@
 // the copy in the upper one. So a reader has to open that copy.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mounts.hpp"
 #include "support.hpp"
@@ -55,6 +59,26 @@ class Overlay {
 };
 
 bool is_copied_up() { return access((layers + "/upper/filter.bf").c_str(), F_OK) == 0; }
+
+// A key in memory that is read for the first time: what happens then happens in the middle of a batch.
+constexpr std::size_t kTrapBytes = 4096;
+char* trap = nullptr;
+
+void lose_descriptors(int) {
+  closefrom(3);
+  mprotect(trap, kTrapBytes, PROT_READ);
+}
+
+// The writers' lock is on the description that locks a byte of the range (proc(5), fdinfo).
+bool close_the_lock_of_the_first_writer() {
+  for (int number = 3; number < 256; ++number) {
+    std::ifstream info("/proc/self/fdinfo/" + std::to_string(number));
+    for (std::string line; std::getline(info, line);) {
+      if (line.rfind("lock:", 0) == 0 && line.find("OFDLCK") != std::string::npos) return close(number) == 0;
+    }
+  }
+  return false;
+}
 
 bool make_layers(const std::string& folder) {
   if (!own_mounts() || mount("none", folder.c_str(), "tmpfs", 0, "size=16m") != 0) return false;
@@ -146,6 +170,87 @@ TEST_CASE("on an overlay a writer has its lock as long as it lives") {
     CHECK(state_of(path) == FileState::kClean);
   }
   CHECK(remove(made.c_str()) == 0);
+}
+
+// There the lock ends with a descriptor, which other code may close. Two exclusive writers would lose each other's
+// keys, and a file that says clean would be written to.
+TEST_CASE("on an overlay a writer that lost its lock with its descriptors adds nothing more, and says why") {
+  const Overlay overlay(true);
+  for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
+    CAPTURE(static_cast<int>(mode));
+    CHECK(in_child([&] {
+            auto writer = Filter::open(merged(), mode);
+            if (!writer || !writer->add(key_of(1, 0)).ok()) return 1;
+            closefrom(3);
+            if (writer->add(key_of(1, 1)).ok()) return 2;
+            if (writer->health() != Code::kPoisoned) return 3;
+            if (writer->add(key_of(1, 2)).code() != Code::kPoisoned) return 4;
+            const std::string_view keys[] = {"one", "two"};
+            if (writer->add_keys(Keys::views(keys)).ok()) return 5;
+            auto next = Filter::open(merged(), OpenMode::kExclusive);
+            if (!next || !next->add(key_of(2, 0)).ok() || next->health() != Code::kOk) return 6;
+            if (writer->sync({.owner = 1, .mark = 2}).code != Code::kLost) return 7;
+            if (writer->close().code != Code::kLost) return 8;
+            if (!next->add(key_of(2, 1)).ok() || !next->close().ok()) return 9;
+            return inspect(merged(), false)->state == FileState::kClean ? 0 : 10;
+          }) == 0);
+  }
+  const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
+  CHECK(maybes(reader, 1, 0, 1) == 1);
+  CHECK(maybes(reader, 2, 0, 2) == 2);
+}
+
+// The plain stores of an exclusive writer could take away bits of a writer that was let in meanwhile.
+TEST_CASE("on an overlay an exclusive writer that loses its lock in the middle of a batch poisons the file") {
+  const Overlay overlay(true);
+  CHECK(in_child([&] {
+          auto writer = Filter::open(merged(), OpenMode::kExclusive);
+          trap = static_cast<char*>(mmap(nullptr, kTrapBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+          if (!writer || trap == MAP_FAILED) return 1;
+          struct sigaction losing {};
+          losing.sa_handler = lose_descriptors;
+          if (sigaction(SIGSEGV, &losing, nullptr) != 0) return 2;
+          std::vector<std::string_view> keys(1000, "key");
+          keys[500] = {trap, 8};
+          if (writer->add_keys(Keys::views(keys)).code() != Code::kPoisoned) return 3;
+          return inspect(merged(), false)->state == FileState::kPoisoned ? 0 : 4;
+        }) == 0);
+}
+
+// The descriptor of the lock alone: the file's own is there, and a sync by it would have worked.
+TEST_CASE(
+    "on an overlay a writer that lost the descriptor of its lock alone leaves the file to those that have theirs") {
+  const Overlay overlay(true);
+  CHECK(in_child([&] {
+          auto writer = Filter::open(merged(), OpenMode::kWrite);
+          if (!writer || !writer->add(key_of(1, 0)).ok()) return 1;
+          auto other = Filter::open(merged(), OpenMode::kWrite);
+          if (!other) return 2;
+          if (!close_the_lock_of_the_first_writer()) return 3;
+          if (writer->add(key_of(1, 1)).ok()) return 4;
+          if (writer->sync({.owner = 1, .mark = 2}).code != Code::kLost) return 5;
+          if (writer->close().code != Code::kLost) return 6;
+          if (!other->add(key_of(2, 0)).ok() || other->health() != Code::kOk || !other->close().ok()) return 7;
+          return inspect(merged(), false)->state == FileState::kClean ? 0 : 8;
+        }) == 0);
+  CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 1, 0, 1) == 1);
+}
+
+// A superseder on an overlay keeps a descriptor, too.
+TEST_CASE("on an overlay a superseder that lost its lock replaces nothing") {
+  const Overlay overlay(true);
+  CHECK(in_child([&] {
+          Options options = small_options();
+          options.replace = options.unpublished = true;
+          auto fresh = Filter::create(merged(), options);
+          if (!fresh || !fresh->supersede().ok()) return 1;
+          closefrom(3);
+          auto late = Filter::open(merged(), OpenMode::kWrite);
+          if (!late || !late->add(key_of(2, 0)).ok()) return 2;
+          if (fresh->publish().ok()) return 3;
+          return late->health() == Code::kOk && late->close().ok() ? 0 : 4;
+        }) == 0);
+  CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 2, 0, 1) == 1);
 }
 
 // A process that has the lower layer's file open does not see what happens to the upper one.

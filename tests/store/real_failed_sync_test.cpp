@@ -120,6 +120,31 @@ TEST_CASE("a recovery writes what the system takes for written, so that dropping
   recover_by_the_mark(full.paths[0]);
 }
 
+// The kernel tells each open file of the failure by itself. The reader cannot know that a recovery came after it.
+TEST_CASE(
+    "a reader that was open when a write failed may poison the file once more after the recovery, and not twice") {
+  FullDisk full("xfs");
+  if (full.disk == nullptr) return;
+  const std::string& path = full.paths[0];
+  const Filter reader = opened(Filter::open(path, OpenMode::kRead));
+  {
+    Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+    add_keys(writer, 1, kBefore, kAll - kBefore);
+    REQUIRE(writer.sync({.owner = 1, .mark = kAll}).code == Code::kPoisoned);
+    CHECK_FALSE(writer.close().ok());
+  }
+  full.backing.grow_again();
+  recover_by_the_mark(path);
+  CHECK(maybes(reader, 1, 0, kAll) == kAll);
+  static_cast<void>(reader.is_current());
+  CHECK(reader.health() == Code::kPoisoned);
+  CHECK(open_code(path, OpenMode::kRead) == Code::kPoisoned);
+  recover_by_the_mark(path);
+  CHECK(reader.is_current().value());
+  CHECK(reader.health() == Code::kOk);
+  CHECK(maybes(reader, 1, 0, kAll) == kAll);
+}
+
 TEST_CASE("what a device could not take of a killed writer's keys is not adopted, on ext4") {
   fail_behind_a_killed_writer("ext4", false);
 }

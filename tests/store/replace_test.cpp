@@ -1,5 +1,7 @@
 // A new file replaces one that others have open: no process continues with the old one without learning of it.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -33,6 +35,34 @@ bool current(const Filter& filter) {
 void check_superseded(const Filter& reader) {
   CHECK(reader.health() == Code::kSuperseded);
   for (const AskForm& form : ask_forms()) CHECK(form.ask(reader, kNobody, kSome) == kSome);
+}
+
+// What a first page may be that this version refuses, or believes wrongly: the handles that are open do not look at it.
+struct FirstPage {
+  std::string name;
+  std::uint64_t offset;
+  std::string bytes;
+};
+
+std::vector<FirstPage> bad_first_pages() {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  return {{"of a later version", format::kVersionMajorField.offset, std::string("\x02", 1)},
+          {"with another seed", format::kSeedField.offset, "damaged!"},
+          {"of zeros", 0, std::string(format::kPageBytes, '\0')},
+          {"of another filter", 0, read_bytes(dir.file()).substr(0, format::kPageBytes)}};
+}
+
+// Closes every descriptor of this process that leads to the file, as a program does that closes a number twice. Returns
+// the last of them, or -1.
+int close_descriptors_of(const std::string& path) {
+  int last = -1;
+  for (int number = 3; number < 256; ++number) {
+    std::error_code failed;
+    const auto there = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), failed);
+    if (!failed && there == path && close(number) == 0) last = number;
+  }
+  return last;
 }
 
 }  // namespace
@@ -222,4 +252,80 @@ TEST_CASE("a file that was moved to the name before another replaces it, unasked
   CHECK(fresh.publish().ok());
   check_superseded(writer);
   CHECK(writer.add(key_of(1, 1)).code() == Code::kSuperseded);
+}
+
+// They went on with the old file: keys that were in the new file alone were answered "no".
+TEST_CASE("handles of a file whose first page is damaged, or of a later version, are told that it is replaced") {
+  for (const FirstPage& page : bad_first_pages()) {
+    CAPTURE(page.name);
+    TempDir dir;
+    Filter writer = created(dir.file());
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    write_bytes(dir.file(), page.offset, page.bytes);
+    CHECK(answers_no(reader));
+    Filter fresh = created(dir.file(), replacing());
+    add_keys(fresh, 2, 0, kSome);
+    check_superseded(reader);
+    check_superseded(writer);
+    CHECK(writer.add(key_of(3, 0)).code() == Code::kSuperseded);
+  }
+}
+
+TEST_CASE("a file with a damaged first page goes on when it was superseded and is not replaced") {
+  for (const FirstPage& page : bad_first_pages()) {
+    CAPTURE(page.name);
+    TempDir dir;
+    const Filter writer = created(dir.file());
+    write_bytes(dir.file(), page.offset, page.bytes);
+    {
+      Filter fresh = created(dir.file(), replacing_later());
+      CHECK(fresh.supersede().ok());
+      check_superseded(writer);
+    }
+    CHECK(writer.health() == Code::kOk);
+    CHECK(answers_no(writer));
+  }
+}
+
+// A later version may keep its live word elsewhere, or give it another meaning: its handles cannot be told.
+TEST_CASE("a file of a later version without a live word of this one is not replaced while a writer has it open") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  write_bytes(dir.file(), format::kVersionMajorField.offset, std::string("\x02", 1));
+  set_live_word(dir.file(), 0);
+  const std::string before = read_bytes(dir.file());
+  CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
+  CHECK(read_bytes(dir.file()) == before);
+  writer.abandon();
+  CHECK(created(dir.file(), replacing()).close().ok());
+}
+
+// The lock was gone with the descriptor, and the number led to the same file again. So another process continued with
+// the old file, had its adds acknowledged, and the new file, which lacked them, replaced it.
+TEST_CASE("no process adds to a superseded file though other code closed the descriptors of it, and none replaces it") {
+  for (const bool number_is_used_again : {false, true}) {
+    CAPTURE(number_is_used_again);
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    CHECK(in_child([&] {
+            auto fresh = Filter::create(dir.file(), replacing_later());
+            if (!fresh || !fresh->supersede().ok()) return 1;
+            const int number = close_descriptors_of(dir.file());
+            if (number < 0) return 2;
+            if (number_is_used_again) {
+              const int own = open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
+              if (own != number && (dup2(own, number) != number || close(own) != 0)) return 3;
+            }
+            if (in_child([&] {
+                  auto late = Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 50});
+                  return late.ok() && late->add(key_of(2, 0)).ok() ? 1 : 0;
+                }) != 0)
+              return 4;
+            if (fresh->publish().code != Code::kLost) return 5;
+            return fresh->close().ok() ? 0 : 6;
+          }) == 0);
+    Filter old = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    add_keys(old, 2, 0, kSome);
+    CHECK(answers_no(old));
+  }
 }
