@@ -128,7 +128,7 @@ class Save(Case):
         threads = [threading.Thread(target=each) for each in (follow, ask)]
         for thread in threads:
             thread.start()
-        for number in range(1, 400):
+        for number in range(1, 250):
             publish(number)
         over.set()
         for thread in threads:

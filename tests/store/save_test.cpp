@@ -554,7 +554,7 @@ TEST_CASE(
       };
       CHECK((saves ? filter.save(dir.file("copy")) : filter.dump(buffer)).code == Code::kPoisoned);
       CHECK(told);
-      CHECK_FALSE(Filter::load(buffer).ok() == !saves);
+      if (afterwards && !saves) CHECK_FALSE(Filter::load(buffer).ok());
       CHECK(dir.names().empty());
       CHECK(filter.publish().code == Code::kPoisoned);
       CHECK(dir.names().empty());

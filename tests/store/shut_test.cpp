@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <bfstore/seal.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -411,6 +412,7 @@ TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or i
       threads.emplace_back([&] {
         std::vector<std::byte> buffer(300'000);
         work([&] {
+          std::fill(buffer.begin(), buffer.end(), std::byte{0});
           const Error error = filter.dump(buffer);
           const auto loaded = Filter::load(buffer);
           if (loaded.ok() != error.ok() || (loaded.ok() && maybes(*loaded, 1, 0, kMany) != kMany)) ++wrong;
