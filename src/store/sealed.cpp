@@ -126,9 +126,10 @@ void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& 
     append(ranges, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
 }
 
-bool counters_as_sealed(const OpenFile& opened) {
-  const auto header = read_header(opened.file());
-  return header && keys_added_in(*header) == opened.identity().seal->keys_added;
+bool header_as_sealed(const SealedBytes& sealed) {
+  std::vector<DamagedRange> damaged;
+  append_header_damage(damaged, sealed);
+  return damaged.empty();
 }
 
 bool checksums_as_sealed(const SealedBytes& sealed) {
@@ -172,7 +173,8 @@ Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile&
     if (Error error = made.file().write_at(*chunk, offset); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number), format::chunk_checksum(*chunk, number, sealed));
   }
-  const bool all_as_sealed = !known || (counters_as_sealed(source) && checksums_as_sealed(sealed_bytes(source)));
+  const bool all_as_sealed =
+      !known || (header_as_sealed(sealed_bytes(source)) && checksums_as_sealed(sealed_bytes(source)));
   if (!all_as_sealed) return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
   return checksums;
 }
