@@ -615,11 +615,12 @@ int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, 
     if (const Error wrong = check_flags("bfs_dump", flags, kFlagsOfDump); !wrong.ok()) return report(error, wrong);
     const bfstore::DumpOptions options{.bare = (flags & BFS_OPEN_BARE) != 0,
                                        .same_file_id = (flags & BFS_OPTION_FILE_ID) != 0};
+    if (buffer != nullptr)
+      return report(error, filter->filter.dump({static_cast<std::byte*>(buffer), buffer_bytes}, options, out_bytes));
     const auto bytes = filter->filter.dumped_bytes(options);
     if (!bytes) return report(error, bytes.error());
-    if (out_bytes != nullptr) *out_bytes = *bytes;
-    if (buffer == nullptr) return BFS_OK;
-    return report(error, filter->filter.dump({static_cast<std::byte*>(buffer), buffer_bytes}, options));
+    *out_bytes = *bytes;
+    return BFS_OK;
   });
 }
 
@@ -851,7 +852,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out,
     all.seed = stats.shape.seed;
     all.body_bytes = stats.body_bytes;
     all.keys_added = stats.keys_added;
-    all.health = number_of(filter->filter.health());
+    all.health = number_of(stats.health);
     all.saturated = stats.saturated ? 1 : 0;
     if (stats.fill) {
       all.has_fill = 1;

@@ -223,7 +223,8 @@ typedef struct bfs_filter bfs_filter;
  * answer "maybe" with and without a guard.
  *
  * Hostile files.  BFS_OPEN_COPY reads the file into memory of this process and does not map it.  What happens to the
- * file later (truncation, I/O errors, new keys) does not reach the handle.  BFS_ENOMEM if the file is larger than the
+ * file later (truncation, I/O errors, new keys) does not reach the handle.  Opening it waits for a sync that is under
+ * way, and reads the file again if it was recovered meanwhile.  BFS_ENOMEM if the file is larger than the
  * memory that the system has available; memory limits of containers are not asked.  BFS_ELOST if it was truncated
  * meanwhile. */
 
@@ -618,15 +619,16 @@ BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
 /* Ends the work of a handle that other threads use, and frees nothing: they may be in calls, and may begin more, until
  * bfs_close frees the handle.  For a language or a host that cannot know when the last call has returned.  From now on
- * lookups answer "maybe" (bfs_contains: 1), bfs_health is BFS_ESHUT, and adds, syncs and questions about the file are
- * BFS_ESHUT (bfs_get_mark: 0).  Every add that returned 0 or more is in the file.  A writer syncs, marks the file clean
- * if it is the last one, and lets go of its locks, as in bfs_close; this returns why not.  The handle is shut all the
- * same, unless no memory was left for that: bfs_health tells.  A handle that was shut is BFS_OK.  An unpublished file
- * is not published any more, and vanishes with bfs_close.  The child of a fork shuts its own copy of the handle alone.
- * A buffer is BFS_EINVAL: its memory is the caller's.
+ * lookups answer "maybe" (bfs_contains: 1), bfs_health is BFS_ESHUT, and adds, syncs, copies and questions about the
+ * file are BFS_ESHUT (bfs_get_mark: 0), also a bfs_save or bfs_dump that has begun.  Every add that returned 0 or more
+ * is in the file.  A writer syncs, marks the file clean if it is the last one, and lets go of its locks, as in
+ * bfs_close; this returns why not.  The handle is shut all the same, unless no memory was left for that: bfs_health
+ * tells.  A handle that was shut is BFS_OK.  An unpublished file is not published any more, and vanishes with
+ * bfs_close.  The child of a fork shuts its own copy of the handle alone.  A buffer is BFS_EINVAL: its memory is the
+ * caller's.
  * Waits: a writer, for calls of other threads that sync or (exclusive) add, for two locks and for the disk.
- * Codes: EINVAL, EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, EFAULT,
- * ENOMEM. */
+ * Codes: EINVAL, EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST,
+ * ESUPERSEDED (replaced at that moment), EFAULT, ENOMEM. */
 BFS_API int32_t bfs_shut(bfs_filter* filter, bfs_error* error);
 
 /* Frees the handle as if its process had been killed, for finalizers: waits for no lock and no disk.  Nothing that was
@@ -639,7 +641,10 @@ BFS_API void bfs_abandon(bfs_filter* filter);
 /* Makes a new file of the filter, which may be a file, a range of one, or in a buffer: the same bits, shape, seed,
  * secret, note, marks and count of keys.  The complete, durable, clean file appears under its name, or nothing does.
  * Other threads and processes may add meanwhile.  The new file has every key up to its marks, and every key whose add
- * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.  A buffer has no marks
+ * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.  The kernel is asked
+ * before and after the bits are read whether it failed to write pages of the file, which it may have dropped.  A handle
+ * that does not ask (BFS_OPEN_NO_WRITE, BFS_OPEN_FD) saves a file that is closed, and one in use is BFS_EBUSY.  A page
+ * that cannot be read is an error, and no SIGBUS.  A buffer has no marks
  * and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of a bare filter n and p
  * are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The new file of a sealed one
  * is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates the damage (then
@@ -647,10 +652,12 @@ BFS_API void bfs_abandon(bfs_filter* filter);
  * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
  * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID, BFS_OPTION_FILLING (the new file answers "maybe" until its owner has
  * compared its mark with the log and has called bfs_finish_filling: so an older state takes its place safely).
- * Waits: with BFS_OPTION_REPLACE, for each lock of the file that is replaced.
- * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EPOISONED,
- * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and ENOTREGULAR, ESYMLINK of what is
- * replaced. */
+ * Waits: as long as the handle waits for locks, for a sync of the filter's file that is under way, by another thread or
+ * process; with BFS_OPTION_REPLACE, for each lock of the file that is replaced.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (also: recovered while it was copied; or in use, and the handle writes
+ * nothing), EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFORKED, EFILESYSTEM, EUNCLEAN (a process was killed while it
+ * synced), EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and ENOTREGULAR,
+ * ESYMLINK of what is replaced. */
 BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_options* options,
                                    bfs_error* error);
 
@@ -660,10 +667,11 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, c
  * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
  * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
  * written.
+ * A handle of BFS_OPEN_FOLLOW may need another number of bytes in each call: take the one of this call.
  * Flags: BFS_OPEN_BARE, BFS_OPTION_FILE_ID.
- * Waits for no lock.
- * Codes: EINVAL, ENOMEM, ESYSTEM, ESIZING, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING,
- * EFAULT, EDAMAGED, ESLOTS. */
+ * Waits: as bfs_save without BFS_OPTION_REPLACE.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EFORKED, ESHUT, EUNCLEAN, EPOISONED, ELOST,
+ * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
 BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags,
                                    uint64_t* out_bytes, bfs_error* error);
 
@@ -686,9 +694,9 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * The m of `from` is that of `into`, or a multiple of it: then `from` is folded while it is read.  No mark is taken
  * over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an estimate of the
  * new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
- * Waits for no lock.
- * Codes: EINVAL, ENOMEM, ESYSTEM, EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EPOISONED, ELOST, ERECOVERING,
- * ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
+ * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
+ * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
 BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
 
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
@@ -706,10 +714,12 @@ BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, const bfs_c
 
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
  * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
- * `capacity` of them, ascending.  A range that cannot be read is damaged.
+ * `capacity` of them, ascending.  A range that cannot be read is damaged, and so are state slots and a live word that
+ * say another state than a sealed file has.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Writes
+ * nothing, and takes no lock: a file that is being replaced is verified like any other.
  * Flags: 0 or BFS_OPEN_NOFOLLOW.
  * Waits for no lock.
- * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ELOST, ENOTSEALED, every malformed code. */
+ * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ENOTSEALED, every malformed code. */
 BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t capacity,
                                      bfs_error* error);
 

@@ -85,8 +85,10 @@ class Filter {
 
   // Writes the same into memory at any address, of which it needs dumped_bytes(), as an embedded filter or in the bare
   // form. kInvalid if that cannot hold it: a note, a seed, a secret, or an m that is not a whole number of words. On an
-  // error no whole filter was written. Neither form has room for marks: see list_marks(), before this.
-  Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}) const;
+  // error no whole filter was written. Neither form has room for marks: see list_marks(), before this. `bytes` becomes
+  // how many bytes it needs, also if the buffer has fewer: a handle that follows its path may need another number
+  // later.
+  Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}, std::uint64_t* bytes = nullptr) const;
   [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
 
   // Takes in every key of `from`, wherever that is (a file in use, a range, a buffer), while others may add to both: a

@@ -33,14 +33,14 @@ struct DamagedRange {
 struct Verification {
   std::uint64_t num_chunks = 0;          // of 64 KiB each, except the last one
   std::uint64_t num_damaged_chunks = 0;  // chunks with other bytes than those that were sealed, or unreadable
-  // Ascending, not touching each other: runs of damaged chunks, and damage outside the chunks, in the checksums
-  // themselves and the counters of keys added. Empty if the file is as it was sealed.
+  // Ascending, not touching each other: runs of damaged chunks, and damage of the checksums, of the counters of keys
+  // added, and of slots or live word that say another state than a sealed file has. Empty if it is as it was sealed.
   std::vector<DamagedRange> damaged;
 };
 
 // Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
-// checksums. Writes nothing. Any thread may call it. No secret is needed. kNotSealed if it has no checksums. A bad
-// header is an error, as when the file is opened. A symbolic link is followed, unless `no_follow` (then kSymlink).
+// checksums. Takes no lock, and writes nothing. Any thread may call it. No secret is needed. kNotSealed if it has none,
+// whatever its state. A bad header is an error. A symbolic link is followed, unless `no_follow` (then kSymlink).
 Result<Verification> verify(const std::string& path, bool no_follow = false);
 
 }  // namespace bfstore

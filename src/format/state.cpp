@@ -113,6 +113,7 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   put(page, kMountField, slot.place.mount);
   put(page, kRecoveredField, slot.recovered);
   put(page, kFillingField, std::uint32_t{slot.filling ? 1U : 0U});
+  put(page, kRecoveriesField, slot.recoveries);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const LogPosition& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
@@ -141,6 +142,7 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   slot.place.mount = get<std::uint64_t>(page, kMountField);
   slot.recovered = get<std::uint64_t>(page, kRecoveredField);
   slot.filling = get<std::uint32_t>(page, kFillingField) != 0;
+  slot.recoveries = get<std::uint32_t>(page, kRecoveriesField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (LogPosition& lane : slot.lanes) {
     lane.owner = base::load<std::uint64_t>(lane_at);
@@ -184,7 +186,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot is a problem of its own
     zero = zero && recovered_is_possible(slot) && filling_is_possible(slot) &&
-           get<std::uint32_t>(slot, kNumSlicesField) == 1 && zero_between(slot, kFillingField, kLanesField) &&
+           get<std::uint32_t>(slot, kNumSlicesField) == 1 && zero_between(slot, kRecoveriesField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

@@ -28,12 +28,14 @@ inline constexpr Field kInodeMarkField{"inode_mark", 48, 8};
 inline constexpr Field kMountField{"mount", 56, 8};
 inline constexpr Field kRecoveredField{"recovered", 64, 8};
 inline constexpr Field kFillingField{"filling", 72, 4};
+inline constexpr Field kRecoveriesField{"recoveries", 76, 4};
 inline constexpr std::size_t kLaneBytes = 24;
 inline constexpr Field kLanesField{"lanes", 128, kNumLanes* kLaneBytes};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField,  kStateField,   kNumSlicesField, kBootIdField,
-                                        kDeviceField,    kInodeField,   kInodeMarkField, kMountField,
-                                        kRecoveredField, kFillingField, kLanesField,     kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField,    kStateField,   kNumSlicesField,  kBootIdField,
+                                        kDeviceField,      kInodeField,   kInodeMarkField,  kMountField,
+                                        kRecoveredField,   kFillingField, kRecoveriesField, kLanesField,
+                                        kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
@@ -52,9 +54,10 @@ struct Slot {
   std::uint64_t sequence = 0;
   SlotState state = SlotState::kClean;
   std::uint32_t num_slices = 1;
-  Place place;                  // where the file became dirty
-  std::uint64_t recovered = 0;  // bit i: the owner of lane i has added again what came after its mark
-  bool filling = false;         // its builder has not yet added every key: each answer is "maybe"
+  Place place;                   // where the file became dirty
+  std::uint64_t recovered = 0;   // bit i: the owner of lane i has added again what came after its mark
+  bool filling = false;          // its builder has not yet added every key: each answer is "maybe"
+  std::uint32_t recoveries = 0;  // that were begun, modulo 2^32: a file in doubt is good again only after another one
   std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,8 @@ namespace bip = boost::interprocess;
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kMostCovers = 16'384;  // each of at most 2 MiB of damage
+constexpr const char* kUnreadable =
+    ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it.";
 
 // What Boost needs of an object that it maps.
 struct Mappable {
@@ -244,6 +247,20 @@ std::uint64_t Mapping::huge_page_bytes() const {
   return sum;
 }
 
+// The kernel copies, and returns an error where an access of this process would be a signal.
+Error Mapping::read(std::span<std::byte> into, std::uint64_t offset) const {
+  const iovec to{into.data(), into.size()};
+  const iovec from{data() + offset, into.size()};
+  const ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  if (got >= 0 && static_cast<std::size_t>(got) == into.size()) return {};
+  if (got < 0 && (errno == ENOSYS || errno == EPERM)) {  // a sandbox forbids the call
+    if (Error error = populate(offset, into.size()); !error.ok()) return error;
+    std::memcpy(into.data(), data() + offset, into.size());
+    return {};
+  }
+  return Error{Code::kFault, got < 0 ? errno : EFAULT, held_->path + kUnreadable};
+}
+
 Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t first = base::round_down(offset, page);
@@ -251,9 +268,7 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   const std::uint64_t length = offset + bytes - first;
   if (held_->copy.ok() || madvise(from, length, MADV_POPULATE_READ) == 0) return {};
   if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
-    return Error{Code::kFault, errno,
-                 held_->path +
-                     ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it."};
+    return Error{Code::kFault, errno, held_->path + kUnreadable};
   }
   // Linux before 5.14: the read is begun and not waited for.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};

@@ -59,6 +59,10 @@ class Mapping {
   // (kFault), not SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t offset, std::uint64_t bytes) const;
 
+  // Copies bytes of the mapping. A page that cannot be read is an error (kFault), and neither SIGBUS nor a fault that a
+  // guard notices. For bytes of which no word is more than a part of the whole: words may be torn.
+  [[nodiscard]] Error read(std::span<std::byte> into, std::uint64_t offset) const;
+
   // From now on every bit there is 1, in this mapping only. `offset` is a multiple of the page size. If the range ends
   // in the middle of a page, so does the mapping. Takes 2 MiB of memory, however much is covered. kDamaged after 16,384
   // pieces of up to 2 MiB.

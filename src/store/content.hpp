@@ -1,5 +1,6 @@
 // What a filter is, wherever it is, and reading it for a copy in another form while others may add to it: content_of(),
-// then each_piece_of_body(), then check_copyable(). `Core` is Filter::Core.
+// then each_piece_of_body(), then check_copied(). `Core` is Filter::Core, and one for all three: a handle that follows
+// its path has another one at another time.
 #pragma once
 
 #include <algorithm>
@@ -28,39 +29,42 @@ struct Content {
   std::array<LogPosition, format::kNumLanes> lanes{};  // none where the filter keeps no marks
   std::uint64_t keys_added = 0;                        // 0 where it has no counter
   bool has_file_id = true;
+  Moment moment{};  // of a file, before its first bit is read
 };
 
-// An error where the filter is in doubt, or is the parent's. The kernel is asked for failed writes: it may have dropped
-// bits of its pages.
+// What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
+// failed writes: it may have dropped bits of its pages.
 template <class Core>
-Error check_copyable(const Core& core) {
+Result<Moment> moment_of(const Core& core) {
   const Session* const session = core.session.get();
   if (!core.born.here()) return forked(session->file().file());  // what is in no file is at home everywhere
-  if (session != nullptr) session->check_writeback();
-  if (session != nullptr && !session->file().mapping().is_copy()) {
-    if (Error error = session->file().check_file_is_whole(); !error.ok()) return error;
+  Result<Moment> found = session != nullptr ? session->moment_for_copy() : Result<Moment>(Moment{});
+  if (!found) return found;
+  if (core.range != nullptr) {
+    if (Error error = core.range->check_readable(); !error.ok()) return error;
   }
   std::atomic_thread_fence(std::memory_order_acquire);  // after the bits, as in a lookup
   const Code code = core.health();
-  if (code == Code::kOk) return {};
+  if (code == Code::kOk) return found;
   const std::string name = session != nullptr ? session->file().file().path() : "the filter";
   return base::fail(code, name + ": not copied, for it is in doubt: " + code_text(code));
 }
 
 // Identity and marks.
 template <class Core>
-Result<Content> content_without_counter(const Core& core) {
+Result<Content> content_at(const Core& core, const Moment& moment) {
   Content found;
   if (core.session != nullptr) {
-    const auto slot = core.session->slot_for_copy();
-    if (!slot) return slot.error();
     found.identity = core.session->file().identity();
-    found.lanes = slot->lanes;
+    found.lanes = moment.slot.lanes;
+    found.keys_added = moment.keys_added;
+    found.moment = moment;
   } else if (core.range != nullptr) {
     found.identity = core.range->embedded().identity;
   } else if (core.own_identity) {
     found.identity = *core.own_identity;
     if (core.loaded != nullptr && core.loaded->slot) found.lanes = core.loaded->slot->lanes;
+    found.keys_added = core.keys_added();
   } else {
     const auto shape = with_a_promise(core.shape);
     if (!shape) return shape.error();
@@ -75,12 +79,21 @@ Result<Content> content_without_counter(const Core& core) {
 // meanwhile. The fence is for machines whose loads may overtake each other.
 template <class Core>
 Result<Content> content_of(const Core& core) {
-  if (Error error = check_copyable(core); !error.ok()) return error;
-  auto found = content_without_counter(core);
-  if (!found) return found;
-  found->keys_added = core.keys_added();
+  const auto moment = moment_of(core);
+  if (!moment) return moment.error();
+  auto found = content_at(core, *moment);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return found;
+}
+
+// After the last bit was read.
+template <class Core>
+Error check_copied(const Core& core, const Content& content) {
+  const auto moment = moment_of(core);
+  if (!moment) return moment.error();
+  if (nothing_between(content.moment.slot, moment->slot)) return {};
+  return base::fail(Code::kBusy, core.session->file().file().path() +
+                                     ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
 }
 
 // Other threads and processes set bits of these words meanwhile.
@@ -91,15 +104,17 @@ inline void copy_words(const std::uint64_t* words, std::span<std::byte> into) no
   }
 }
 
-// A file is read through its descriptor: what cannot be read is an error then, and no signal. But a copy in memory, and
-// the ones that cover the damage of a sealed file, are in the mapping alone.
+// A file is read through its descriptor, and a range of one by the kernel: what cannot be read is an error then, and no
+// signal. A copy in memory is in the mapping alone.
 template <class Core>
 Error read_body(const Core& core, std::span<std::byte> into, std::uint64_t offset) {
-  const OpenFile* const opened = core.session != nullptr ? &core.session->file() : nullptr;
-  if (opened == nullptr || opened->mapping().is_copy() || opened->identity().seal) {
+  const region::Mapping* const mapping = core.mapping();
+  if (mapping == nullptr || mapping->is_copy()) {
     copy_words(core.words + offset / sizeof *core.words, into);
     return {};
   }
+  if (core.range != nullptr) return core.range->read_body(into, offset);
+  const OpenFile* const opened = &core.session->file();
   const auto got = opened->file().read_at(into, opened->identity().body_offset + offset);
   if (!got) return got.error();
   if (*got == into.size()) return {};
@@ -109,9 +124,8 @@ Error read_body(const Core& core, std::span<std::byte> into, std::uint64_t offse
 // Calls take(offset in the body, piece) for all of it, in order, until that is an error.
 template <class Core, class Take>
 Error each_piece_of_body(const Core& core, Take take) {
-  if (core.session != nullptr) {
-    if (Error error = check_damage_is_covered(core.session->file()); !error.ok()) return error;
-  }
+  if (core.session != nullptr && core.session->file().identity().seal)
+    return each_sealed_piece(core.session->file(), take);
   constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;
   std::vector<std::byte> memory(std::min(kPieceBytes, core.body_bytes));
   for (std::uint64_t offset = 0; offset < core.body_bytes; offset += memory.size()) {

@@ -130,6 +130,21 @@ Result<std::unique_ptr<Range>> Range::open(const std::string& path, std::uint64_
   return range;
 }
 
+// The words are compared by every lookup, and so after a copy. Here it matters that they can be read.
+Error Range::check_readable() const {
+  const format::Sections sections = format::sections_of(embedded_.identity);
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  for (const format::Section& place : {sections.identity_checksum, sections.end_word}) {
+    if (Error error = mapping_.read(word, offset_ % format::kPageBytes + place.offset); !error.ok()) return error;
+  }
+  return {};
+}
+
+Error Range::read_body(std::span<std::byte> into, std::uint64_t offset) const {
+  return mapping_.read(into,
+                       offset_ % format::kPageBytes + format::sections_of(embedded_.identity).body.offset + offset);
+}
+
 Error Range::shut() {
   if (shut_.exchange(true)) return {};
   const std::uint64_t place =

@@ -32,6 +32,10 @@ class Range {
   [[nodiscard]] std::byte* start() const noexcept { return mapping_.data() + offset_ % format::kPageBytes; }
   // Whether the path still names the file, and the file has the filter's two words in their places.
   [[nodiscard]] Result<bool> is_current() const;
+  // For a copy of the filter: kFault where the words that a lookup compares cannot be read.
+  [[nodiscard]] Error check_readable() const;
+  // Of the body. What cannot be read is an error, and no signal.
+  [[nodiscard]] Error read_body(std::span<std::byte> into, std::uint64_t offset) const;
   // As Session::shut: from now on there is another word in the place of the checksum, for this handle alone.
   Error shut();
   [[nodiscard]] bool is_shut() const noexcept { return shut_.load(); }

@@ -246,6 +246,7 @@ Stats Filter::stats(StatsWish wish) const {
     stats.note = identity->note.value_or(std::string());
   }
   stats.keys_added = core->keys_added();
+  stats.health = core->health();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
   if (const region::Mapping* mapping = core->mapping(); wish.memory && mapping != nullptr)
     stats.memory = {mapping->huge_page_bytes(), mapping->resident_bytes()};

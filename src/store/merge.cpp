@@ -112,7 +112,7 @@ Error Filter::merge(const Filter& from) {
     return refused(core_->why_in_doubt(core_->add_sentinel), name);
   });
   if (error.ok()) folding.end(give);
-  if (error.ok()) error = store::check_copyable(*source);
+  if (error.ok()) error = store::check_copied(*source, *content);
   if (error.ok()) core_->count_keys(united.new_keys(content->keys_added));
   return error.ok() ? refused(core_->why_in_doubt(core_->add_sentinel), name) : error;
 }

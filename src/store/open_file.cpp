@@ -21,12 +21,13 @@ using region::ScopedLock;
 }  // namespace
 
 OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
-                   bool no_write)
+                   bool no_write, bool tolerates_damage)
     : file_(std::move(file)),
       mapping_(std::move(mapping)),
       identity_(std::move(identity)),
       lock_timeout_ms_(lock_timeout_ms),
-      no_write_(no_write) {
+      no_write_(no_write),
+      tolerates_damage_(tolerates_damage) {
   const auto sharing = file_.sharing();
   on_overlay_ = sharing && *sharing == region::Sharing::kOverlay;
 }
@@ -52,7 +53,8 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   }
   auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
-  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing());
+  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing(),
+                  options.tolerate_damage);
 }
 
 Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }

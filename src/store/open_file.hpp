@@ -37,7 +37,7 @@ class OpenFile {
                                region::Pages pages);
 
   OpenFile(region::File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
-           bool no_write = false);
+           bool no_write = false, bool tolerates_damage = false);
 
   // Copies or populates the body, if the options want that. A file of 100 GB that is refused is not to be read first.
   [[nodiscard]] Error load(const MapOptions& options) const { return store::load(file_, mapping_, identity_, options); }
@@ -60,6 +60,8 @@ class OpenFile {
   }
   // The reader must write nothing, not even what it learns of the file's state.
   [[nodiscard]] bool no_write() const noexcept { return no_write_; }
+  // Where a sealed file is damaged, every key is "maybe".
+  [[nodiscard]] bool tolerates_damage() const noexcept { return tolerates_damage_; }
   // A page of the file could not be read. Only if the mapping is guarded; otherwise the process has ended.
   [[nodiscard]] bool faulted() const noexcept {
     return mapping_.faulted() || (files_live_page_ && files_live_page_->faulted());
@@ -128,6 +130,7 @@ class OpenFile {
   format::Identity identity_;
   std::uint32_t lock_timeout_ms_;
   bool no_write_;
+  bool tolerates_damage_;
   bool on_overlay_ = false;
   std::optional<region::Mapping> files_live_page_;
 };

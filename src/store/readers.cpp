@@ -2,7 +2,9 @@
 
 #include "base/fail.hpp"
 #include "store/adoption.hpp"
+#include "store/moment.hpp"
 #include "store/refusals.hpp"
+#include "store/writeback.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -50,6 +52,15 @@ Result<bool> read_on(const OpenFile& opened, const Opening& options) {
   return true;
 }
 
+// Whether the copy in memory is of a file that was in doubt at no moment since its header was read.
+bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
+  const std::byte* const copy = opened.mapping().data();
+  const auto slots_in = [&](const HeaderBytes& header) { return slots_of(header, opened.identity().file_id); };
+  const format::SlotPair before = slots_in(HeaderBytes(copy, copy + format::kFileHeaderBytes));
+  const format::SlotPair after = slots_in(now);
+  return before.newest() != nullptr && after.newest() != nullptr && nothing_between(*before.newest(), *after.newest());
+}
+
 }  // namespace
 
 Result<bool> let_in(const OpenFile& opened, const Opening& options) {
@@ -59,7 +70,12 @@ Result<bool> let_in(const OpenFile& opened, const Opening& options) {
   if (!options.map.copy) return true;
   // The bytes are here: were they still good when the last of them was read?
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
-  return read_on(opened, options);
+  if (const auto settled = state_after_syncs(opened); !settled.ok()) return settled.error();
+  usable = read_on(opened, options);
+  if (!usable.ok() || !*usable) return usable;
+  const auto header = read_header(opened.file());
+  if (!header) return header.error();
+  return is_of_one_life(opened, *header);
 }
 
 }  // namespace bfstore::store

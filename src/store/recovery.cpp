@@ -26,6 +26,7 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   const std::uint64_t filling = slot.filling ? format::LiveWord::kFilling : 0;
   opened.live_word().set(format::LiveWord::kRecovering | filling);
   slot.state = SlotState::kRecovering;
+  ++slot.recoveries;
   if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = opened.write_slot(evidence.slots, slot); !error.ok()) return opened.poison(error);
   if (!is_paused) {

@@ -130,7 +130,7 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (error.ok()) error = store::write_marks(file, content->lanes);
   // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.
   if (error.ok() && options.replace) error = (*made)->supersede();
-  if (error.ok()) error = store::check_copyable(*core);
+  if (error.ok()) error = store::check_copied(*core, *content);
   return error.ok() ? (*made)->publish() : error;
 }
 
@@ -143,13 +143,14 @@ Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
   return dump->bytes();
 }
 
-Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) const {
+Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options, std::uint64_t* bytes) const {
   if (buffer.data() == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one of dumped_bytes() bytes.");
   const Core::InUse core(*core_);
   const auto content = store::content_of(*core);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
   if (!dump) return dump.error();
+  if (bytes != nullptr) *bytes = dump->bytes();
   if (buffer.size() < dump->bytes()) {
     return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, and the filter needs " +
                                     std::to_string(dump->bytes()));
@@ -162,7 +163,7 @@ Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options) cons
     dump->put(buffer.data(), offset, piece);
     return Error{};
   });
-  if (error.ok()) error = store::check_copyable(*core);
+  if (error.ok()) error = store::check_copied(*core, *content);
   if (error.ok()) dump->end(buffer.data());
   return error;
 }

@@ -20,6 +20,21 @@ Error seal_from_source(std::span<const Source> sources, store::OpenFile& made) {
   return store::seal_as(made, sources.front().file(), sources.front().marks());
 }
 
+// The rules of the format that are not the identity's. The state of a sealed file, which no process changes but for one
+// that replaces it, is a matter of the bytes that were sealed.
+Error check_words(const region::File& file, const store::CheckedHeader& header) {
+  const FileId& file_id = header.identity.file_id;
+  const auto uncut = store::has_end_word(file, header.identity);
+  if (!uncut.ok()) return uncut.error();
+  if (!*uncut || !store::live_word_of(header.bytes).is_own(file_id))
+    return base::fail(Code::kLiveWord, file.path() +
+                                           ": the live word or the word at its end is not the file's own: the "
+                                           "file was cut or overwritten. Get it again, or rebuild it.");
+  if (store::slots_of(header.bytes, file_id).newest() == nullptr)
+    return base::fail(Code::kSlots, file.path() + ": no state slot is valid: the header was damaged. Rebuild it.");
+  return {};
+}
+
 }  // namespace
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
@@ -35,16 +50,16 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
 }
 
 Result<Verification> verify(const std::string& path, bool no_follow) {
-  store::Opening reading;
-  reading.no_follow = no_follow;
-  reading.any_filesystem = true;  // no process changes a sealed file
-  reading.without_key = true;
-  const auto session = store::Session::open_reader(path, reading);
-  if (!session) return session.error();
-  const store::OpenFile& opened = (*session)->file();
-  if (!opened.identity().seal) return store::not_sealed(path);
-  opened.file().forget_cached();
-  return store::verify_sealed(opened);
+  const std::optional<SecretKey> no_key;
+  const auto file = store::open_for_reading(path, {.no_follow = no_follow});
+  if (!file) return file.error();
+  file->read_nothing_ahead();
+  const auto header = store::checked_header(*file, {.without_key = true, .key = no_key});
+  if (!header) return header.error();
+  if (!header->identity.seal) return store::not_sealed(path);
+  if (Error error = check_words(*file, *header); !error.ok()) return error;
+  file->forget_cached();
+  return store::verify_sealed({*file, header->identity});
 }
 
 }  // namespace bfstore

@@ -19,14 +19,11 @@ using region::File;
 
 constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
 
-// Walks over the chunks of a file's body, or of its copy in private memory if the mapping is one.
+// Walks over the chunks of a body.
 class Chunks {
  public:
-  explicit Chunks(const OpenFile& opened)
-      : file_(opened.file()),
-        identity_(opened.identity()),
-        copy_(opened.mapping().is_copy() ? opened.mapping().data() : nullptr),
-        piece_(kChunkBytes) {}
+  explicit Chunks(const SealedBytes& sealed)
+      : file_(sealed.file), identity_(sealed.identity), copy_(sealed.copy), piece_(kChunkBytes) {}
 
   [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
   [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
@@ -62,11 +59,12 @@ void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
 // The checksums of a sealed file, read piece by piece. A checksum that cannot be read matches nothing.
 class Checksums {
  public:
-  explicit Checksums(const OpenFile& opened)
-      : file_(opened.file()), seal_(*opened.identity().seal), piece_(kChunkBytes) {}
+  explicit Checksums(const SealedBytes& sealed)
+      : file_(sealed.file), seal_(*sealed.identity.seal), copy_(sealed.copy), piece_(kChunkBytes) {}
 
   [[nodiscard]] bool match(std::uint64_t number, std::uint64_t checksum) {
     const std::uint64_t at = format::checksums_bytes_of(number);
+    if (copy_ != nullptr) return base::load<std::uint64_t>(copy_ + seal_.checksums_offset + at) == checksum;
     if (at % piece_.size() == 0) {
       const std::uint64_t left = format::checksums_bytes_of(seal_.num_chunks) - at;
       const auto got = file_.read_at(std::span(piece_).first(std::min<std::uint64_t>(piece_.size(), left)),
@@ -80,19 +78,20 @@ class Checksums {
  private:
   const File& file_;
   const Seal& seal_;
+  const std::byte* copy_;
   std::vector<std::byte> piece_;
   std::size_t readable_ = 0;
 };
 
 // Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
 template <class Damaged>
-std::uint64_t each_damaged_chunk(const OpenFile& opened, Damaged damaged) {
-  Chunks chunks(opened);
-  Checksums checksums(opened);
+std::uint64_t each_damaged_chunk(const SealedBytes& sealed, Damaged damaged) {
+  Chunks chunks(sealed);
+  Checksums checksums(sealed);
   std::uint64_t found = 0;
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
     const auto chunk = chunks.read(number);
-    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, opened.identity()) : 0;
+    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, sealed.identity) : 0;
     if (checksums.match(number, checksum) && chunk.ok()) continue;
     damaged(chunks.place(number));
     ++found;
@@ -101,21 +100,42 @@ std::uint64_t each_damaged_chunk(const OpenFile& opened, Damaged damaged) {
 }
 
 // How many adds changed a bit since the file was made.
-Result<std::uint64_t> keys_added_to(const OpenFile& opened) {
-  const auto header = read_header(opened.file());
-  if (!header) return header.error();
-  return format::keys_added_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset));
+std::uint64_t keys_added_in(const HeaderBytes& header) {
+  return format::keys_added_in(std::span<const std::byte>(header).subspan(format::kLivePageOffset));
 }
 
-bool counters_as_sealed(const OpenFile& opened) {
-  const auto keys = keys_added_to(opened);
-  return keys && *keys == opened.identity().seal->keys_added;
+bool slots_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
+  const format::SlotPair slots = slots_of(header, identity.file_id);
+  return slots.clean() && !slots.newest()->filling;
 }
 
-bool checksums_as_sealed(const OpenFile& opened) {
-  const format::Identity& identity = opened.identity();
+// A process that replaces the file may say so. The one that made it may have been the last to sync.
+bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
+  constexpr std::uint64_t kLater = format::LiveWord::kGone | format::LiveWord::kSyncing;
+  return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
+}
+
+// Appends what differs in the header pages after the identity, which has a checksum of its own.
+void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& sealed) {
+  const auto header = read_header(sealed.file);
+  if (!header || !slots_as_sealed(*header, sealed.identity))
+    append(ranges, {format::kSlotOffset, 2 * format::kPageBytes});
+  if (!header || !live_word_as_sealed(*header, sealed.identity))
+    append(ranges, {format::kLivePageOffset + format::kLiveWordField.offset, format::kLiveWordField.bytes});
+  if (!header || keys_added_in(*header) != sealed.identity.seal->keys_added)
+    append(ranges, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
+}
+
+bool header_as_sealed(const SealedBytes& sealed) {
+  std::vector<DamagedRange> damaged;
+  append_header_damage(damaged, sealed);
+  return damaged.empty();
+}
+
+bool checksums_as_sealed(const SealedBytes& sealed) {
+  const format::Identity& identity = sealed.identity;
   std::vector<std::byte> all(format::checksums_bytes_of(identity.seal->num_chunks));
-  const auto got = opened.file().read_at(all, identity.seal->checksums_offset);
+  const auto got = sealed.file.read_at(all, identity.seal->checksums_offset);
   return got && *got == all.size() && format::checksum_of_checksums(all, identity) == identity.seal->checksum;
 }
 
@@ -128,49 +148,50 @@ std::string in_words(const std::vector<DamagedRange>& ranges) {
   return ranges.size() > kMostNamed ? words + " and others" : words;
 }
 
-Error damaged(const OpenFile& opened, const Verification& found) {
-  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found.damaged) +
+Error damaged(const OpenFile& opened, const std::vector<DamagedRange>& found) {
+  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found) +
                                   "). Use a copy, rebuild it, or open it with the damage tolerated.");
 }
 
 Error check_whole(const OpenFile& opened) {
-  const Verification found = verify_sealed(opened);
-  return found.damaged.empty() ? Error{} : damaged(opened, found);
+  const Verification found = verify_sealed(sealed_bytes(opened));
+  return found.damaged.empty() ? Error{} : damaged(opened, found.damaged);
 }
 
 // Copies the body, chunk by chunk, and returns its checksums. A damaged chunk of a sealed source is not sealed again.
 Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile& made, const format::Identity& sealed) {
-  Chunks chunks(source);
+  Chunks chunks(sealed_bytes(source));
   std::optional<Checksums> known;
-  if (source.identity().seal) known.emplace(source);
+  if (source.identity().seal) known.emplace(sealed_bytes(source));
   std::vector<std::byte> checksums(format::checksums_bytes_of(chunks.count()));
   for (std::uint64_t number = 0; number < chunks.count(); ++number) {
     const auto chunk = chunks.read(number);
     if (!chunk) return chunk.error();
     if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity())))
-      return damaged(source, verify_sealed(source));
+      return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
     const std::uint64_t offset = format::chunk_of(sealed, number).offset;
     if (Error error = made.file().write_at(*chunk, offset); !error.ok()) return error;
     base::store(checksums.data() + format::checksums_bytes_of(number), format::chunk_checksum(*chunk, number, sealed));
   }
-  const bool all_as_sealed = !known || (counters_as_sealed(source) && checksums_as_sealed(source));
-  if (!all_as_sealed) return damaged(source, verify_sealed(source));
+  const bool all_as_sealed =
+      !known || (header_as_sealed(sealed_bytes(source)) && checksums_as_sealed(sealed_bytes(source)));
+  if (!all_as_sealed) return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
   return checksums;
 }
 
 }  // namespace
 
-Verification verify_sealed(const OpenFile& opened) {
+SealedBytes sealed_bytes(const OpenFile& opened) noexcept {
+  return {opened.file(), opened.identity(), opened.mapping().is_copy() ? opened.mapping().data() : nullptr};
+}
+
+Verification verify_sealed(const SealedBytes& sealed) {
   Verification found;
-  found.num_chunks = opened.identity().seal->num_chunks;
-  if (!counters_as_sealed(opened)) {
-    append(found.damaged, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
-  }
+  found.num_chunks = sealed.identity.seal->num_chunks;
+  append_header_damage(found.damaged, sealed);
   found.num_damaged_chunks =
-      each_damaged_chunk(opened, [&](const format::Section& chunk) { append(found.damaged, chunk); });
-  if (!checksums_as_sealed(opened)) {
-    append(found.damaged, format::sections_of(opened.identity()).checksums);
-  }
+      each_damaged_chunk(sealed, [&](const format::Section& chunk) { append(found.damaged, chunk); });
+  if (!checksums_as_sealed(sealed)) append(found.damaged, format::sections_of(sealed.identity).checksums);
   return found;
 }
 
@@ -183,7 +204,7 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   if (!opened.identity().seal) return not_sealed(opened.file().path());
   if (!options.tolerate_damage) return check_whole(opened);
   std::vector<DamagedRange> damaged;
-  each_damaged_chunk(opened, [&](const format::Section& chunk) { append(damaged, chunk); });
+  each_damaged_chunk(sealed_bytes(opened), [&](const format::Section& chunk) { append(damaged, chunk); });
   const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
     return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + layout.name +
@@ -195,15 +216,24 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   return {};
 }
 
-Error check_damage_is_covered(const OpenFile& opened) {
-  if (!opened.identity().seal) return {};
-  const auto ones = [](std::byte byte) { return byte == std::byte{0xff}; };
-  bool covered = true;
-  each_damaged_chunk(opened, [&](const format::Section& chunk) {
-    const std::byte* const first = opened.mapping().data() + chunk.offset;
-    covered = covered && std::all_of(first, first + chunk.bytes, ones);
-  });
-  return covered ? Error{} : damaged(opened, verify_sealed(opened));
+Error each_sealed_piece(const OpenFile& opened,
+                        const std::function<Error(std::uint64_t offset, std::span<const std::byte> piece)>& take) {
+  const SealedBytes sealed = sealed_bytes(opened);
+  const bool tolerates =
+      opened.tolerates_damage() && layout::row_of(sealed.identity.shape.layout).info.can.ones_are_maybe;
+  const std::vector<std::byte> ones(kChunkBytes, std::byte{0xff});
+  Chunks chunks(sealed);
+  Checksums checksums(sealed);
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const format::Section place = chunks.place(number);
+    const auto chunk = chunks.read(number);
+    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, sealed.identity) : 0;
+    const bool whole = checksums.match(number, checksum) && chunk.ok();
+    if (!whole && !tolerates) return damaged(opened, {{place.offset, place.bytes}});
+    const std::span<const std::byte> piece = whole ? *chunk : std::span(ones).first(place.bytes);
+    if (Error error = take(place.offset - sealed.identity.body_offset, piece); !error.ok()) return error;
+  }
+  return {};
 }
 
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
@@ -217,12 +247,13 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
   // The checksums begin where the end word was before the file was sealed.
   if (Error error = made.file().write_at(*checksums, sections.checksums.offset); !error.ok()) return error;
   if (Error error = made.write_end_word(sealed); !error.ok()) return error;
-  const auto keys = keys_added_to(source);
-  if (!keys) return keys.error();
-  if (Error error = write_keys_added(made, *keys); !error.ok()) return error;
+  const auto header = read_header(source.file());
+  if (!header) return header.error();
+  const std::uint64_t keys = keys_added_in(*header);
+  if (Error error = write_keys_added(made, keys); !error.ok()) return error;
   const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
-  sealed.seal = Seal{kChunkBytes, num_chunks, sections.checksums.offset,
-                     format::checksum_of_checksums(*checksums, sealed), *keys};
+  sealed.seal =
+      Seal{kChunkBytes, num_chunks, sections.checksums.offset, format::checksum_of_checksums(*checksums, sealed), keys};
   if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
   return write_marks(made, marks.lanes);
 }

@@ -4,6 +4,9 @@
 
 #include <bfstore/seal.hpp>
 
+#include <functional>
+#include <span>
+
 #include "store/open_file.hpp"
 
 namespace bfstore::store {
@@ -16,12 +19,20 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
 // "maybe".
 Error check_seal(const OpenFile& opened, const Opening& options);
 
-// For a sealed file, or for its copy in private memory if the mapping is one.
-Verification verify_sealed(const OpenFile& opened);
+// What the checksums are about: a file, or its copy in private memory.
+struct SealedBytes {
+  const region::File& file;
+  const format::Identity& identity;
+  const std::byte* copy = nullptr;
+};
+SealedBytes sealed_bytes(const OpenFile& opened) noexcept;
 
-// For a copy of the filter that is read through the mapping: kDamaged if bits in it are not as they were sealed, and do
-// not say "maybe" either. What is not sealed has no damage that could be seen.
-Error check_damage_is_covered(const OpenFile& opened);
+Verification verify_sealed(const SealedBytes& sealed);
+
+// For a copy of the filter: calls take(offset in the body, bytes) for all of it, in order, until that is an error. A
+// place that is not as it was sealed is kDamaged, or all ones if the handle tolerates damage.
+Error each_sealed_piece(const OpenFile& opened,
+                        const std::function<Error(std::uint64_t offset, std::span<const std::byte> piece)>& take);
 
 Error not_sealed(const std::string& path);
 

@@ -30,7 +30,11 @@ Result<Slot> newest_slot_in(const Result<HeaderBytes>& header, const OpenFile& o
 }  // namespace
 
 Session::Session(OpenFile opened, Joined joined, bool replace)
-    : opened_(std::move(opened)), role_(joined.role), writers_lock_(std::move(joined.lock)), publication_(replace) {}
+    : opened_(std::move(opened)),
+      role_(joined.role),
+      writers_lock_(std::move(joined.lock)),
+      publication_(replace),
+      opener_(opened_.born()) {}
 
 // First lets a file that was superseded and not replaced continue, because another process may wait for its state lock.
 // Without memory for the close, the file is left as by a process that was killed.
@@ -51,7 +55,11 @@ Result<std::unique_ptr<Session>> Session::open_reader(const std::string& path, c
     if (!usable.ok()) return usable.error();
     if (!*usable) continue;
     if (Error error = check_seal(*opened, options); !error.ok()) return error;
-    return std::unique_ptr<Session>(new Session(std::move(*opened), {}));
+    const auto opener = region::ForkMark::make();
+    if (!opener) return opener.error();
+    std::unique_ptr<Session> session(new Session(std::move(*opened), {}));
+    session->opener_ = *opener;
+    return session;
   }
   return replaced_again_and_again(path);
 }
@@ -153,10 +161,29 @@ Result<std::vector<OwnerMark>> Session::list_marks() const {
   return format::marks_of(*slot);
 }
 
-Result<Slot> Session::slot_for_copy() const {
+// The order: first what the kernel told, to this handle or to others, becomes visible, and then the header is read.
+Result<Moment> Session::moment_for_copy() const {
   const region::Mapping& mapping = opened_.mapping();
-  if (!mapping.is_copy()) return newest_slot_in(read_header(opened_.file()), opened_);
-  return newest_slot_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
+  if (mapping.is_copy())
+    return moment_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
+  const auto one_thread = be_the_one_thread();
+  if (!one_thread.ok()) return one_thread.error();
+  if (is_shut()) return store::shut(opened_.file().path());
+  if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
+  const bool reads = role_ == Role::kReader;
+  if (Error error = reads ? settle_as_reader(opened_) : settle_as_writer(opened_); !error.ok()) return error;
+  const auto header = opened_.whole_header();
+  if (!header) return header.error();
+  return moment_in(*header, opened_);
+}
+
+Result<std::unique_lock<std::mutex>> Session::be_the_one_thread() const {
+  std::unique_lock<std::mutex> lock(sync_mutex_, std::defer_lock);
+  for (region::Patience patience(opened_.lock_timeout_ms()); opener_.here() && !lock.try_lock();) {
+    if (!patience.wait())
+      return fail(Code::kBusy, opened_.file().path() + ": another thread of this process syncs it. Try again later.");
+  }
+  return lock;
 }
 
 // --- Asking ----------------------------------------------------------------------------------------------------------
@@ -171,15 +198,16 @@ Result<bool> Session::is_current() const {
   return !gone && file.has_its_path() && !file.path_names_another();
 }
 
-// A handle whose descriptor other code closed cannot ask, and a copy has no need to. If another thread is syncing, that
-// thread gets the failure.
+// A handle whose descriptor other code closed cannot ask, and a copy has no need to. If another thread is syncing or
+// asking, that thread gets the failure.
 void Session::check_writeback() const noexcept try {
-  const Role role = role_;
-  if (role == Role::kMaker || opened_.mapping().is_copy() || is_shut()) return;
+  if (opened_.mapping().is_copy() || is_shut()) return;
   if (!opened_.born().here() || !opened_.file().check_descriptor().ok()) return;
-  if (role == Role::kReader) return ask_as_reader(opened_);
-  const std::unique_lock<std::mutex> one_thread(sync_mutex_, std::try_to_lock);
-  if (one_thread.owns_lock() && !is_shut()) ask_as_writer(opened_);
+  std::unique_lock<std::mutex> one_thread(sync_mutex_, std::defer_lock);
+  if (opener_.here() && !one_thread.try_lock()) return;
+  if (is_shut()) return;
+  if (role_ == Role::kReader) return ask_as_reader(opened_);
+  ask_as_writer(opened_);
 } catch (const std::bad_alloc&) {
   opened_.poison_for_this_handle();
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "store/making.hpp"
+#include "store/moment.hpp"
 #include "store/open_file.hpp"
 #include "store/publication.hpp"
 #include "store/sync.hpp"
@@ -46,8 +47,9 @@ class Session {
   Error sync(const LogPosition& position);
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept;
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
-  // What was durable before the first byte of a body that is read after this call; of a copy in memory, as it was then.
-  [[nodiscard]] Result<format::Slot> slot_for_copy() const;
+  // For a copy of the bits, before and after they are read. Asks the kernel as check_writeback(), and waits for a sync
+  // that is under way, by another thread too: kBusy. Of a copy in memory: what the file said then.
+  [[nodiscard]] Result<Moment> moment_for_copy() const;
   Error drop_owner(std::uint64_t owner);
   // Whether the recovery waits for no other owner.
   Result<bool> finish_recovery(std::uint64_t owner);
@@ -80,6 +82,7 @@ class Session {
 
   Error sync_and_store(const SlotUpdate& update);
   Error go_on_unpublished(const Error& cause);
+  [[nodiscard]] Result<std::unique_lock<std::mutex>> be_the_one_thread() const;
   Error shut_off();
 
   OpenFile opened_;
@@ -87,7 +90,10 @@ class Session {
   std::atomic<bool> shut_{false};  // before role_ becomes a reader's
   region::MappedLock writers_lock_;
   Publication publication_;
-  mutable std::mutex sync_mutex_;  // locks of the file exclude descriptors, not threads
+  // Locks of the file exclude descriptors, not threads. What the kernel tells one thread of a handle, it does not tell
+  // another one: so a thread that syncs or asks has this mutex until the answer can be seen.
+  mutable std::mutex sync_mutex_;
+  region::ForkMark opener_;  // in a forked child, a thread that is not there may have the mutex
 };
 
 }  // namespace bfstore::store

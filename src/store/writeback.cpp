@@ -9,6 +9,17 @@ namespace bfstore::store {
 using base::fail;
 using region::ScopedLock;
 
+namespace {
+
+// An add waits for no lock: the bit in the live word, which is set already, is enough for now.
+void poison_if(const OpenFile& opened, const Error& failed) {
+  if (failed.ok()) return;
+  if (const auto state_lock = ScopedLock::try_take(opened.file(), format::kStateLock); state_lock && *state_lock)
+    static_cast<void>(opened.poison(failed));
+}
+
+}  // namespace
+
 // Sets the live word before anything that needs memory.
 Error told_of_failure(const OpenFile& opened, int os_errno) {
   if (os_errno == 0) return {};
@@ -38,11 +49,7 @@ void ask_as_writer(const OpenFile& opened) {
     const auto syncer = locked_by_other(opened.file(), {format::kSyncLock});
     if (!syncer.ok() || *syncer) return;
   }
-  const Error failed = idle ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
-  if (failed.ok()) return;
-  // An add waits for no lock: the bit in the live word is enough for now.
-  if (const auto state_lock = ScopedLock::try_take(opened.file(), format::kStateLock); state_lock && *state_lock)
-    static_cast<void>(opened.poison(failed));
+  poison_if(opened, idle ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback()));
 }
 
 void ask_as_reader(const OpenFile& opened) {
@@ -53,6 +60,47 @@ void ask_as_reader(const OpenFile& opened) {
   options.lock_timeout_ms = opened.lock_timeout_ms();
   const Error told = write_down(opened, writeback_failed(opened.file(), failed), options);
   if (told.code != Code::kPoisoned) opened.poison_for_this_handle();
+}
+
+// A poisoned file is not asked again: its *syncing* stays set.
+Error settle_as_writer(const OpenFile& opened) {
+  const auto sync_lock = opened.take(format::kSyncLock);
+  if (!sync_lock) return sync_lock.error();
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  if (!opened.live_word().load().has(format::LiveWord::kPoisoned)) poison_if(opened, ask_the_kernel(opened));
+  return {};
+}
+
+// *Syncing* is set before the kernel is asked, and cleared after the answer is in the file.
+Result<FileState> state_after_syncs(const OpenFile& opened) {
+  for (region::Patience patience(opened.lock_timeout_ms());;) {
+    const auto evidence = opened.look();
+    if (!evidence) return evidence.error();
+    const FileState state = judge(*evidence);
+    if (state == FileState::kUnclean && evidence->changing)
+      return busy(opened.file(), {format::kStateLock}, "another process is opening or closing it");
+    const bool syncing = state == FileState::kInUse && evidence->live_word.has(format::LiveWord::kSyncing);
+    if (!syncing) return state;
+    if (!patience.wait()) return busy(opened.file(), {format::kSyncLock}, "another process is syncing it");
+  }
+}
+
+// A handle that writes nothing does not ask, so that it believes bits alone that no process writes: if a page of a
+// clean file had not been written, the file would not be clean.
+Error settle_as_reader(const OpenFile& opened) {
+  ask_as_reader(opened);
+  const auto state = state_after_syncs(opened);
+  if (!state.ok()) return state.error();
+  const bool in_use = *state == FileState::kInUse || *state == FileState::kAdoptable;
+  if (in_use && opened.no_write()) {
+    return fail(Code::kBusy, opened.file().path() +
+                                 ": not closed, and a handle that writes nothing cannot ask the kernel whether it has "
+                                 "all pages. Copy it when its writers have closed it, or by another handle.");
+  }
+  if (*state != FileState::kUnclean) return {};
+  return fail(Code::kUnclean, opened.file().path() +
+                                  ": not copied, for a process that wrote to it was killed while it synced. Recover it "
+                                  "(bf recover) or rebuild it.");
 }
 
 }  // namespace bfstore::store

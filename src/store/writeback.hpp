@@ -15,4 +15,13 @@ Error told_of_failure(const OpenFile& opened, int os_errno);
 void ask_as_writer(const OpenFile& opened);
 void ask_as_reader(const OpenFile& opened);
 
+// The same for a handle that is about to believe bits for good: afterwards the file, or at least the handle, says what
+// any process was told before. Waits for a sync that is under way, because the kernel may have told that one already:
+// kBusy after the handle's time for locks. The file was just seen whole. A writer's other threads neither sync nor ask.
+Error settle_as_writer(const OpenFile& opened);
+Error settle_as_reader(const OpenFile& opened);
+
+// Waits for the end of a sync that is under way (kBusy), and returns the state of the file then. Takes no lock.
+Result<FileState> state_after_syncs(const OpenFile& opened);
+
 }  // namespace bfstore::store

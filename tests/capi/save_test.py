@@ -5,6 +5,8 @@ Arguments: the shared library, capi/bfstore.h.
 import ctypes
 import os
 import pathlib
+import struct
+import threading
 import unittest
 from ctypes import byref, c_char, c_uint64
 
@@ -97,6 +99,41 @@ class Save(Case):
         self.assertEqual(save(source, copy)[0], CODES["BFS_EEXIST"])
         self.assertEqual(save(source, copy, bfs.OPTION_REPLACE)[0], 0)
         self.assertEqual(LIBRARY.bfs_health(saved), CODES["BFS_ESUPERSEDED"])
+
+    # The length was asked of one file, and the bytes were written of the next one.
+    def test_a_handle_that_follows_its_path_tells_of_one_file_in_one_call(self):
+        def publish(number):
+            options = dict(capacity=COUNT * (1 + number % 2 * 9), seed=7, flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE)
+            made = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(**options))
+            self.assertEqual(LIBRARY.bfs_publish(made, None), 0)
+            self.assertEqual(LIBRARY.bfs_close(made, None), 0)
+
+        publish(0)
+        handle = self.open(self.path, bfs.READ | bfs.OPEN_FOLLOW)
+        self.assertEqual(LIBRARY.bfs_health(handle), 0)
+        over, wrong = threading.Event(), []
+
+        def follow():
+            while not over.is_set():
+                LIBRARY.bfs_is_current(handle, None)
+
+        def ask():
+            size, buffer = c_uint64(), (c_char * (COUNT * 40))()
+            while not over.is_set():
+                if LIBRARY.bfs_dump(handle, buffer, len(buffer), 0, byref(size), None) == 0:
+                    offset, body = struct.unpack_from("<QQ", buffer, 72)
+                    if offset + body + 8 != size.value:
+                        wrong.append((offset + body + 8, size.value))
+
+        threads = [threading.Thread(target=each) for each in (follow, ask)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 250):
+            publish(number)
+        over.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
 
     def test_the_bare_form_takes_what_fits_and_says_what_does_not(self):
         bare = self.load(dump(fill(self.create(seed=0)), bfs.OPEN_BARE), bfs.READ | bfs.OPEN_BARE)

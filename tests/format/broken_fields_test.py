@@ -233,7 +233,7 @@ class BrokenFields(unittest.TestCase):
     def test_reserved_bytes_behind_the_identity(self):
         """FORMAT.md, Conventions: a reader that knows the minor version refuses what is not zero."""
         base = self.make_file()
-        for page, offsets in ((1, (13, 73, 76, 127, 1664, 4087)), (2, (14, 100, 1700, 4087)), (3, (8, 63, 2112, 4095))):
+        for page, offsets in ((1, (13, 73, 80, 127, 1664, 4087)), (2, (14, 100, 1700, 4087)), (3, (8, 63, 2112, 4095))):
             for offset in offsets:
                 with self.subTest(page=page, offset=offset):
                     data = bytearray(base)

@@ -141,7 +141,7 @@ def state(f, minor, a, b, live):
     slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # of equal sequences A's is the newest
              if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
-    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[76:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
            (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]

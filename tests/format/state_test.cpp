@@ -29,6 +29,7 @@ Slot slot_of(std::uint64_t sequence, SlotState state) {
   slot.place.inode_mark = mix(sequence + 250);
   slot.place.mount = mix(sequence + 275);
   slot.filling = mix(sequence + 290) % 2 == 1;
+  slot.recoveries = static_cast<std::uint32_t>(mix(sequence + 295));
   for (std::uint64_t i = 0; i < slot.lanes.size(); ++i)
     slot.lanes[i] = {mix(sequence + i), mix(sequence + 300 + i), mix(sequence + 600 + i)};
   return slot;
@@ -293,7 +294,8 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
   }
   for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
     for (std::size_t at = 0; at < 4088; ++at) {
-      const bool reserved = (at >= 12 && at < 16) || (at >= 64 && at < 128) || at >= 1664;  // filling is 0 or 1
+      const bool reserved =
+          (at >= 12 && at < 16) || (at >= 64 && at < 76) || (at >= 80 && at < 128) || at >= 1664;  // filling is 0 or 1
       if (at >= 8 && at < 12) continue;  // another state: an invalid slot
       header[slot + at] ^= std::byte{0x80};
       CHECK(format::reserved_state_is_zero(header, kId));  // torn: its checksum says so already

@@ -120,8 +120,8 @@ def place(fd):
     return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
 
 
-def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0):
-    page = struct.pack("<QII48s8xI52x1536s2424x", sequence, its_state, slices, its_place, filling, lanes)
+def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, recoveries=0):
+    page = struct.pack("<QII48s8xII48x1536s2424x", sequence, its_state, slices, its_place, filling, recoveries, lanes)
     return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
 
 
@@ -208,7 +208,8 @@ class Writer:
         old, sequence = pages[newest], number(pages[newest][:8])
         check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
         lanes, filling = change(old[128:1664]), 0 if filled else number(old[72:76])
-        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]), filling)
+        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]), filling,
+                         number(old[76:80]))
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
         return filling

@@ -118,6 +118,7 @@ std::optional<Sealed> Sealed::read(const char* path) {
 void Sealed::compare() {
   const auto& seal = *identity_.seal;
   const std::uint64_t salt = salt_of(file_);
+  compare_state();
   if (counted(file_) != seal.keys_added) add_damage(format::kLivePageOffset + 64, 2048);
   const Span checksums = Span(file_).subspan(seal.checksums_offset, seal.num_chunks * 8);
   for (std::uint64_t at = 0; at < identity_.body_bytes; at += kChunk) {
@@ -131,6 +132,23 @@ void Sealed::compare() {
   if (bfstore::hash::xxh3(checksums.data(), checksums.size(), salt) != seal.checksum) {
     add_damage(seal.checksums_offset, checksums.size());
   }
+}
+
+// A sealed file is clean, and has every key. Another process may say that it replaces it.
+void Sealed::compare_state() {
+  const auto file_id = identity_.file_id;
+  const Span all(file_);
+  const format::SlotPair slots = format::decode_slots(all.subspan(format::kSlotOffset, format::kPageBytes),
+                                                      all.subspan(2 * format::kPageBytes, format::kPageBytes), file_id);
+  if (!slots.clean() || slots.newest()->filling) add_damage(format::kSlotOffset, 2 * format::kPageBytes);
+  constexpr std::uint64_t kAllowed = format::LiveWord::kGone | format::LiveWord::kSyncing;
+  const auto word = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveWordField);
+  if ((word & ~kAllowed) != format::LiveWord::healthy(file_id).bits) add_damage(format::kLivePageOffset, 8);
+}
+
+bool Sealed::replaced() const noexcept {
+  const Span live_page = Span(file_).subspan(format::kLivePageOffset);
+  return (format::get<std::uint64_t>(live_page, format::kLiveWordField) & format::LiveWord::kReplaced) != 0;
 }
 
 void Sealed::add_damage(std::uint64_t offset, std::uint64_t bytes) {

@@ -34,6 +34,8 @@ class Sealed {
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
+  // Another file has its name for good: it is verified, and not opened.
+  [[nodiscard]] bool replaced() const noexcept;
   // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are. Everything may be in
   // a file that is still being filled.
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
@@ -41,6 +43,7 @@ class Sealed {
  private:
   explicit Sealed(bfstore::ReportedIdentity identity) : identity_(std::move(identity)) {}
   void compare();
+  void compare_state();
   // No writer seals a file that is being filled, but bytes may say so.
   [[nodiscard]] bool filling() const noexcept;
   void add_damage(std::uint64_t offset, std::uint64_t bytes);

@@ -330,3 +330,24 @@ TEST_CASE("the kernel is not asked for failed writes by a descriptor, whose prog
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).is_current().value());
   CHECK(questions > 0);
 }
+
+// It does not ask the kernel, which tells a failure once. What it reads of a file in use may lack keys of pages that
+// the kernel failed to write, and a copy would lack them for good.
+TEST_CASE("a handle that writes nothing copies a file that is closed, and none that may have a writer") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  const Opened file(path);
+  std::vector<std::byte> buffer(300'000);
+  for (const bool by_number : {false, true}) {
+    OpenOptions options;
+    options.no_write = true;
+    const Filter reader = opened(by_number ? open_by(file) : Filter::open(path, OpenMode::kRead, options));
+    CHECK(reader.dump(buffer).ok());
+    Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+    CHECK(reader.dump(buffer).code == Code::kBusy);
+    CHECK(reader.save(dir.file("copy")).code == Code::kBusy);
+    CHECK(answers_no(reader));
+    CHECK(writer.close().ok());
+    CHECK(reader.dump(buffer).ok());
+  }
+}

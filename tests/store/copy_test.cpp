@@ -5,9 +5,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "faults.hpp"
 #include "format/sections.hpp"
@@ -183,6 +185,66 @@ TEST_CASE("what happens to a file while it is copied is noticed") {
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), 0) == 0); }) == Code::kLost);
     CHECK(code([&] { write_bytes(path, 0, std::string(whole.size(), '\0')); }) == Code::kLost);
   }
+}
+
+// Looks at the file before and after find nothing: in between the kernel dropped pages, and a recovery added their
+// keys.
+TEST_CASE("a body that was copied while the file was poisoned and recovered is copied again") {
+  for (const bool closes : {false, true}) {
+    CAPTURE(closes);
+    TempDir dir;
+    const std::string path = filled(dir);
+    Filter recoverer = opened(Filter::open(path, OpenMode::kWrite));
+    const std::string whole = read_bytes(path);
+    const faults::Scope scope;
+    int stage = 0;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+      if (stage != 0 || offset != kHeader || bytes <= 8) return 0;
+      stage = 1;
+      write_bytes(path, kHeader, std::string(whole.size() - kHeader - 4096, '\0'));
+      stage = 2;
+      return 0;
+    };
+    faults::after_read = [&] {
+      if (stage != 2) return;
+      stage = 3;
+      faults::on_sync = [](int) { return EIO; };
+      CHECK(recoverer.sync({.owner = 1, .mark = 1}).code == Code::kPoisoned);
+      faults::on_sync = nullptr;
+      CHECK(recoverer.close().code == Code::kPoisoned);
+      recoverer = opened(Filter::open(path, OpenMode::kWrite, {.recover = true}));
+      for (const AddForm& form : add_forms()) CHECK(form.add(recoverer, 1, kThreeWindows).ok());
+      CHECK(*recoverer.finish_recovery(1));
+      if (closes) CHECK(recoverer.close().ok());
+    };
+    const Filter copy = opened(Filter::open(path, OpenMode::kRead, kCopy));
+    CHECK(stage == 3);
+    check_answers(copy);
+  }
+}
+
+TEST_CASE("a copy that is opened during a sync waits for what the sync finds out") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  Filter writer = opened(Filter::open(path, OpenMode::kWrite));
+  const faults::Scope scope;
+  std::atomic<int> outcome{-1};
+  std::atomic<bool> hangs{false};
+  faults::on_sync = [&](int) {
+    hangs = true;
+    while (outcome < 0) std::this_thread::yield();
+    return outcome.load();
+  };
+  std::thread syncer([&] { CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kPoisoned); });
+  while (!hangs) std::this_thread::yield();
+  CHECK(code_of(Filter::open(path, OpenMode::kRead, {.map = {.copy = true}, .lock_timeout_ms = 30})) == Code::kBusy);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    outcome = EIO;
+  });
+  CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) == Code::kPoisoned);
+  later.join();
+  syncer.join();
 }
 
 TEST_CASE("a body that can not be read is an error with its errno") {

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "faults.hpp"
@@ -458,6 +462,293 @@ TEST_CASE("a forked child copies nothing through its parent's writer") {
   const Filter writer = created(dir.file());
   CHECK(in_child([&] { return writer.save(dir.file("copy")).code == Code::kForked ? 0 : 1; }) == 0);
   CHECK(writer.save(dir.file("copy")).ok());
+}
+
+// --- What the kernel failed to write, and who is told ----------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t kBody = format::kFileHeaderBytes;  // of these filters: where the body begins
+
+// Called when the first piece of a body is about to be read, and when it was read; what they do is not hooked.
+void at_the_body(const std::function<void()>& before, const std::function<void()>& after) {
+  enum class Stage { kToCome, kReading, kOver };
+  const auto stage = std::make_shared<Stage>(Stage::kToCome);
+  faults::on_read = [stage, before](int, std::uint64_t offset, std::uint64_t bytes) {
+    if (*stage != Stage::kToCome || offset != kBody || bytes <= 8) return 0;
+    *stage = Stage::kOver;
+    before();
+    *stage = Stage::kReading;
+    return 0;
+  };
+  faults::after_read = [stage, after] {
+    if (*stage != Stage::kReading) return;
+    *stage = Stage::kOver;
+    after();
+  };
+}
+
+// A sync of another thread. It hangs until finish(), and then ends with that errno.
+class HangingSync {
+ public:
+  explicit HangingSync(Filter& filter) {
+    faults::on_sync = [this](int) {
+      if (std::this_thread::get_id() != thread_.get_id() || over_) return 0;
+      hangs_ = true;
+      while (outcome_ < 0) std::this_thread::yield();
+      over_ = true;
+      return outcome_.load();
+    };
+    thread_ = std::thread([this, &filter] {
+      while (!started_) std::this_thread::yield();
+      code_ = filter.sync({.owner = 1, .mark = 1}).code;
+    });
+    started_ = true;
+    while (!hangs_) std::this_thread::yield();
+  }
+  HangingSync(const HangingSync&) = delete;
+  HangingSync& operator=(const HangingSync&) = delete;
+  ~HangingSync() { finish(0); }
+
+  void finish(int os_errno) {
+    int none = -1;
+    outcome_.compare_exchange_strong(none, os_errno);
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] Code code() const { return code_; }
+
+ private:
+  std::atomic<bool> started_{false};
+  std::atomic<bool> hangs_{false};
+  std::atomic<bool> over_{false};
+  std::atomic<int> outcome_{-1};
+  Code code_ = Code::kOk;
+  std::thread thread_;
+};
+
+}  // namespace
+
+// The handle of an unpublished filter never asked.
+TEST_CASE(
+    "pages of a filter without a name that the kernel failed to write are found, before its body is read and after") {
+  for (const bool afterwards : {false, true}) {
+    for (const bool saves : {false, true}) {
+      CAPTURE(afterwards);
+      CAPTURE(saves);
+      bool was_read = false;
+      bool told = false;
+      const faults::Scope scope;
+      TempDir dir;
+      Options options = small_options();
+      options.unpublished = true;
+      options.writeback_check_ms = 3'600'000;
+      Filter filter = created(dir.file(), options);
+      add_keys(filter, 1, 0, kSome);
+      Bytes buffer(300'000);
+      REQUIRE(filter.dump(buffer).ok());
+      at_the_body([&] { was_read = true; }, [] {});
+      faults::on_question = [&](int) {
+        if (told || was_read != afterwards) return 0;
+        told = true;
+        return EIO;
+      };
+      CHECK((saves ? filter.save(dir.file("copy")) : filter.dump(buffer)).code == Code::kPoisoned);
+      CHECK(told);
+      if (afterwards && !saves) CHECK_FALSE(Filter::load(buffer).ok());
+      CHECK(dir.names().empty());
+      CHECK(filter.publish().code == Code::kPoisoned);
+      CHECK(dir.names().empty());
+    }
+  }
+}
+
+// The kernel tells a sync of a failure, and then does not tell it to a thread with the same open file. A copy that is
+// made meanwhile has bits of pages that may have been dropped.
+TEST_CASE(
+    "a copy waits for a sync under way, by another thread or another handle, and does not believe what it found out") {
+  enum class By { kSameHandle, kWriter, kReader };
+  for (const By by : {By::kSameHandle, By::kWriter, By::kReader}) {
+    for (const int outcome : {0, EIO}) {
+      CAPTURE(static_cast<int>(by));
+      CAPTURE(outcome);
+      const faults::Scope scope;
+      TempDir dir;
+      Filter syncing = created(dir.file());
+      add_keys(syncing, 1, 0, kSome);
+      const Filter other = opened(Filter::open(dir.file(), by == By::kReader ? OpenMode::kRead : OpenMode::kWrite));
+      const Filter& source = by == By::kSameHandle ? syncing : other;
+      HangingSync sync(syncing);
+      Bytes buffer(300'000);
+      Error saved;
+      Error dumped;
+      std::atomic<bool> returned{false};
+      std::thread copier([&] {
+        saved = source.save(dir.file("copy"));
+        dumped = source.dump(buffer);
+        returned = true;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      CHECK_FALSE(returned);
+      sync.finish(outcome);
+      copier.join();
+      CHECK(sync.code() == (outcome == 0 ? Code::kOk : Code::kPoisoned));
+      CHECK(saved.code == (outcome == 0 ? Code::kOk : Code::kPoisoned));
+      CHECK(dumped.code == (outcome == 0 ? Code::kOk : Code::kPoisoned));
+      CHECK(dir.names().size() == (outcome == 0 ? 2 : 1));
+      CHECK(Filter::load(buffer).ok() == (outcome == 0));
+    }
+  }
+}
+
+TEST_CASE("a copy waits for a sync no longer than its handle waits for locks") {
+  const faults::Scope scope;
+  TempDir dir;
+  Options options = small_options();
+  options.lock_timeout_ms = 30;
+  Filter syncing = created(dir.file(), options);
+  const Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 30}));
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead, {.lock_timeout_ms = 30}));
+  HangingSync sync(syncing);
+  for (const Filter* source : {&std::as_const(syncing), &writer, &reader}) {
+    Bytes buffer(300'000);
+    CHECK(source->dump(buffer).code == Code::kBusy);
+    CHECK(source->save(dir.file("copy")).code == Code::kBusy);
+  }
+  CHECK(dir.names().size() == 1);
+}
+
+TEST_CASE("a filter whose syncing process died is not copied, for that process alone knew what the kernel said") {
+  TempDir dir;
+  const Filter writer = created(dir.file());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  Bytes buffer(300'000);
+  CHECK(reader.dump(buffer).code == Code::kUnclean);
+  CHECK(reader.save(dir.file("copy")).code == Code::kUnclean);
+  CHECK(writer.save(dir.file("copy")).code == Code::kPoisoned);
+  CHECK(reader.save(dir.file("copy")).code == Code::kPoisoned);
+  CHECK(dir.names().size() == 1);
+}
+
+TEST_CASE("a filter whose slot says poisoned is not copied, though the page of the live word was dropped") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = created(dir.file());
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  const std::uint64_t healthy = look_at(dir.file()).live_word;
+  faults::on_sync = [&, synced = false](int) mutable { return std::exchange(synced, true) ? 0 : EIO; };
+  REQUIRE(writer.sync({.owner = 1, .mark = 1}).code == Code::kPoisoned);
+  faults::on_sync = nullptr;
+  set_live_word(dir.file(), healthy);
+  for (const Filter* source : {&reader, &std::as_const(writer)}) {
+    CHECK(source->health() == Code::kOk);
+    CHECK_FALSE(source->save(dir.file("copy")).ok());
+  }
+  CHECK(dir.names().size() == 1);
+}
+
+// Before and after, the file looks good. In between the kernel dropped pages, and a recovery added their keys again.
+TEST_CASE("a body that was read while the file was poisoned and recovered is not believed") {
+  for (const bool saves : {false, true}) {
+    CAPTURE(saves);
+    const faults::Scope scope;
+    TempDir dir;
+    Filter writer = created(dir.file());
+    add_keys(writer, 1, 0, kSome);
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    const std::string whole = read_bytes(dir.file());
+    at_the_body([&] { write_bytes(dir.file(), kBody, std::string(whole.size() - kBody - 4096, '\0')); },
+                [&] {
+                  faults::on_sync = [](int) { return EIO; };
+                  CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kPoisoned);
+                  faults::on_sync = nullptr;
+                  CHECK(writer.close().code == Code::kPoisoned);
+                  Filter recoverer = opened(Filter::open(dir.file(), OpenMode::kWrite, {.recover = true}));
+                  add_keys(recoverer, 1, 0, kSome);
+                  CHECK(*recoverer.finish_recovery(1));
+                  CHECK(recoverer.close().ok());
+                });
+    Bytes buffer(300'000);
+    const Error error = saves ? reader.save(dir.file("copy")) : reader.dump(buffer);
+    CHECK(error.code == Code::kBusy);
+    CHECK(dir.names().size() == 1);
+    CHECK(reader.health() == Code::kOk);
+    REQUIRE((saves ? reader.save(dir.file("copy")) : reader.dump(buffer)).ok());
+    const Filter copy =
+        opened(saves ? Filter::open(dir.file("copy"), OpenMode::kRead) : Filter::load(buffer, OpenMode::kRead));
+    CHECK(maybes(copy, 1, 0, kSome) == kSome);
+  }
+}
+
+// --- Pages that cannot be read ---------------------------------------------------------------------------------------
+
+namespace {
+
+Options seven_chunks() {
+  Options options;
+  options.num_bits = std::uint64_t{7} * 65536 * 8;
+  options.num_probes = 4;
+  return options;
+}
+
+}  // namespace
+
+// What is covered by ones was read from the mapping.
+TEST_CASE("a sealed file that is cut while it is copied is an error and no signal") {
+  for (const bool tolerates : {false, true}) {
+    CHECK(in_child([&] {
+            const faults::Scope scope;
+            const TempDir dir;
+            Filter filter = *Filter::create(dir.file(), seven_chunks());
+            if (!filter.close().ok() || !seal(dir.file(), dir.file("sealed")).ok()) return 1;
+            const Filter sealed = *Filter::open(dir.file("sealed"), OpenMode::kRead, {.tolerate_damage = tolerates});
+            faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+              if (offset == kBody && truncate(dir.file("sealed").c_str(), kBody + 4096) != 0) _exit(2);
+            };
+            const Code code = sealed.save(dir.file("copy")).code;
+            return code == (tolerates ? Code::kLost : Code::kDamaged) && dir.names().size() == 2 ? 0 : 3;
+          }) == 0);
+  }
+}
+
+TEST_CASE(
+    "a place of a sealed file that can not be read any more is damage in a copy, and maybe where that is tolerated") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter filter = created(dir.file(), seven_chunks());
+  add_keys(filter, 1, 0, kSome);
+  REQUIRE(filter.close().ok());
+  REQUIRE(seal(dir.file(), dir.file("sealed")).ok());
+  const Filter strict = opened(Filter::open(dir.file("sealed"), OpenMode::kRead));
+  const Filter tolerant = opened(Filter::open(dir.file("sealed"), OpenMode::kRead, {.tolerate_damage = true}));
+  faults::on_read = [](int, std::uint64_t offset, std::uint64_t) { return offset == kBody + 65536 ? EIO : 0; };
+  CHECK(strict.save(dir.file("copy")).code == Code::kDamaged);
+  REQUIRE(tolerant.save(dir.file("copy")).ok());
+  const Bytes bytes = dumped(tolerant);
+  faults::on_read = nullptr;
+  CHECK(maybes(opened(Filter::open(dir.file("copy"), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(maybes(opened(Filter::load(bytes)), 1, 0, kSome) == kSome);
+}
+
+TEST_CASE("a range of a file that was cut is not copied, and no signal") {
+  for (const bool guarded : {false, true}) {
+    CHECK(in_child([&] {
+            const TempDir dir;
+            Buffer buffer(*Filter::required_bytes(seven_chunks()));
+            if (!Filter::format(buffer.all(), seven_chunks()).ok()) return 1;
+            std::ofstream(dir.file(), std::ios::binary)
+                << std::string(reinterpret_cast<const char*>(buffer.all().data()), buffer.all().size());
+            const auto range = Filter::open_range(dir.file(), 0, 0, {.map = {.guard = guarded}});
+            if (!range.ok() || !range->save(dir.file("good")).ok()) return 2;
+            for (const off_t length : {off_t{100'000}, off_t{0}}) {
+              if (truncate(dir.file().c_str(), length) != 0) return 3;
+              Bytes into(buffer.all().size());
+              if (range->dump(into).code != Code::kFault || range->save(dir.file("copy")).code != Code::kFault)
+                return 4;
+            }
+            return dir.names().size() == 2 ? 0 : 5;
+          }) == 0);
+  }
 }
 
 // --- The new file ----------------------------------------------------------------------------------------------------

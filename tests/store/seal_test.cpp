@@ -7,6 +7,7 @@
 #include <bfstore/seal.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "base/bytes.hpp"
 #include "faults.hpp"
+#include "format/locks.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "store/session.hpp"
@@ -573,4 +575,80 @@ TEST_CASE("a sealed file can be made by somebody who may only read, and has the 
           if (!become_nobody()) return 20;
           return seal(dir.file(), dir.file("other")).ok() ? 0 : 21;
         }) == 0);
+}
+
+// --- Verifying needs no state ----------------------------------------------------------------------------------------
+
+TEST_CASE("a file that is not sealed has nothing to verify, whatever state it is in and whoever locks it") {
+  TempDir dir;
+  make_plain(dir.file());
+  const std::string closed = read_bytes(dir.file());
+  const auto check_with = [&](const std::function<void()>& change) {
+    REQUIRE(truncate(dir.file().c_str(), 0) == 0);
+    write_bytes(dir.file(), 0, closed);
+    change();
+    const std::string before = read_bytes(dir.file());
+    Code code = Code::kOk;
+    CHECK(time_of([&] { code = verify(dir.file()).error().code; }) < std::chrono::milliseconds(90));
+    CHECK(code == Code::kNotSealed);
+    CHECK(read_bytes(dir.file()) == before);
+  };
+  const std::uint64_t healthy = look(closed).live_word;
+  for (const std::uint64_t flag :
+       {format::LiveWord::kPoisoned, format::LiveWord::kSuperseded, format::LiveWord::kRecovering,
+        format::LiveWord::kSyncing, format::LiveWord::kReplaced, format::LiveWord::kFilling}) {
+    check_with([&] { set_live_word(dir.file(), healthy | flag); });
+  }
+  check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kDirty; }); });
+  check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kRecovering; }); });
+  check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.filling = true; }); });
+  const Stopped locker([&] {
+    lock_as_stranger(dir.file(), F_WRLCK, F_OFD_SETLK, format::kStateLock, 1);
+    raise(SIGSTOP);
+  });
+  check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kDirty; }); });
+}
+
+TEST_CASE("a sealed file is verified without a lock, and nothing is written, also while it is replaced") {
+  TempDir dir;
+  make_plain(dir.file());
+  REQUIRE(seal(dir.file(), dir.file(), replacing()).ok());
+  for (const std::uint64_t flag : {format::LiveWord::kSuperseded, format::LiveWord::kReplaced}) {
+    set_live_word(dir.file(), look_at(dir.file()).live_word | flag);
+    const std::string before = read_bytes(dir.file());
+    CHECK(damage(dir.file()).empty());
+    CHECK(read_bytes(dir.file()) == before);
+  }
+}
+
+// A reader would be refused, for the file would not be clean.
+TEST_CASE("slots and a live word of a sealed file that say another state than it was sealed in are damage") {
+  TempDir dir;
+  make_plain(dir.file());
+  REQUIRE(seal(dir.file(), dir.file(), replacing()).ok());
+  const std::string sealed = read_bytes(dir.file());
+  const auto damage_of = [&](const std::function<void()>& change) {
+    write_bytes(dir.file(), 0, sealed);
+    change();
+    const std::vector<DamagedRange> found = damage(dir.file());
+    REQUIRE(found.size() == 1);
+    return std::pair(found.front().offset, found.front().bytes);
+  };
+  const std::pair<std::uint64_t, std::uint64_t> slots{format::kSlotOffset, 2 * format::kPageBytes};
+  const std::pair<std::uint64_t, std::uint64_t> word{format::kLivePageOffset, 8};
+  CHECK(damage_of([&] {
+          edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kDirty; });
+        }) == slots);
+  CHECK(damage_of([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.filling = true; }); }) == slots);
+  CHECK(damage_of([&] { set_word(dir.file(), format::kSlotOffset, 99); }) == slots);
+  for (const std::uint64_t flag :
+       {format::LiveWord::kPoisoned, format::LiveWord::kRecovering, format::LiveWord::kFilling}) {
+    CHECK(damage_of([&] { set_live_word(dir.file(), look(sealed).live_word | flag); }) == word);
+  }
+  write_bytes(dir.file(), 0, sealed);
+  set_live_word(dir.file(), 77);
+  CHECK(verify(dir.file()).error().code == Code::kLiveWord);
+  write_bytes(dir.file(), 0, sealed);
+  write_bytes(dir.file(), format::kSlotOffset, std::string(2 * format::kPageBytes, 'x'));
+  CHECK(verify(dir.file()).error().code == Code::kSlots);
 }

@@ -3,11 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <unistd.h>
+#include <bfstore/seal.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "faults.hpp"
 #include "key_calls.hpp"
@@ -337,4 +341,90 @@ TEST_CASE("an unpublished filter that is shut is not published any more, and the
   CHECK(made.close().ok());
   CHECK(dir.names().size() == 1);
   CHECK(answers_no(reader));
+}
+
+// The live page was taken from the lookups, and with it a page of the body where one page has both; and a check of the
+// file's pages read what the other thread was just mapping.
+TEST_CASE("a handle that is shut in the middle of a copy says so, and copies nothing") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  REQUIRE(seal(path, dir.file("sealed")).ok());
+  const auto shut_while = [&](Filter filter, bool saves) {
+    const faults::Scope scope;
+    bool was_shut = false;
+    const auto shut = [&] {
+      if (std::exchange(was_shut, true)) return;
+      CHECK(filter.shut().ok());
+    };
+    faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
+      if (offset == format::kFileHeaderBytes) shut();
+    };
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+      if (!saves && offset == format::kFileHeaderBytes && bytes > 8) shut();
+      return 0;
+    };
+    std::vector<std::byte> buffer(300'000);
+    const Error error = saves ? filter.save(dir.file("copy")) : filter.dump(buffer);
+    CHECK((was_shut || !saves));  // a copy in memory is not read from the file
+    CHECK(error.code == (was_shut ? Code::kShut : Code::kOk));
+    CHECK(Filter::load(buffer).ok() == error.ok() * !saves);
+    CHECK(filter.shut().ok());
+    CHECK(filter.save(dir.file("copy")).code == Code::kShut);
+    CHECK(filter.dump(buffer).code == Code::kShut);
+    CHECK(filter.dumped_bytes().error().code == Code::kShut);
+    CHECK_FALSE(std::filesystem::exists(dir.file("copy")));
+  };
+  for (const bool saves : {false, true}) {
+    CAPTURE(saves);
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})
+      shut_while(opened(Filter::open(path, mode)), saves);
+    shut_while(opened(Filter::open(path, OpenMode::kRead, {.map = {.copy = true}})), saves);
+    shut_while(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), saves);
+    shut_while(opened(Filter::open(dir.file("sealed"), OpenMode::kRead, {.tolerate_damage = true})), saves);
+    shut_while(opened(Filter::open(path, OpenMode::kRead, {.follow = true})), saves);
+    Options options = small_options();
+    options.unpublished = true;
+    shut_while(created(dir.file("new"), options), saves);
+  }
+}
+
+TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or it is said that the handle was shut") {
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+    for (int round = 0; round < 12; ++round) {
+      TempDir dir(memory_folder());
+      const std::string path = filled(dir);
+      Filter filter = opened(Filter::open(path, mode, {.map = {.guard = round % 2 == 1}}));
+      std::atomic<int> copies{0};
+      std::atomic<int> wrong{0};
+      const auto work = [&](const auto& copy) {
+        for (;;) {
+          const Error error = copy();
+          if (error.ok()) ++copies;
+          if (error.code == Code::kShut) return;
+          if (!error.ok()) {
+            ++wrong;
+            return;
+          }
+        }
+      };
+      std::vector<std::thread> threads;
+      threads.emplace_back([&] { work([&] { return filter.save(dir.file("copy"), {.replace = true}); }); });
+      threads.emplace_back([&] {
+        std::vector<std::byte> buffer(300'000);
+        work([&] {
+          std::fill(buffer.begin(), buffer.end(), std::byte{0});
+          const Error error = filter.dump(buffer);
+          const auto loaded = Filter::load(buffer);
+          if (loaded.ok() != error.ok() || (loaded.ok() && maybes(*loaded, 1, 0, kMany) != kMany)) ++wrong;
+          return error;
+        });
+      });
+      while (copies < 3 && wrong == 0) std::this_thread::yield();
+      CHECK(filter.shut().ok());
+      for (std::thread& thread : threads) thread.join();
+      CHECK(wrong == 0);
+      CHECK(filter.close().ok());
+      CHECK(state_of(path) == FileState::kClean);
+    }
+  }
 }

@@ -1,0 +1,25 @@
+// What a file says at a moment, for a handle that copies its bits: once before the first of them is read, and once
+// after the last one. The kernel may drop pages that it failed to write, so that keys are missing until a recovery has
+// added them again. Both moments must be good, and no recovery may lie between them.
+#pragma once
+
+#include <bfstore/error.hpp>
+
+#include "format/state.hpp"
+#include "store/open_file.hpp"
+
+namespace bfstore::store {
+
+struct Moment {
+  format::Slot slot;
+  std::uint64_t keys_added = 0;
+};
+
+// Of a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The slot is the truth
+// where the system dropped the page of the live word, at which the caller looks itself.
+Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened);
+
+// Whether what was read of the body between the two is as good as they are.
+bool nothing_between(const format::Slot& before, const format::Slot& after) noexcept;
+
+}  // namespace bfstore::store
