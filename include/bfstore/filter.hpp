@@ -93,10 +93,10 @@ class Filter {
 
   // Takes in every key of `from`, wherever that is (a file in use, a range, a buffer), while others may add to both: a
   // union of their bits, equal bit for bit to one filter of all keys. It has every key whose add to `from` returned
-  // before the call. Both need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or a
-  // multiple of it (then `from` is folded while it is read). Otherwise kMismatch. Marks are not taken over: sync() when
-  // what was merged is to be durable. The count of keys grows by an estimate of the new ones. An error, or a kill, in
-  // the middle leaves some keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
+  // before the call. Both need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or
+  // a multiple of it (then `from` is folded while it is read). Otherwise kMismatch. Marks are not taken over: sync()
+  // when what was merged is to be durable. The count of keys grows by an estimate of the new ones. An error, or a kill,
+  // in the middle leaves some keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
   Error merge(const Filter& from);
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
