@@ -44,9 +44,9 @@ namespace bfstore::bare {
 // Builds a bare filter of these keys that is exactly as long as `filter`, and overwrites all of it. k is the best one
 // for that many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, followed by
 // add().
-// kInvalid: no filter of the layout is that long (see bytes_for), a key is null, or something is wrong with the keys.
-// kLayout, kHash: unknown, or not for bare filters. kDigestOnly: the hash takes digests only. kUnsupported: the layout
-// takes no keys. On an error the buffer is as before.
+// kInvalid: layout or hash are unknown, or not for bare filters; no filter of the layout is that long (see bytes_for);
+// a key is null, or something is wrong with the keys. kDigestOnly: the hash takes digests only. kUnsupported: the
+// layout takes no keys. On an error the buffer is as before.
 [[nodiscard]] Code build(std::span<std::byte> filter, const Keys& keys, Layout layout = Layout::kBlocked,
                          Hash hash = Hash::kXxh3) noexcept;
 

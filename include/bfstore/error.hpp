@@ -62,8 +62,8 @@ enum class Code : std::int32_t {
   kChecksum = -207,    // the identity's checksum does not match
   kReserved = -208,    // reserved bytes are not zero
   kFeature = -209,     // needs a feature that this library does not know
-  kLayout = -210,      // unknown layout
-  kHash = -211,        // unknown hash
+  kLayout = -210,      // a layout that this library does not know; as an argument it is kInvalid
+  kHash = -211,        // a hash that this library does not know; as an argument it is kInvalid
   kProbes = -212,      // k is not in 1..64
   kBits = -213,        // m is impossible
   kCapacity = -214,    // n or p is impossible

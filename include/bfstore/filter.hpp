@@ -107,7 +107,9 @@ class Filter {
   // For a filter that was created `unpublished` to `replace` a file with writers: supersedes that file now, before
   // publish(). What that file's writers added before is in their logs. What they add from now on is refused. So add the
   // end of those logs to this filter, and publish it: then no key is in neither. Until then no process can open the
-  // path for writing. If this handle is closed instead, the old file continues as before.
+  // path for writing. If this handle is closed instead, the old file continues as before. publish() is kLost, again and
+  // again, if other code of this process closed the old file's descriptors meanwhile: writers may have added to it
+  // since. Then call this again, and add the end of the logs again.
   Error supersede();
 
   // Closes the handle. The last writer of a file syncs it and marks it clean. If that fails, this returns why, and the
@@ -206,10 +208,15 @@ class Filter {
   // file knows none. False if it waits for other owners. It cannot wait for an owner that the file does not know: an
   // owner that adds keys calls sync() once with its epoch each time it opens the file, or has to be replayed before the
   // last other owner calls this. Until the recovery is over, every handle in every process answers "maybe", and a
-  // recoverer that was killed has to begin again, from the marks.
+  // recoverer that was killed has to begin again, from the marks. A reader that was open when a write failed may learn
+  // of it after the recovery, in is_current(), and poison the file once more: reopen such readers first, or recover
+  // again.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
   // For the builder of a filter that was made with Options::filling: every key that the filter is to have was added.
+  // The order: make the file, let every writer open it and add its new rows, only then read the end of the log, add the
+  // rows up to that end, and call this. The builder's marks are those of an owner of its own (PROMISES.md, "An online
+  // build").
   // Makes all of it durable, and then the filter answers, in every process that has it open. A filter that is not
   // filling stays as it is (that is no error), and is synced.
   Error finish_filling();

@@ -96,7 +96,8 @@ struct OpenOptions {
   // for locks, at most every 10 ms and in one thread; meanwhile others are answered "maybe". Filter::is_current follows
   // at once: so a file that another program moved to the path is noticed. What is used no more is freed by a later
   // call. A file with another hash or seed is not followed to, nor one that cannot be opened: the handle stays where it
-  // is and answers "maybe" (kSuperseded) until there is one. A lookup costs some 10 ns more. A Lookup of it is never
+  // is and answers "maybe" (kSuperseded) until there is one. A handle whose file is in doubt for another reason
+  // (poisoned, lost) follows once the path names another file. A lookup costs some 10 ns more. A Lookup of it is never
   // inlined.
   bool follow = false;
   // For reading. The file that the program has open at this descriptor, instead of one at a path: for sandboxes, which
