@@ -99,8 +99,8 @@ Error settle_as_reader(const OpenFile& opened) {
   }
   if (*state != FileState::kUnclean) return {};
   return fail(Code::kUnclean, opened.file().path() +
-                                  ": not copied, for a process that wrote to it was killed while it synced. Recover it "
-                                  "(bf recover) or rebuild it.");
+                                  ": not copied, for it is not closed, and no living writer vouches for it (one was "
+                                  "killed while it synced, for instance). Recover it (bf recover) or rebuild it.");
 }
 
 }  // namespace bfstore::store
