@@ -2,6 +2,8 @@
 #include <bfstore/hashes.hpp>
 
 #include <cmath>
+#include <memory>
+#include <mutex>
 
 #include "base/fail.hpp"
 #include "layout/fold.hpp"
@@ -105,15 +107,15 @@ Error Filter::merge(const Filter& from) {
 
   const std::uint64_t bits = source->shape.num_bits;
   layout::Folding folding(core_->row, bits, layout::times_larger(bits, core_->shape.num_bits));
-  Union united(*core_);
-  const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) { united.take(first, words); };
+  const auto united = std::make_unique<Union<Core>>(*core_);  // on the heap, as stacks are small
+  const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) { united->take(first, words); };
   Error error = store::each_piece_of_body(*source, [&](std::uint64_t, std::span<const std::byte> piece) {
     folding.take({reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)}, give);
     return refused(core_->why_in_doubt(core_->add_sentinel), name);
   });
   if (error.ok()) folding.end(give);
   if (error.ok()) error = store::check_copied(*source, *content);
-  if (error.ok()) core_->count_keys(united.new_keys(content->keys_added));
+  if (error.ok()) core_->count_keys(united->new_keys(content->keys_added));
   return error.ok() ? refused(core_->why_in_doubt(core_->add_sentinel), name) : error;
 }
 

@@ -195,7 +195,12 @@ class Arguments(Case):
             options = bfs.options(capacity=10, flags=flags)
             self.assertIn(b"bfs_create: does not take " + name,
                           self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", options))
+        self.assertIn(b"reserved", self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2",
+                                              bfs.options(capacity=10, reserved=1)))
         error = bfs.new_error()
+        reserved = bfs.copy_options(reserved=1)
+        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", byref(reserved), byref(error)), EINVAL)
+        self.assertIn(b"reserved", error.message)
         self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", byref(bfs.copy_options(bfs.OPEN_GUARD)), byref(error)), EINVAL)
         self.assertIn(b"bfs_seal: does not take BFS_OPEN_GUARD", error.message)
         self.assertEqual(LIBRARY.bfs_verify(self.path, bfs.OPEN_GUARD, None, 0, byref(error)), EINVAL)

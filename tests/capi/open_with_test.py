@@ -71,7 +71,6 @@ class OpenWith(Case):
     def test_a_descriptor_is_said_by_its_flag_and_is_for_reading_in_bfs_open_with(self):
         self.close(self.create())
         self.refused(b"fd is for BFS_OPEN_FD", fd=3)
-        self.refused(b"reserved", reserved=1)
         words = self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_FD)
         self.assertIn(b"needs bfs_open_with", words)
         self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, None, bfs.open_options())
