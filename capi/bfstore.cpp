@@ -585,6 +585,7 @@ int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
 int32_t bfs_seal(const char* from, const char* to, const bfs_copy_options* options, bfs_error* error) {
   if (from == nullptr || to == nullptr) return invalid(error, "bfs_seal: from or to is null");
   return with_copy_options(options, "bfs_seal", kFlagsOfSeal, error, [&](const bfs_copy_options& known) {
+    if (known.fpr != 0) return report(error, invalid("bfs_copy_options: fpr is not for bfs_seal"));
     bfstore::SealOptions how;
     copy_how(known, how);
     return report(error, bfstore::seal(from, to, how));
@@ -597,6 +598,7 @@ int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_opti
     bfstore::SaveOptions how;
     copy_how(known, how);
     how.same_file_id = (known.flags & BFS_OPTION_FILE_ID) != 0;
+    how.fpr = known.fpr;
     how.filling = (known.flags & BFS_OPTION_FILLING) != 0;
     return report(error, filter->filter.save(path, how));
   });

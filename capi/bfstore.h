@@ -349,9 +349,10 @@ typedef struct bfs_copy_options {
   uint64_t flags;           /* those of f or s */
   uint32_t lock_timeout_ms; /* for each lock: milliseconds, or BFS_LOCK_* */
   uint32_t reserved;        /* 0 */
+  double fpr;               /* f.  As small as folding makes it while its rate, with its keys of now, is at most this */
 } bfs_copy_options;
 #define BFS_COPY_OPTIONS_INIT \
-  { sizeof(bfs_copy_options), 0, 0, 0, 0 }
+  { sizeof(bfs_copy_options), 0, 0, 0, 0, 0 }
 
 /* Facts about an open filter. */
 typedef struct bfs_statistics {
@@ -649,6 +650,9 @@ BFS_API void bfs_abandon(bfs_filter* filter);
  * are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The new file of a sealed one
  * is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates the damage (then
  * the copy answers "maybe" there, too).
+ * With fpr the new file is smaller: each of its lines (bits in the classic layout) is the OR of as many neighbouring
+ * ones as leave the rate at most fpr.  A filter that was made too large, since nobody knew the number of keys, gets
+ * its size so.  n becomes the number of keys with which the rate is fpr.  BFS_ESIZING if the rate is higher already.
  * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
  * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID, BFS_OPTION_FILLING (the new file answers "maybe" until its owner has
  * compared its mark with the log and has called bfs_finish_filling: so an older state takes its place safely).

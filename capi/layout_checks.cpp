@@ -71,7 +71,8 @@ static_assert(offsetof(bfs_copy_options, mode) == 4);
 static_assert(offsetof(bfs_copy_options, flags) == 8);
 static_assert(offsetof(bfs_copy_options, lock_timeout_ms) == 16);
 static_assert(offsetof(bfs_copy_options, reserved) == 20);
-static_assert(sizeof(bfs_copy_options) == 24);
+static_assert(offsetof(bfs_copy_options, fpr) == 24);
+static_assert(sizeof(bfs_copy_options) == 32);
 
 static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
 static_assert(offsetof(bfs_statistics, layout) == 4);

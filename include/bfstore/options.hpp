@@ -185,7 +185,11 @@ struct SaveOptions {
   bool replace = false;         // put the new file in the place of another one, which is not the filter's own
   bool any_filesystem = false;  // OpenOptions
   bool filling = false;         // every answer of the new file is "maybe" until Filter::finish_filling()
-  bool same_file_id = false;    // the new filter has the id of this one (Options::file_id); otherwise a random one
+  // Not 0: the new filter is as small as folding makes it (FORMAT.md, "Folding") while its false-positive rate, with
+  // the keys that it has now, is at most this. Its n is the number of keys with which that rate is reached. kSizing if
+  // the rate is higher already.
+  double fpr = 0;
+  bool same_file_id = false;  // the new filter has the id of this one (Options::file_id); otherwise a random one
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
 

@@ -297,6 +297,17 @@ std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t 
   return best_probes_of(row, static_cast<double>(num_keys), static_cast<double>(num_bits));
 }
 
+// The rate grows with the keys, so the most of them are found by halving.
+std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept {
+  std::uint64_t enough = 0;
+  std::uint64_t too_many = num_bits + 1;
+  while (too_many - enough > 1) {
+    const std::uint64_t keys = enough + (too_many - enough) / 2;
+    (false_positive_rate(row, keys, num_bits, num_probes) <= fpr ? enough : too_many) = keys;
+  }
+  return enough;
+}
+
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
   if (Error error = check_ranges(options); !error.ok()) return error;
   if (options.num_bits != 0) return solve_for_shape(row, options);

@@ -19,6 +19,9 @@ double false_positive_rate(const Row& row, std::uint64_t num_keys, std::uint64_t
 // The k from 1 to 64 with the lowest rate.
 std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) noexcept;
 
+// The most keys with which the rate is at most `fpr`; 0 if one is too many.
+std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept;
+
 struct Size {
   std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;

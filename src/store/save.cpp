@@ -1,10 +1,14 @@
 // From one form to another: a filter, wherever it is, as a new file or as bytes in memory; and bytes as a filter.
+#include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "base/fail.hpp"
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "format/sections.hpp"
+#include "layout/fold.hpp"
+#include "sizing/sizing.hpp"
 #include "store/content.hpp"
 #include "store/core.hpp"
 #include "store/follower.hpp"
@@ -17,6 +21,77 @@ using base::fail;
 using format::Form;
 using format::Identity;
 using store::Content;
+
+std::span<const std::uint64_t> words_of(std::span<const std::byte> piece) noexcept {
+  return {reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)};
+}
+
+// Divisors come in pairs, of which one is at most the root.
+template <class Take>
+void each_divisor(std::uint64_t number, Take take) {
+  for (std::uint64_t i = 1; i * i <= number; ++i) {
+    if (number % i != 0) continue;
+    take(i);
+    take(number / i);
+  }
+}
+
+// How often the filter is folded, so that with its keys of now the rate is at most `fpr`.
+template <class Core>
+Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double fpr) {
+  if (!(fpr > 0 && fpr < 1)) return fail(Code::kInvalid, "the fpr is out of range. Give one such as 0.01.");
+  if (!core.row.info.can.fold) return fail(Code::kUnsupported, "filters of this layout cannot be folded.");
+  const auto counter = std::make_unique<layout::FillCounter>(core.row, core.target.geometry);  // stacks are small
+  Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
+    counter->take(words_of(piece).data(), words_of(piece).size());
+    return Error{};
+  });
+  if (!error.ok()) return error;
+  const double keys = std::ceil(counter->fill().estimated_keys);
+  const auto rate = [&](std::uint64_t times) {
+    if (!(keys < static_cast<double>(shape.num_bits))) return 1.0;
+    return sizing::false_positive_rate(core.row, static_cast<std::uint64_t>(std::max(keys, 1.0)),
+                                       shape.num_bits / times, shape.num_probes);
+  };
+  std::uint64_t most = 0;
+  each_divisor(shape.num_bits / core.row.unit_bits, [&](std::uint64_t times) {
+    if (times > most && shape.num_bits / times >= core.row.fewest_bits && rate(times) <= fpr) most = times;
+  });
+  if (most != 0) return most;
+  return fail(Code::kSizing, "the filter's rate is " + std::to_string(rate(1)) + " already. Give a higher fpr.");
+}
+
+// Makes the content that of the filter folded as SaveOptions::fpr says: n and p become what the smaller filter can
+// promise. How often it is folded.
+template <class Core>
+Result<std::uint64_t> fold(const Core& core, Content& content, double fpr) {
+  if (fpr == 0) return std::uint64_t{1};
+  Shape& shape = content.identity.shape;
+  const auto times = times_to_fold(core, shape, fpr);
+  if (!times) return times;
+  shape.num_bits /= *times;
+  shape.capacity = std::max<std::uint64_t>(sizing::most_keys(core.row, shape.num_bits, shape.num_probes, fpr), 1);
+  shape.fpr = fpr;
+  content.identity.body_bytes = layout::body_bytes(core.row, shape.num_bits);
+  return times;
+}
+
+// The body of the filter, which is folded so often, as that of the new file.
+template <class Core>
+Error write_body(const Core& core, std::uint64_t times, const store::OpenFile& file) {
+  layout::Folding folding(core.row, core.shape.num_bits, times);
+  Error wrong;
+  const auto write = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+    const std::uint64_t offset = file.identity().body_offset + first * sizeof(std::uint64_t);
+    if (wrong.ok()) wrong = file.file().write_at(std::as_bytes(words), offset);
+  };
+  Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
+    folding.take(words_of(piece), write);
+    return wrong;
+  });
+  if (error.ok()) folding.end(write);
+  return error.ok() ? wrong : error;
+}
 
 Result<Identity> identity_in(const Content& content, Form form, bool same_file_id) {
   if (!same_file_id) return store::as_new(content.identity, form, {});
@@ -106,8 +181,10 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if ((options.mode & ~0777U) != 0)
     return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
   const Core::InUse core(*core_);
-  const auto content = store::content_of(*core);
+  auto content = store::content_of(*core);
   if (!content) return content.error();
+  const auto times = fold(*core, *content, options.fpr);
+  if (!times) return times.error();
   const auto identity = identity_in(*content, Form::kFile, options.same_file_id);
   if (!identity) return identity.error();
   if (options.replace && core->session != nullptr) {
@@ -123,9 +200,7 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   const auto made = store::Session::make(path, *identity, making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
-  Error error = store::each_piece_of_body(*core, [&](std::uint64_t offset, std::span<const std::byte> piece) {
-    return file.file().write_at(piece, identity->body_offset + offset);
-  });
+  Error error = write_body(*core, *times, file);
   if (error.ok()) error = store::write_keys_added(file, content->keys_added);
   if (error.ok()) error = store::write_marks(file, content->lanes);
   // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.

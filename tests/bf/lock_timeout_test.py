@@ -9,7 +9,8 @@ from bf_case import BfCase, main
 STATE_LOCK = 1 << 62  # FORMAT.md, "Locks"
 LOCKERS = {"create": ("f", "--capacity", "10", "--force"), "build": ("f", "--from", "keys", "--force"),
            "add": ("f", "key"), "recover": ("f", "--accept-loss"), "seal": ("g", "f", "--force"),
-           "merge": ("f", "f", "--into"), "copy": ("g", "f", "--force")}
+           "merge": ("f", "f", "--into"), "copy": ("g", "f", "--force"),
+           "fold": ("g", "f", "--force", "--to-fpr", "0.5")}
 SOON = 4.5  # seconds: less than the five that are waited without a word, and much on a machine that does other things
 
 

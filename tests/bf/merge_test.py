@@ -136,5 +136,55 @@ class Copy(BfCase):
         self.assertEqual(self.run_bf("contains", "f", "later", "never").stdout, b"maybe\tlater\nabsent\tnever\n")
 
 
+class Fold(BfCase):
+    SHAPE = ["--probes", "5", "--seed", "7", "--bits"]
+
+    def make(self, name, layout, bits, keys=KEYS):
+        self.good("create", name, "-q", "--layout", layout, *self.SHAPE, str(bits))
+        self.good("add", name, "-q", input=lines(keys))
+
+    def test_a_filter_that_was_made_too_large_becomes_the_one_of_the_right_size(self):
+        for layout, unit in (("blocked", 512), ("classic", 1)):
+            with self.subTest(layout=layout):
+                self.make("large", layout, 512 * 3000)
+                said = self.good("fold", "large", "small", "--to-fpr", "0.01", "--force")
+                self.assertRegex(said, rb"^small: folded, room for \d,\d{3} keys at a false-positive rate of 0.01; ")
+                made = header(self.path("small"))
+                self.assertEqual((512 * 3000) % made["m"], 0)
+                self.assertEqual(made["m"] % unit, 0)
+                self.assertGreaterEqual(made["n"], COUNT)
+                self.assertEqual(made["p"], 0.01)
+                self.make("right", layout, made["m"])
+                with open(self.path("small"), "rb") as small, open(self.path("right"), "rb") as right:
+                    self.assertEqual(small.read()[16384:-8], right.read()[16384:-8])
+                os.unlink(self.path("right"))
+                os.unlink(self.path("large"))
+                absent = [b"absent %d" % i for i in range(20000)]
+                found = int(self.good("contains", "small", "--count", input=lines(absent)).split()[1])
+                self.assertLess(found, 20000 * 0.013)
+                # The next smaller size has more than that.
+                smaller = next(m for m in range(made["m"] - unit, 0, -unit) if (512 * 3000) % m == 0)
+                self.make("smaller", layout, smaller)
+                found = int(self.good("contains", "smaller", "--count", input=lines(absent)).split()[1])
+                self.assertGreater(found, 20000 * 0.009)
+                os.unlink(self.path("smaller"))
+
+    def test_marks_and_the_count_stay_and_the_filter_merges_with_what_it_is_from(self):
+        self.make("large", "blocked", 512 * 4096)
+        self.good("fold", "large", "small", "--to-fpr", "0.001", "-q")
+        self.assertEqual(header(self.path("small"))["keys_added"], header(self.path("large"))["keys_added"])
+        self.good("add", "large", "-q", "later")
+        self.good("merge", "small", "large", "--into", "-q")
+        self.good("contains", "small", "later")
+
+    def test_what_cannot_be_is_named(self):
+        self.make("f", "blocked", 512, KEYS[:60])
+        self.refused("fold", "f", "g", "--to-fpr", "0.01", says="rate is")
+        self.refused("fold", "f", "g", says="--to-fpr")
+        for rate in ("0", "1", "x"):
+            self.refused("fold", "f", "g", "--to-fpr", rate, says="--to-fpr")
+        self.assertFalse(os.path.exists(self.path("g")))
+
+
 if __name__ == "__main__":
     main()

@@ -205,6 +205,26 @@ class Save(Case):
         for one in (writer, follower, loaded):
             self.close(one)
 
+    def test_a_filter_that_is_too_large_is_saved_in_the_size_that_its_keys_need(self):
+        source = fill(self.create(num_bits=512 * 4096, num_probes=7, capacity=0, fpr=0))
+        self.assertEqual(LIBRARY.bfs_sync(source, 3, 4, 5, None), 0)
+        error, smaller = bfs.new_error(), self.folder + b"/smaller"
+        self.assertEqual(LIBRARY.bfs_save(source, smaller, byref(bfs.copy_options(fpr=0.02)), byref(error)), 0, error.message)
+        saved = self.open(smaller)
+        stats = bfs.statistics(LIBRARY, saved)
+        self.assertTrue(has_all(saved))
+        self.assertLess(stats.num_bits, 512 * 4096)
+        self.assertEqual((512 * 4096) % stats.num_bits, 0)
+        self.assertEqual((stats.fpr, stats.saturated), (0.02, 0))
+        self.assertEqual(stats.keys_added, bfs.statistics(LIBRARY, source).keys_added)
+        self.assertEqual(LIBRARY.bfs_get_mark(saved, 3, 4), 5)
+        self.assertLess(maybes(saved), COUNT // 10)
+        for fpr, code in ((1e-30, "BFS_ESIZING"), (1, "BFS_EINVAL"), (-1, "BFS_EINVAL"), (float("nan"), "BFS_EINVAL")):
+            self.assertEqual(LIBRARY.bfs_save(source, self.folder + b"/no", byref(bfs.copy_options(fpr=fpr)), byref(error)),
+                             CODES[code], (fpr, error.message))
+        self.assertEqual(LIBRARY.bfs_seal(smaller, self.folder + b"/no", byref(bfs.copy_options(fpr=0.1)), byref(error)), EINVAL)
+        self.assertFalse(os.path.exists(self.folder + b"/no"))
+
     def test_wrong_arguments_are_refused(self):
         handle = self.create()
         size, out = c_uint64(7), ctypes.c_void_p(1)

@@ -127,6 +127,23 @@ TEST_CASE("rates at the edges: no keys, one bit, more keys than bits can tell") 
         1);  // half is true: said to be worse, never better
 }
 
+TEST_CASE("the most keys for a rate are those with which it is reached") {
+  for (const LayoutInfo& info : layouts()) {
+    const layout::Row& row = layout::row_of(info.layout);
+    for (const std::uint64_t m : {512U, 51'200U, 5'120'000U}) {
+      for (const double p : {0.5, 0.01, 0.0001}) {
+        const std::uint64_t n = sizing::most_keys(row, m, 6, p);
+        CAPTURE(info.name);
+        CAPTURE(m);
+        CAPTURE(p);
+        if (n > 0) CHECK(sizing::false_positive_rate(row, n, m, 6) <= p);
+        CHECK(sizing::false_positive_rate(row, n + 1, m, 6) > p);
+      }
+    }
+    CHECK(sizing::most_keys(row, 512, 1, 1e-9) == 0);
+  }
+}
+
 TEST_CASE("the best k has the lowest rate of all 64") {
   for (const Layout layout : every_layout()) {
     for (const std::uint64_t bits_per_key : {1U, 2U, 5U, 8U, 10U, 16U, 20U, 30U, 60U, 200U}) {

@@ -21,7 +21,13 @@ namespace {
 constexpr std::uint64_t kKeys = 3000;
 constexpr SecretKey kSecret{4, 5, 6};
 
-std::uint64_t digest_of(std::uint64_t number) { return (number + 1) * 0x9e3779b97f4a7c15; }
+// SplitMix64 (Steele, Lea & Flood 2014): rates are kept for well mixed digests alone.
+std::uint64_t digest_of(std::uint64_t number) {
+  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return mixed ^ (mixed >> 31);
+}
 
 Options options_of(Layout layout, std::uint64_t units) {
   Options options;
@@ -114,6 +120,49 @@ TEST_CASE("every form of a filter is merged from: a sealed one, a buffer, a foll
   CHECK(bits_of(into) == bits_of(*loaded));
   REQUIRE(into.sync({1, 1, 1}).ok());
   CHECK(has(into, 0, kKeys));
+}
+
+TEST_CASE("a filter is saved in the size that its keys need, and is the filter of that size, bit for bit") {
+  for (const LayoutInfo& layout : layouts()) {
+    if (!layout.can.fold) continue;
+    CAPTURE(layout.name);
+    for (const double fpr : {0.3, 0.05, 0.001}) {
+      TempDir dir;
+      Filter large = make(dir.file("large"), options_of(layout.layout, 5040));
+      add_numbers(large, 0, kKeys);
+      REQUIRE(large.sync({1, 2, 3}).ok());
+      REQUIRE(large.save(dir.file("small"), {.fpr = fpr}).ok());
+      const auto small = Filter::open(dir.file("small"), OpenMode::kRead);
+      REQUIRE(small.ok());
+      const Shape shape = small->shape();
+      CHECK(shape.fpr == fpr);
+      CHECK(shape.capacity >= kKeys);
+      CHECK(large.shape().num_bits % shape.num_bits == 0);
+      CHECK(small->get_mark(1, 2) == 3);
+      CHECK(small->stats().keys_added == large.stats().keys_added);
+      CHECK_FALSE(small->stats().saturated);
+      Options options = options_of(layout.layout, 1);
+      options.num_bits = shape.num_bits;
+      Filter right = make(dir.file("right"), options);
+      add_numbers(right, 0, kKeys);
+      CHECK(bits_of(*small) == bits_of(right));
+      const auto fill = small->stats({.fill = true}).fill;
+      REQUIRE(fill);
+      CHECK(fill->estimated_fpr < fpr * 1.1);
+      const Error again = small->save(dir.file("again"), {.fpr = fpr});
+      REQUIRE(again.ok());
+      CHECK(opened(Filter::open(dir.file("again"), OpenMode::kRead)).shape().num_bits == shape.num_bits);
+    }
+  }
+}
+
+TEST_CASE("what is too full for the rate that is asked for is not saved") {
+  TempDir dir;
+  Filter full = make(dir.file("full"), options_of(Layout::kBlocked, 8));
+  add_numbers(full, 0, kKeys);
+  CHECK(full.save(dir.file("small"), {.fpr = 0.01}).code == Code::kSizing);
+  CHECK(full.save(dir.file("small"), {.fpr = 1}).code == Code::kInvalid);
+  CHECK(dir.names().size() == 1);
 }
 
 TEST_CASE("filters that do not fit together are refused, and the message says in what they differ") {

@@ -45,7 +45,7 @@ class OpenOptions(Structure):
 
 class CopyOptions(Structure):
     _fields_ = [("struct_bytes", c_uint32), ("mode", c_uint32), ("flags", c_uint64), ("lock_timeout_ms", c_uint32),
-                ("reserved", c_uint32)]
+                ("reserved", c_uint32), ("fpr", c_double)]
 
 
 class Statistics(Structure):

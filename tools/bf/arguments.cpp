@@ -507,6 +507,31 @@ void add_copy(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf copy users.bf backup/users.bf");
 }
 
+void add_fold(CLI::App& app, Arguments& arguments) {
+  CLI::App& fold = *app.add_subcommand("fold", "Make a smaller filter of the same keys");
+  fold.callback([&] { arguments.command = Command::kFold; });
+  add_help_and_version(fold, "bf fold FILE SMALLER --to-fpr P [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(fold, arguments, "the filter; it stays as it is, and may be in use");
+  add_path(fold, "SMALLER", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  add_text(fold, "--to-fpr", "the highest false-positive rate that the smaller filter may have with these keys", "P",
+           [&](const std::string& name, const std::string& text) {
+             arguments.options.fpr = parse_fraction(name, text, 1, "0.01");
+           })
+      ->required();
+  add_mode(fold, arguments.options);
+  fold.add_flag("--force", arguments.options.replace, "replace SMALLER if it exists; it is another file than FILE");
+  add_key_file(fold, arguments);
+  add_lock_timeout(fold, arguments);
+  add_any_filesystem(fold, arguments);
+  add_quiet(fold, arguments);
+  fold.footer(
+      "For a filter that was made too large, since nobody knew how many keys would come. The smaller filter is the\n"
+      "one that a build of that size makes from the same keys. Its size is a whole number of times smaller, so make\n"
+      "filters that are to be folded with a number of bits that has many divisors: --bits 8Gi --probes 7.\n"
+      "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
+      "  bf fold large.bf users.bf --to-fpr 0.01");
+}
+
 void add_finish_filling(CLI::App& app, Arguments& arguments) {
   CLI::App& finish = *app.add_subcommand("finish-filling", "Say that a filter of create --filling has every key");
   finish.callback([&] { arguments.command = Command::kFinishFilling; });
@@ -580,8 +605,9 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_verify(app, arguments);
   add_merge(app, arguments);
   add_copy(app, arguments);
+  add_fold(app, arguments);
   add_finish_filling(app, arguments);
-  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify|merge|copy|finish-filling ...");
+  add_help_and_version(app, "bf create|build|add|contains|recover|seal|verify|merge|copy|fold|finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

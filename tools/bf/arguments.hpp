@@ -11,7 +11,7 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy };
+enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy, kFold };
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -19,7 +19,7 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   Command command = Command::kCreate;
   std::string file;
-  bfstore::Options options;       // create, build, seal, merge, copy
+  bfstore::Options options;       // create, build, seal, merge, copy, fold
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
@@ -29,7 +29,7 @@ struct Arguments {
   std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
-  std::string target;                  // seal, copy: the new file
+  std::string target;                  // seal, copy, fold: the new file
   std::vector<std::string> sources;    // merge
   bool into = false;                   // merge: `file` exists
   bool verify = false;                 // contains

@@ -15,5 +15,6 @@ int verify(const Arguments& arguments);
 int finish_filling(const Arguments& arguments);
 int merge(const Arguments& arguments);
 int copy(const Arguments& arguments);
+int fold(const Arguments& arguments);
 
 }  // namespace bf

@@ -36,6 +36,8 @@ int run(bf::Arguments& arguments) {
       return bf::merge(arguments);
     case bf::Command::kCopy:
       return bf::copy(arguments);
+    case bf::Command::kFold:
+      return bf::fold(arguments);
   }
   return 2;
 }

@@ -1,4 +1,4 @@
-// bf merge and bf copy: filters of filters.
+// bf merge, bf copy and bf fold: filters of filters.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -28,6 +28,25 @@ bfstore::Filter empty_one(const Arguments& arguments) {
   options.like = smallest(arguments);
   options.unpublished = true;
   return make_filter(arguments, options);
+}
+
+// A new file of the filter, which may be in use.
+void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle) {
+  interrupt::defer();
+  refuse_taken(arguments.target, arguments.options.replace);
+  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  options.mode = arguments.options.mode;
+  options.replace = arguments.options.replace;
+  options.filling = arguments.options.filling;
+  options.any_filesystem = arguments.any_filesystem;
+  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  const bfstore::Error error = filter.save(arguments.target, options);
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
+  check(error, arguments.file);
+  if (arguments.quiet) return;
+  const bfstore::Filter saved =
+      unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
+  report(arguments.target + ": " + participle + ", " + shape_words(saved.stats()));
 }
 
 }  // namespace
@@ -60,19 +79,14 @@ int merge(const Arguments& arguments) {
 }
 
 int copy(const Arguments& arguments) {
-  interrupt::defer();
-  refuse_taken(arguments.target, arguments.options.replace);
-  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  save(arguments, bfstore::SaveOptions{}, "copied");
+  return 0;
+}
+
+int fold(const Arguments& arguments) {
   bfstore::SaveOptions options;
-  options.mode = arguments.options.mode;
-  options.replace = arguments.options.replace;
-  options.filling = arguments.options.filling;
-  options.any_filesystem = arguments.any_filesystem;
-  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
-  const bfstore::Error error = filter.save(arguments.target, options);
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
-  check(error, arguments.file);
-  if (!arguments.quiet) report(arguments.target + ": copied, " + shape_words(filter.stats()));
+  options.fpr = arguments.options.fpr;
+  save(arguments, options, "folded");
   return 0;
 }
 
