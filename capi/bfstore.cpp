@@ -861,6 +861,8 @@ int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out,
       all.set_bits = stats.fill->set_bits;
       all.fill_ratio = stats.fill->fill_ratio;
       all.estimated_keys = stats.fill->estimated_keys;
+      all.estimated_keys_low = stats.fill->estimated_keys_low;
+      all.estimated_keys_high = stats.fill->estimated_keys_high;
       all.estimated_fpr = stats.fill->estimated_fpr;
     }
     if (stats.memory) {

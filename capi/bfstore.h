@@ -368,22 +368,24 @@ typedef struct bfs_statistics {
   uint64_t keys_added; /* adds that changed a bit; survives a close, and a killed writer; 0 in buffers */
   int32_t health;      /* bfs_health */
   uint32_t saturated;  /* 1 if more keys were added than `capacity`: the rate is above the promise; 0 in buffers */
-  uint32_t has_fill;   /* 1 with BFS_STATS_FILL; otherwise the next four are 0 */
+  uint32_t has_fill;   /* 1 with BFS_STATS_FILL; otherwise the next six are 0 */
   uint32_t has_memory; /* 1 with BFS_STATS_MEMORY, in a file; otherwise the last two are 0 */
   uint64_t set_bits;
-  double fill_ratio;        /* set_bits / m */
-  double estimated_keys;    /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
-                               term; per line of 512 bits for blocked */
-  double estimated_fpr;     /* the rate now: the mean over lines of fill^k */
-  uint64_t huge_page_bytes; /* how much of the mapping is in huge pages now */
-  uint64_t resident_bytes;  /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
-                               it tells the owner of the file, and a process that may write to it */
-  char isa[16];             /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
-  uint8_t file_id[16];      /* see "Replicas"; zeros in the bare form */
+  double fill_ratio;          /* set_bits / m */
+  double estimated_keys;      /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
+                                 term; per line of 512 bits for blocked */
+  double estimated_keys_low;  /* 95 of 100 filters have a number of keys from this ... */
+  double estimated_keys_high; /* ... to this; INFINITY if the filter, or a line of it, has all of its bits set */
+  double estimated_fpr;       /* the rate now: the mean over lines of fill^k */
+  uint64_t huge_page_bytes;   /* how much of the mapping is in huge pages now */
+  uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
+                              it tells the owner of the file, and a process that may write to it */
+  char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
+  uint8_t file_id[16];     /* see "Replicas"; zeros in the bare form */
 } bfs_statistics;
-#define BFS_STATISTICS_INIT                                                                     \
-  {                                                                                             \
-    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, { 0 } \
+#define BFS_STATISTICS_INIT                                                                           \
+  {                                                                                                   \
+    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, { 0 } \
   }
 
 /* Bytes of a file. */

@@ -217,6 +217,10 @@ struct Fill {
   // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less
   // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512.
   double estimated_keys = 0;
+  // The interval that has the number of keys in 95 of 100 filters: 1.96 standard deviations to both sides. The upper
+  // end is infinite if the filter, or a line of the blocked layout, has all of its bits set.
+  double estimated_keys_low = 0;
+  double estimated_keys_high = 0;
   double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
 };
 

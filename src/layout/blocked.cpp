@@ -82,12 +82,17 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  double throws = 0;
+  double variance = 0;
   for (std::uint64_t set = 0; set <= kLineBits; ++set) {
     const auto lines = static_cast<double>(tally.lines_with[set]);
     const auto in_line = static_cast<double>(set);
     fill.estimated_fpr += lines * std::pow(in_line / kBins, geometry.num_probes);
-    fill.estimated_keys += lines * estimated_throws(kBins, in_line) / geometry.num_probes;
+    throws += lines * estimated_throws(kBins, in_line);
+    if (lines > 0) variance += lines * variance_of_throws(kBins, in_line);
   }
+  const double probes = geometry.num_probes;
+  set_estimate(fill, throws / probes, variance / (probes * probes));
   fill.estimated_fpr /= static_cast<double>(geometry.range);
   return fill;
 }

@@ -47,7 +47,8 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = set / bits;
   fill.estimated_fpr = std::pow(fill.fill_ratio, geometry.num_probes);
-  fill.estimated_keys = estimated_throws(bits, set) / geometry.num_probes;
+  const double probes = geometry.num_probes;
+  set_estimate(fill, estimated_throws(bits, set) / probes, variance_of_throws(bits, set) / (probes * probes));
   return fill;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -110,6 +111,13 @@ std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, st
     set += static_cast<std::uint64_t>(std::popcount(little_endian(load_word(words, bit)) & counted));
   }
   return set;
+}
+
+void set_estimate(Fill& fill, double keys, double variance) noexcept {
+  const double reach = 1.96 * std::sqrt(variance);
+  fill.estimated_keys = keys;
+  fill.estimated_keys_low = std::isfinite(reach) ? std::max(keys - reach, 0.0) : 0;
+  fill.estimated_keys_high = keys + reach;
 }
 
 }  // namespace bfstore::layout

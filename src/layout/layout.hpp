@@ -91,6 +91,9 @@ struct Guess {
   bool exact;
 };
 
+// Sets the estimated number of keys, and its interval.
+void set_estimate(Fill& fill, double keys, double variance) noexcept;
+
 struct Row {
   LayoutInfo info;  // number, name, capabilities
 

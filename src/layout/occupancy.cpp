@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bfstore::layout {
 
@@ -30,6 +31,14 @@ double estimated_throws(double bins, double set) noexcept {
   const Emptiness there = emptiness(Bins(bins), throws);
   const double too_many = there.variance / (2 * there.mean * there.mean) / -log_miss;
   return std::max(0.0, throws - too_many);
+}
+
+double variance_of_throws(double bins, double set) noexcept {
+  if (set >= bins) return std::numeric_limits<double>::infinity();
+  if (bins <= 2) return bins * bins;  // too few for the variance's formula
+  const double log_miss = std::log1p(-1 / bins);
+  const Emptiness there = emptiness(Bins(bins), std::log((bins - set) / bins) / log_miss);
+  return there.variance / (there.mean * there.mean) / (log_miss * log_miss);
 }
 
 }  // namespace bfstore::layout

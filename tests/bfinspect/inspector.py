@@ -31,7 +31,7 @@ KEYS = {
     "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "layout", "hash", "key_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "set_bits", "fill_ratio",
-    "estimated_keys", "estimated_fpr", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
+    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "looks_like", "first_bytes", "link_target",
     "link_target_bytes", "problems", "error"}
 

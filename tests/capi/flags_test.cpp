@@ -341,6 +341,8 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     CHECK(got.set_bits == expected.fill->set_bits);
     CHECK(got.fill_ratio == expected.fill->fill_ratio);
     CHECK(got.estimated_keys == expected.fill->estimated_keys);
+    CHECK(got.estimated_keys_low == expected.fill->estimated_keys_low);
+    CHECK(got.estimated_keys_high == expected.fill->estimated_keys_high);
     CHECK(got.estimated_fpr == expected.fill->estimated_fpr);
     CHECK(got.resident_bytes == expected.memory->resident_bytes);
     CHECK(got.isa == expected.isa);

@@ -1,6 +1,7 @@
 // What the fill says about a filter: the number of keys within 2 %, and the false-positive rate now, from nearly empty
 // to overfull.
 #include <cmath>
+#include <random>
 
 #include "layout/layout.hpp"
 #include "support/support.hpp"
@@ -47,6 +48,47 @@ TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the ca
         CHECK(fill.estimated_keys == doctest::Approx(static_cast<double>(keys)).epsilon(0.02));
         check_rate_now(made.filter, keys, fill.estimated_fpr);
       }
+    }
+  }
+}
+
+// 95 of 100 intervals are to have the number of keys, and the mean of the estimates is to be it: at each fill in many
+// random filters, which are small, so that each estimate is far from exact.
+TEST_CASE("the interval of the estimate has the number of keys as often as it says, and the mean has no bias") {
+  constexpr std::uint64_t kBits = 512 * 40;
+  constexpr std::uint32_t kProbes = 6;
+  const auto rounds = std::max<std::uint64_t>(400 / kKeyScale, 100);
+  std::mt19937_64 random(20260722);
+  for (const Layout layout : every_layout()) {
+    const layout::Row& row = layout::row_of(layout);
+    const layout::Geometry geometry = row.geometry(kBits, kProbes);
+    for (const double full : {0.01, 0.1, 0.3, 0.5, 0.7, 0.9}) {
+      const auto keys = static_cast<std::uint64_t>(-std::log1p(-full) * static_cast<double>(kBits) / kProbes);
+      double sum = 0;
+      double squares = 0;
+      std::uint64_t inside = 0;
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        std::vector<std::uint64_t> words(kBits / 64 + 8);
+        std::uint64_t* const body = words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / 8;
+        for (std::uint64_t i = 0; i < keys; ++i) row.scalar->add.one(body, geometry, random());
+        layout::FillCounter counter(row, geometry);
+        counter.take(body, kBits / 64);
+        const Fill fill = counter.fill();
+        sum += fill.estimated_keys;
+        squares += fill.estimated_keys * fill.estimated_keys;
+        const auto there = static_cast<double>(keys);
+        inside += fill.estimated_keys_low <= there && there <= fill.estimated_keys_high ? 1U : 0U;
+      }
+      const auto number = static_cast<double>(rounds);
+      const double mean = sum / number;
+      const double deviation = std::sqrt(std::max(squares / number - mean * mean, 1e-9));
+      CAPTURE(layout);
+      CAPTURE(full);
+      CAPTURE(keys);
+      CHECK(std::abs(mean - static_cast<double>(keys)) < 4 * deviation / std::sqrt(number) + 0.1);
+      const double missed = 4 * std::sqrt(0.95 * 0.05 / number);
+      CHECK(static_cast<double>(inside) / number > 0.95 - missed);
+      CHECK(static_cast<double>(inside) / number < 0.95 + missed + (full < 0.05 ? 0.05 : 0));  // whole keys
     }
   }
 }

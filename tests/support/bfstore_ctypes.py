@@ -53,7 +53,8 @@ class Statistics(Structure):
                 ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("seed", c_uint64),
                 ("body_bytes", c_uint64), ("keys_added", c_uint64), ("health", c_int32), ("saturated", c_uint32),
                 ("has_fill", c_uint32), ("has_memory", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double),
-                ("estimated_keys", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
+                ("estimated_keys", c_double), ("estimated_keys_low", c_double),
+                ("estimated_keys_high", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
                 ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16)]
 
 

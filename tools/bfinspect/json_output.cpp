@@ -1,6 +1,7 @@
 // See json_output.hpp.
 #include "json_output.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -115,6 +116,10 @@ void put_fill(Json& out, const Facts& facts) {
   out["set_bits"] = fill ? Json(fill->set_bits) : Json();
   out["fill_ratio"] = fill ? Json(fill->fill_ratio) : Json();
   out["estimated_keys"] = fill ? Json(fill->estimated_keys) : Json();
+  out["estimated_keys_low"] = fill ? Json(fill->estimated_keys_low) : Json();
+  // A number of JSON is finite: null if the number of keys has no upper end.
+  const bool ends = fill && std::isfinite(fill->estimated_keys_high);
+  out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);

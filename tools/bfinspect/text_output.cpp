@@ -138,6 +138,11 @@ void put_fill(Page& page, const Facts& facts) {
   page.row("bits set", count_text(fill.set_bits) + " of " + count_text(id.num_bits));
   page.row("keys now",
            "about " + about_text(fill.estimated_keys) + " of " + about_text(static_cast<double>(id.capacity)));
+  if (fill.set_bits != 0) {
+    const bool ends = std::isfinite(fill.estimated_keys_high);
+    page.row("95 of 100 times",
+             about_text(fill.estimated_keys_low) + (ends ? " to " + about_text(fill.estimated_keys_high) : " or more"));
+  }
   const bool overfull = facts.overfull.value_or(false);
   if (facts.remaining_keys) {
     const auto room = static_cast<double>(*facts.remaining_keys);
