@@ -827,7 +827,7 @@ int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bf
     return invalid(error, "bfs_get_note: filter or buffer is null");
   int64_t length = 0;
   const int32_t code = guarded(error, [&] {
-    const std::string note = filter->filter.stats().note;
+    const std::string note = filter->filter.note();
     length = static_cast<int64_t>(note.size());
     note.copy(static_cast<char*>(buffer), capacity);
     return BFS_OK;

@@ -644,14 +644,14 @@ BFS_API void bfs_abandon(bfs_filter* filter);
 /* Makes a new file of the filter, which may be a file, a range of one, or in a buffer: the same bits, shape, seed,
  * secret, note, marks and count of keys.  The complete, durable, clean file appears under its name, or nothing does.
  * Other threads and processes may add meanwhile.  The new file has every key up to its marks, and every key whose add
- * returned before this call.  A filter in doubt is not saved: the code is that of bfs_health.  The kernel is asked
- * before and after the bits are read whether it failed to write pages of the file, which it may have dropped.  A handle
- * that does not ask (BFS_OPEN_NO_WRITE, BFS_OPEN_FD) saves a file that is closed, and one in use is BFS_EBUSY.  A page
- * that cannot be read is an error, and no SIGBUS.  A buffer has no marks
- * and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of a bare filter n and p
- * are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The new file of a sealed one
- * is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates the damage (then
- * the copy answers "maybe" there, too).
+ * returned before this call (with BFS_OPEN_COPY: before the filter was opened).  A filter in doubt is not saved: the
+ * code is that of bfs_health.  The kernel is asked before and after the bits are read whether it failed to write pages
+ * of the file, which it may have dropped.  A handle that does not ask (BFS_OPEN_NO_WRITE, BFS_OPEN_FD) saves a file
+ * that is closed, and one in use is BFS_EBUSY.  A page that cannot be read is an error, and no SIGBUS.  A buffer has
+ * no marks and no count, so the new file has none: its owner adds everything again, or syncs its mark.  Of a bare
+ * filter n and p are not known; they are those that bfs_options gives for num_bits and num_probes alone.  The new file
+ * of a sealed one is not sealed, and a sealed one that is damaged is BFS_EDAMAGED, except where its handle tolerates
+ * the damage (then the copy answers "maybe" there, too).
  * With fpr the new file is smaller: each of its lines (bits in the classic layout) is the OR of as many neighbouring
  * ones as leave the rate at most fpr.  A filter that was made too large, since nobody knew the number of keys, gets
  * its size so.  n becomes the number of keys with which the rate is fpr.  BFS_ESIZING if the rate is higher already.
@@ -696,13 +696,13 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
 
 /* Adds every key of `from`, which may be a file, a range of one, or in a buffer, to `into`: the union of their bits,
  * equal bit for bit to one filter of all keys.  Other threads and processes may add to both meanwhile.  `into` has
- * every key whose add to `from` returned before this call.  Both need the same layout, hash, seed or secret, and k.
- * The m of `from` is that of `into`, or a multiple of it: then `from` is folded while it is read.  No mark is taken
- * over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an estimate of the
- * new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
- * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
- * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
- * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
+ * every key whose add to `from` returned before this call (with BFS_OPEN_COPY: before it was opened).  Both need the
+ * same layout, hash, seed or secret, and k. The m of `from` is that of `into`, or a multiple of it: then `from` is
+ * folded while it is read.  No mark is taken over, and nothing is durable before the next sync or close of `into`.  The
+ * count of keys grows by an estimate of the new ones.  After an error some keys of `from` may be in `into`, which does
+ * no harm: call again. Waits: as bfs_save of `from` without BFS_OPTION_REPLACE. Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY
+ * (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED,
+ * EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
 BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
 
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */

@@ -225,6 +225,9 @@ class Filter {
 
   // Of a handle that follows its path, here and below: of the file that it is on now.
   [[nodiscard]] Shape shape() const noexcept;
+
+  // Options::note, empty in the bare form.
+  [[nodiscard]] std::string note() const;
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;

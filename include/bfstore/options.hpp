@@ -244,7 +244,6 @@ struct Stats {
   std::uint64_t body_bytes = 0;
   std::uint64_t keys_added = 0;   // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
   std::optional<FileId> file_id;  // none in the bare form
-  std::string note;               // Options::note
   Code health = Code::kOk;        // Filter::health(), of the same file as all this
   bool saturated = false;         // more keys were added than `capacity`: the false-positive rate is above the promise
   std::optional<Fill> fill;       // only if asked for

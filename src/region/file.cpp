@@ -426,6 +426,12 @@ Error File::sync() const {
   return fail_errno(errno, path_, "syncing to disk");
 }
 
+int File::failed_sync() const noexcept {
+  if (fdatasync(descriptor()) == 0) return 0;
+  const bool cannot_be_asked = errno == EINVAL || errno == EROFS || errno == EBADF;
+  return cannot_be_asked ? 0 : errno;
+}
+
 // The answer is for the whole inode, whatever range is asked for (Linux, mm/filemap.c, file_check_and_advance_wb_err).
 // Its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT, ENOLINK and more. Only the errnos below
 // say that the question cannot be asked here.
@@ -471,7 +477,7 @@ Error File::sync_inode() const {
   return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
 }
 
-Error File::publish(bool replace) {
+Error File::publish(bool replace, const std::function<Error()>& last_look) {
   const Folder::Syncer folder(*folder_);
   if (Error error = folder.opened(); !error.ok()) return error;
   if (published_mode_ && fchmod(descriptor(), *published_mode_) != 0)
@@ -485,6 +491,7 @@ Error File::publish(bool replace) {
       temporary_ = std::move(temporary);
     }
     if (Error error = sync_inode(); !error.ok()) return error;
+    if (Error error = replace && last_look ? last_look() : Error{}; !error.ok()) return error;
     if (Error error = rename_temporary(replace); !error.ok()) return error;
   }
   Error error = folder.sync(path_, descriptor());

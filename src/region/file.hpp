@@ -3,9 +3,11 @@
 #pragma once
 
 #include <bfstore/error.hpp>
+#include <functional>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -129,9 +131,13 @@ class File {
   // page, and read the old one again. On an overlay the system is not told so: see Mapping::failed_writeback().
   [[nodiscard]] int failed_writeback() const noexcept;
 
+  // The same, asked by a sync, for a descriptor on an overlay, which the system tells in no other way.
+  [[nodiscard]] int failed_sync() const noexcept;
+
   // Gives a file made by create_unnamed its name, durably and atomically. Without `replace`, kExists if the name is
-  // taken.
-  Error publish(bool replace);
+  // taken. With it, `last_look` is called right before the renaming, after all that waits for the disk; if it returns
+  // an error the file keeps its temporary name.
+  Error publish(bool replace, const std::function<Error()>& last_look = {});
 
  private:
   File(Descriptor descriptor, std::string path, std::string name, std::shared_ptr<const Folder> folder)

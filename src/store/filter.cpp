@@ -233,6 +233,12 @@ Error Filter::use_threads(unsigned threads) {
 
 Shape Filter::shape() const noexcept { return Core::InUse(*core_)->shape; }
 
+std::string Filter::note() const {
+  const Core::InUse core(*core_);
+  const format::Identity* const identity = core->identity();
+  return identity != nullptr ? identity->note.value_or(std::string()) : std::string();
+}
+
 Code Filter::health() const noexcept { return Core::InUse(*core_)->health(); }
 
 Stats Filter::stats(StatsWish wish) const {
@@ -241,10 +247,7 @@ Stats Filter::stats(StatsWish wish) const {
   stats.shape = core->shape;
   stats.isa = core->functions.isa;
   stats.body_bytes = core->body_bytes;
-  if (const format::Identity* identity = core->identity(); identity != nullptr) {
-    stats.file_id = identity->file_id;
-    stats.note = identity->note.value_or(std::string());
-  }
+  if (const format::Identity* identity = core->identity(); identity != nullptr) stats.file_id = identity->file_id;
   stats.keys_added = core->keys_added();
   stats.health = core->health();
   stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;

@@ -111,12 +111,12 @@ Error Filter::merge(const Filter& from) {
   const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) { united->take(first, words); };
   Error error = store::each_piece_of_body(*source, [&](std::uint64_t, std::span<const std::byte> piece) {
     folding.take({reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)}, give);
-    return refused(core_->why_in_doubt(core_->add_sentinel), name);
+    return refused(core_->may_add(true), name);
   });
   if (error.ok()) folding.end(give);
   if (error.ok()) error = store::check_copied(*source, *content);
   if (error.ok()) core_->count_keys(united->new_keys(content->keys_added));
-  return error.ok() ? refused(core_->why_in_doubt(core_->add_sentinel), name) : error;
+  return error.ok() ? refused(core_->was_added(), name) : error;
 }
 
 }  // namespace bfstore

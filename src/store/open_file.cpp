@@ -53,8 +53,10 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   }
   auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
   if (!mapping) return mapping.error();
-  return OpenFile(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing(),
+  OpenFile opened(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing(),
                   options.tolerate_damage);
+  opened.reads_ = access == File::Access::kRead;
+  return opened;
 }
 
 Result<ScopedLock> OpenFile::take(std::uint64_t byte) const { return ScopedLock::take(file_, byte, lock_timeout_ms_); }
@@ -99,12 +101,14 @@ bool OpenFile::replaced() const {
   return !facts || facts->links == 0 || !file_.has_its_path();
 }
 
-// 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's.
+// 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's. A
+// mapping of a description for reading is told nothing (msync(2) has nothing to write): there a sync asks.
 // The kernel tells a failure once, so a handle that may not write it down does not ask: the next process would not
 // learn.
 int OpenFile::failed_writeback() const noexcept {
   if (no_write_) return 0;
-  if (!on_overlay_ || mapping_.is_copy()) return file_.failed_writeback();
+  if (!on_overlay_) return file_.failed_writeback();
+  if (reads_ || mapping_.is_copy()) return file_.failed_sync();
   return mapping_.failed_writeback(format::sections_of(identity_).end_word.offset);
 }
 

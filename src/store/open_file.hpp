@@ -4,7 +4,9 @@
 #pragma once
 
 #include <bfstore/inspect.hpp>
+#include <functional>
 
+#include <functional>
 #include <optional>
 
 #include "format/live_word.hpp"
@@ -107,7 +109,7 @@ class OpenFile {
   // From now on the file is that. Only before it has a name.
   Error become(format::Identity identity);
   // File::publish().
-  Error take_name(bool replace) { return file_.publish(replace); }
+  Error take_name(bool replace, const std::function<Error()>& last_look) { return file_.publish(replace, last_look); }
   // The file may have lost keys on disk: for good, in every process. Always an error.
   Error poison(const Error& cause) const;
   // The same for this handle alone, if it cannot write to the file.
@@ -132,6 +134,7 @@ class OpenFile {
   bool no_write_;
   bool tolerates_damage_;
   bool on_overlay_ = false;
+  bool reads_ = false;
   std::optional<region::Mapping> files_live_page_;
 };
 

@@ -32,12 +32,13 @@ Error Publication::begin_replacing(const OpenFile& made) {
 Error Publication::give_name(OpenFile& made) {
   const auto state_lock = made.take(format::kStateLock);
   if (!state_lock) return state_lock.error();
-  if (!replace_) return made.take_name(false);
+  const auto last_look = [this] { return replaced_ != nullptr ? replaced_->check() : Error{}; };
+  if (!replace_) return made.take_name(false, last_look);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(made); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
     if (replaced_ != nullptr) replaced_->about_to_go();
-    Error error = made.take_name(replaces);
+    Error error = made.take_name(replaces, last_look);
     if (error.code == Code::kExists && !replaces) continue;  // another process made a file of that name meanwhile
     const bool has_name = error.ok() || made.file().has_its_path();
     if (has_name && replaced_ != nullptr) replaced_->is_gone();

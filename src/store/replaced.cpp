@@ -116,6 +116,7 @@ void Replaced::is_gone() const noexcept { set(format::LiveWord::kGone); }
 Replaced::~Replaced() {
   if (!file_.born().here()) return;
   if (!live_page_ || !file_.has_its_path()) return;
+  if (!check().ok()) return;  // the sign may be another's by now: one that nobody means is cleared by the next opener
   const format::LiveWord before = live_word_in(*live_page_).clear(format::LiveWord::kGone);
   if (before.has(format::LiveWord::kReplaced)) static_cast<void>(file_.sync());
 }

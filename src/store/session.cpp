@@ -164,8 +164,11 @@ Result<std::vector<OwnerMark>> Session::list_marks() const {
 // The order: first what the kernel told, to this handle or to others, becomes visible, and then the header is read.
 Result<Moment> Session::moment_for_copy() const {
   const region::Mapping& mapping = opened_.mapping();
-  if (mapping.is_copy())
-    return moment_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
+  if (mapping.is_copy()) {
+    auto moment = moment_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
+    if (moment && opened_.no_write() && moment->slot.state != format::SlotState::kClean) return not_asked(opened_);
+    return moment;
+  }
   const auto one_thread = be_the_one_thread();
   if (!one_thread.ok()) return one_thread.error();
   if (is_shut()) return store::shut(opened_.file().path());

@@ -85,6 +85,12 @@ Result<FileState> state_after_syncs(const OpenFile& opened) {
   }
 }
 
+Error not_asked(const OpenFile& opened) {
+  return fail(Code::kBusy, opened.file().path() +
+                               ": not closed, and a handle that writes nothing cannot ask the kernel whether it has "
+                               "all pages. Copy it when its writers have closed it, or by another handle.");
+}
+
 // A handle that writes nothing does not ask, so that it believes bits alone that no process writes: if a page of a
 // clean file had not been written, the file would not be clean.
 Error settle_as_reader(const OpenFile& opened) {
@@ -92,11 +98,7 @@ Error settle_as_reader(const OpenFile& opened) {
   const auto state = state_after_syncs(opened);
   if (!state.ok()) return state.error();
   const bool in_use = *state == FileState::kInUse || *state == FileState::kAdoptable;
-  if (in_use && opened.no_write()) {
-    return fail(Code::kBusy, opened.file().path() +
-                                 ": not closed, and a handle that writes nothing cannot ask the kernel whether it has "
-                                 "all pages. Copy it when its writers have closed it, or by another handle.");
-  }
+  if (in_use && opened.no_write()) return not_asked(opened);
   if (*state != FileState::kUnclean) return {};
   return fail(Code::kUnclean, opened.file().path() +
                                   ": not copied, for it is not closed, and no living writer vouches for it (one was "

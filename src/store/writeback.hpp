@@ -20,6 +20,8 @@ void ask_as_reader(const OpenFile& opened);
 // kBusy after the handle's time for locks. The file was just seen whole. A writer's other threads neither sync nor ask.
 Error settle_as_writer(const OpenFile& opened);
 Error settle_as_reader(const OpenFile& opened);
+// kBusy: what that says of a handle that does not ask, and of a file that is not closed.
+Error not_asked(const OpenFile& opened);
 
 // Waits for the end of a sync that is under way (kBusy), and returns the state of the file then. Takes no lock.
 Result<FileState> state_after_syncs(const OpenFile& opened);

@@ -80,6 +80,9 @@ class Merge(BfCase):
         self.refused("merge", "none", "one", "--into", says="none: no such file")
         self.refused("merge", "one", "two", "--into", "--force", says="--force")
         self.refused("merge", "out", "", says="IN")
+        os.link(self.path("one"), self.path("link"))
+        for source in ("one", "link"):
+            self.refused("merge", "one", source, "--force", says=("one: is one of the filters", "--into"))
         self.assertFalse(os.path.exists(self.path("out")))
 
     def test_a_merge_that_is_killed_leaves_nothing_or_the_whole_and_can_be_repeated(self):

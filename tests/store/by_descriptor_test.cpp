@@ -347,7 +347,14 @@ TEST_CASE("a handle that writes nothing copies a file that is closed, and none t
     CHECK(reader.dump(buffer).code == Code::kBusy);
     CHECK(reader.save(dir.file("copy")).code == Code::kBusy);
     CHECK(answers_no(reader));
+    options.map.copy = true;
+    const Filter copied = opened(Filter::open(path, OpenMode::kRead, options));
+    CHECK(answers_no(copied));
+    CHECK(copied.dump(buffer).code == Code::kBusy);
+    CHECK(copied.save(dir.file("copy")).code == Code::kBusy);
     CHECK(writer.close().ok());
     CHECK(reader.dump(buffer).ok());
+    CHECK(copied.dump(buffer).code == Code::kBusy);  // it was in use when it was read
+    CHECK(opened(Filter::open(path, OpenMode::kRead, options)).dump(buffer).ok());
   }
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "faults.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
 
@@ -254,6 +255,40 @@ TEST_CASE("on an overlay a superseder that lost its lock replaces nothing") {
 }
 
 // A process that has the lower layer's file open does not see what happens to the upper one.
+TEST_CASE("on an overlay a superseder that lost its lock leaves the sign of another one") {
+  const Overlay overlay(true);
+  Options options = small_options();
+  options.replace = options.unpublished = true;
+  CHECK(in_child([&] {
+          auto first = Filter::create(merged(), options);
+          if (!first || !first->supersede().ok()) return 1;
+          closefrom(3);
+          auto second = Filter::create(merged(), options);
+          if (!second || !second->supersede().ok()) return 2;
+          const auto reader = Filter::open(merged(), OpenMode::kRead);  // a superseded file is refused, or in doubt
+          static_cast<void>(first->close());
+          const auto late = Filter::open(merged(), OpenMode::kWrite, {.lock_timeout_ms = 0});
+          if (late.ok()) return 3;
+          if (!second->add(key_of(2, 0)).ok()) return 4;
+          return second->publish().ok() ? 0 : 5;
+        }) == 0);
+}
+
+// The mapping of a reader is told nothing of failed writes there.
+TEST_CASE("on an overlay a reader asks the kernel by a sync, and is told of a failed write") {
+  const Overlay overlay(true);
+  Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));
+  add_keys(writer, 1, 0, kSome);
+  const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
+  CHECK(reader.is_current().value());
+  const faults::Scope scope;
+  faults::on_sync = [](int) { return EIO; };
+  static_cast<void>(reader.is_current());
+  faults::on_sync = nullptr;
+  CHECK(reader.health() == Code::kPoisoned);
+  CHECK(maybes(reader, kNobody, 0, kSome) == kSome);
+}
+
 TEST_CASE("on an overlay a range that is zero-filled after it was opened is in doubt, or was refused") {
   const Overlay overlay(true);
   const Options options = small_options();

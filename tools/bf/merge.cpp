@@ -5,6 +5,8 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 namespace bf {
@@ -22,8 +24,22 @@ std::string smallest(const Arguments& arguments) {
                            });
 }
 
+// What other processes add to a source after it was read would be in neither file.
+void refuse_a_source(const Arguments& arguments) {
+  struct stat target {};
+  if (::stat(arguments.file.c_str(), &target) != 0) return;
+  for (const std::string& path : arguments.sources) {
+    struct stat source {};
+    if (::stat(path.c_str(), &source) != 0 || source.st_dev != target.st_dev || source.st_ino != target.st_ino)
+      continue;
+    throw Failure(arguments.file +
+                  ": is one of the filters that are merged. Merge into it (--into), or give a new name.");
+  }
+}
+
 bfstore::Filter empty_one(const Arguments& arguments) {
   refuse_taken(arguments.file, arguments.options.replace);
+  refuse_a_source(arguments);
   bfstore::Options options = arguments.options;
   options.like = smallest(arguments);
   options.unpublished = true;
