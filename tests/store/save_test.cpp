@@ -508,7 +508,10 @@ class HangingSync {
   }
   HangingSync(const HangingSync&) = delete;
   HangingSync& operator=(const HangingSync&) = delete;
-  ~HangingSync() { finish(0); }
+  ~HangingSync() {
+    finish(0);
+    faults::on_sync = nullptr;  // handles that are closed later sync, too
+  }
 
   void finish(int os_errno) {
     int none = -1;
