@@ -32,6 +32,24 @@ struct Content {
   Moment moment{};  // of a file, before its first bit is read
 };
 
+// As Core::health(), but the kernel reads the two words: the file may have been cut since its header was read, which is
+// an error here, and no signal.
+template <class Core>
+Result<Code> health_of(const Core& core) {
+  const region::Mapping* const mapping = core.mapping();
+  if (mapping == nullptr || core.is_shut()) return core.health();
+  const layout::Sentinel& sentinel = core.target.sentinel;
+  const auto read = [&](const std::uint64_t* from, std::uint64_t& word) {
+    const std::ptrdiff_t offset = reinterpret_cast<const std::byte*>(from) - mapping->data();
+    return mapping->read(std::as_writable_bytes(std::span(&word, 1)), static_cast<std::uint64_t>(offset));
+  };
+  std::uint64_t front = 0;
+  std::uint64_t end = 0;
+  if (Error error = read(sentinel.front, front); !error.ok()) return error;
+  if (Error error = read(sentinel.end, end); !error.ok()) return error;
+  return mapping->faulted() ? Code::kFault : core.why_in_doubt(sentinel.differing(front, end));
+}
+
 // What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
 // failed writes: it may have dropped bits of its pages.
 template <class Core>
@@ -44,7 +62,9 @@ Result<Moment> moment_of(const Core& core) {
     if (Error error = core.range->check_readable(); !error.ok()) return error;
   }
   std::atomic_thread_fence(std::memory_order_acquire);  // after the bits, as in a lookup
-  const Code code = core.health();
+  const auto health = health_of(core);
+  if (!health.ok()) return health.error();
+  const Code code = *health;
   if (code == Code::kOk) return found;
   const std::string name = session != nullptr ? session->file().file().path() : "the filter";
   return base::fail(code, name + ": not copied, for it is in doubt: " + code_text(code));
