@@ -585,7 +585,7 @@ void add_clear(CLI::App& app, Arguments& arguments) {
   clear.callback([&] { arguments.command = Command::kClear; });
   add_help_and_version(clear, "bf clear FILE --force [--filling] [--key-file PATH] [-q]");
   add_file(clear, arguments, "the filter");
-  clear.add_flag("--force", arguments.options.replace, "it is clear that the filter loses every key");
+  clear.add_flag("--force", arguments.options.replace, "needed: the filter loses every key");
   clear.add_flag("--filling", arguments.options.filling,
                  "the empty filter answers maybe for every key until bf finish-filling");
   add_key_file(clear, arguments);
