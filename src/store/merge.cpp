@@ -37,9 +37,11 @@ std::string differences(const Core& from, const Core& into) {
   else if (from.secret.key() != into.secret.key())
     found += "secret key, ";
   if (from.shape.seed != into.shape.seed) found += both("seed", number(from.shape.seed), number(into.shape.seed));
+  if (from.shape.hash == into.shape.hash && from.seeds() != into.seeds()) found += "list of seeds, ";
   if (from.shape.num_probes != into.shape.num_probes)
     found += both("number of probes", number(from.shape.num_probes), number(into.shape.num_probes));
-  if (layout::times_larger(from.shape.num_bits, into.shape.num_bits) == 0)
+  const std::uint64_t times = layout::times_larger(from.shape.num_bits, into.shape.num_bits);
+  if (times == 0 || (times != 1 && !into.folds()))
     found += both("number of bits", number(from.shape.num_bits), number(into.shape.num_bits));
   return found.empty() ? found : found.substr(0, found.size() - 2);
 }
@@ -53,7 +55,8 @@ Error check_fit(const Core& from, const Core& into) {
   return fail(Code::kMismatch, name_of(from, "the filter to merge") + " and " + name_of(into, "the other filter") +
                                    ": differ in " + different +
                                    ". Make filters that are to be merged like each other (bf create --like). A number "
-                                   "of bits may be a multiple of that of the filter that is merged into.");
+                                   "of bits may be a multiple of that of the filter that is merged into, if their "
+                                   "hash gives digests.");
 }
 
 // Sets the missing bits, and knows how many keys the bits stand for before and after.

@@ -127,6 +127,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   KeyReader reader(source.fd(), source.name(), separator, part);
   std::vector<std::string_view> keys;
   std::vector<std::uint64_t> digests;
+  const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   const auto add_digests = [&] {
     take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
     digests.clear();
@@ -137,7 +138,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   while (reader.next(keys) && !interrupt::pending() && !failed_) {
     if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
     first = false;
-    if (part) {
+    if (part && has_digests) {
       for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
       if (digests.size() >= kTurn) add_digests();
     } else {
