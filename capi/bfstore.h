@@ -757,7 +757,7 @@ BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 /* Returns 0 if the key was certainly never added, 1 if it may have been, or the file is in doubt (bfs_health).  Only 0
  * is a no.
  * Waits for nothing but the disk.
- * Codes: EINVAL, EDIGESTONLY (bfs_contains), EKEYONLY (bfs_contains_digest). */
+ * Codes: EINVAL, EDIGESTONLY (a key), EKEYONLY (a digest). */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 

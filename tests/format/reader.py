@@ -68,8 +68,8 @@ def murmur3(data, seed):
 
 
 def positions(key, hash_number, m, seeds):
-    hashes = [murmur3(key, seed) for seed in seeds]
-    return [(h - 2**32 if hash_number == 4 and h >= 2**31 else h) % m for h in hashes]
+    for h in (murmur3(key, seed) for seed in seeds):
+        yield (h - 2**32 if hash_number == 4 and h >= 2**31 else h) % m
 
 
 def canary(hash_number, seed, m=0, seeds=()):
