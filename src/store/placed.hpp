@@ -49,10 +49,11 @@ class Window {
 }  // namespace store
 
 // The following take a Filter::Core, which only Filter may name. `keys` says which keys are null, and `form` is theirs.
+// They are not inlined: a call that makes a digest does not need the stack of a window.
 
 // `out` takes the answers. No allocation, no lock. A null is answered 0.
 template <class Core, class Form, class Out>
-Count contains_placed(const Core& core, const Keys& keys, const Form& form, Out out) noexcept {
+[[gnu::noinline]] Count contains_placed(const Core& core, const Keys& keys, const Form& form, Out out) noexcept {
   std::uint64_t maybes = 0;
   for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
     const store::Window window(*core.placer, core.words, keys, form, first);
@@ -75,7 +76,7 @@ Count contains_placed(const Core& core, const Keys& keys, const Form& form, Out 
 }
 
 template <class Core, class Form>
-Count add_placed(Core& core, const Keys& keys, const Form& form) noexcept {
+[[gnu::noinline]] Count add_placed(Core& core, const Keys& keys, const Form& form) noexcept {
   std::unique_lock<std::mutex> lock(core.one_at_a_time, std::defer_lock);
   if (core.alone) {
     if (!core.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child

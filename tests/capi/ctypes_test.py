@@ -320,7 +320,7 @@ class Arguments(Case):
 class Files(Case):
     def test_murmur3_takes_keys_and_seeds_and_no_digests(self):
         seeds, code = [41, 2**32 - 1, 7], CODES["BFS_EKEYONLY"]
-        handle = self.create(hash="murmur3", capacity=0, num_bits=1000, seeds=seeds)
+        handle = self.create(hash="murmur3", capacity=0, fpr=0, num_bits=1000, seeds=seeds)
         stats = bfs.statistics(LIBRARY, handle)
         self.assertEqual((stats.num_bits, stats.num_probes, stats.layout, stats.hash),
                          (1000, 3, bfs.LAYOUTS["classic"], bfs.HASHES["murmur3"]))
@@ -336,7 +336,7 @@ class Files(Case):
         keys, lengths = pointers([b"foo", b"bar"])
         self.assertEqual(LIBRARY.contains_many(handle, keys, lengths, 2, answers), 1)
         self.assertEqual(list(answers), [1, 0])
-        other = self.create(path=self.path + b".like", capacity=0, like=self.path)
+        other = self.create(path=self.path + b".like", capacity=0, fpr=0, like=self.path)
         self.assertEqual(LIBRARY.bfs_merge(other, handle, None), 0)
         self.assertEqual(LIBRARY.bfs_contains(other, b"foo", 3), 1)
 
