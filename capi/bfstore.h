@@ -683,7 +683,7 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, c
 /* Writes the same into the caller's memory, at any address, as an embedded filter, or with BFS_OPEN_BARE in the bare
  * form.  *out_bytes is how many bytes that takes; if `buffer` is NULL, that is all; otherwise out_bytes may be NULL.
  * Embedded filters have no marks: where they matter, call bfs_list_marks before this, and keep them with the bytes.  In
- * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
+ * the bare form a note, a seed, seeds, a secret and an m that is no multiple of 64 are BFS_EINVAL; n and p are lost.
  * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
  * written.
  * A handle of BFS_OPEN_FOLLOW may need another number of bytes in each call: take the one of this call.
