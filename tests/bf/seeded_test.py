@@ -62,7 +62,8 @@ class SameBits(BfCase):
         self.write("keys", "".join(key + "\n" for key in present).encode())
         self.write("asked", "".join(key + "\n" for key in present + absent).encode())
         self.good("create", "f", "--force", "-q", "--layout", "classic", *options)
-        self.good("add", "f", "-q", "--from", "keys")
+        added = self.run_bf("add", "f", "-q", "--from", "keys")
+        self.assertEqual(added.returncode, 0, added)  # it may say that there are more keys than the filter was made for
         for key in present:
             tutorial.add(key)
         self.assertEqual(header(self.path("f"))["m"], tutorial.num_bits)
