@@ -313,16 +313,28 @@ TEST_CASE("filters with the same seeds merge, and others do not, nor filters of 
     must(one.filter.merge(other.filter));
     CHECK(bits_of(one.filter) == bits_of(both.filter));
 
+    const Comparison comparison = must(one.filter.compare(both.filter));
+    CHECK(comparison.equal);
+    CHECK_FALSE(comparison.differ.seed);
+
     InMemory larger = InMemory::make(seeded(hash, 12000));
     check_refused(one.filter.merge(larger.filter), Code::kMismatch, {"number of bits", "12000"});
     for (const std::vector<std::uint32_t>& seeds :
          {std::vector<std::uint32_t>{42, 41, 43, 0xffffffff, 7}, {41, 42, 43, 0xffffffff, 8}}) {
       InMemory reseeded = InMemory::make(seeded(hash, 6000, seeds));
       check_refused(one.filter.merge(reseeded.filter), Code::kMismatch, {"list of seeds"});
+      const std::array<const Filter*, 2> both_seeds{&one.filter, &reseeded.filter};
+      check_refused(Filter::intersect(both_seeds, directory.file("in both")), Code::kMismatch, {"list of seeds"});
+      const Comparison comparison = must(one.filter.compare(reseeded.filter));
+      CHECK(comparison.differ.seed);
+      CHECK_FALSE(comparison.comparable);
     }
     InMemory rehashed = InMemory::make(seeded(hash == kHashes[0] ? kHashes[1] : kHashes[0], 6000));
     check_refused(one.filter.merge(rehashed.filter), Code::kMismatch, {"hash murmur3"});
     CHECK(bits_of(one.filter) == bits_of(both.filter));
+    const std::array<const Filter*, 2> sizes{&one.filter, &larger.filter};
+    check_refused(Filter::intersect(sizes, directory.file("in both")), Code::kMismatch, {"number of bits", "12000"});
+    CHECK_FALSE(must(one.filter.compare(larger.filter)).comparable);
     check_refused(one.filter.save(directory.file("folded"), {.fpr = 0.5}), Code::kUnsupported, {"folded"});
     CHECK(directory.entries() == 0);
   }
