@@ -325,9 +325,9 @@ TEST_CASE("filters with the same seeds merge, and others do not, nor filters of 
       check_refused(one.filter.merge(reseeded.filter), Code::kMismatch, {"list of seeds"});
       const std::array<const Filter*, 2> both_seeds{&one.filter, &reseeded.filter};
       check_refused(Filter::intersect(both_seeds, directory.file("in both")), Code::kMismatch, {"list of seeds"});
-      const Comparison comparison = must(one.filter.compare(reseeded.filter));
-      CHECK(comparison.differ.seed);
-      CHECK_FALSE(comparison.comparable);
+      const Comparison apart = must(one.filter.compare(reseeded.filter));
+      CHECK(apart.differ.seed);
+      CHECK_FALSE(apart.comparable);
     }
     InMemory rehashed = InMemory::make(seeded(hash == kHashes[0] ? kHashes[1] : kHashes[0], 6000));
     check_refused(one.filter.merge(rehashed.filter), Code::kMismatch, {"hash murmur3"});
