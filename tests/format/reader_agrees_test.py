@@ -46,6 +46,10 @@ SHAPES = [
     ("classic", 2**20, 16, "xxh3", 2**63, b"m is a power of two"),
     ("classic", 20000003, 9, "xxh3", 5, b"over 2 MiB"),
     ("classic", 20000003, 1, "external", None, b"over 2 MiB, one probe"),
+    ("classic", 124, 4, "murmur3", None, None),
+    ("classic", 50021, 7, "murmur3", None, b"signed"),
+    ("classic", 50021, 7, "murmur3-unsigned", None, b"unsigned"),
+    ("classic", 1001, 64, "murmur3-unsigned", None, None),
 ]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
@@ -133,7 +137,10 @@ class ReaderAgrees(unittest.TestCase):
         for length in [*range(301), 1000, 5000]:
             key = random.Random(length).randbytes(length)
             code = LIBRARY.bfs_digest(handle, key, length, ctypes.byref(digest))
-            if read.hash != 2:
+            if read.hash > 3:
+                self.assertEqual(code, -20)  # BFS_EKEYONLY
+                self.assertRaisesRegex(reader.Refused, "^BFS_EKEYONLY$", read.digest, key)
+            elif read.hash != 2:
                 self.assertEqual((code, digest.value), (0, read.digest(key)), f"key of {length} bytes")
             else:
                 self.assertEqual(code, -11)  # BFS_EDIGESTONLY
