@@ -759,7 +759,8 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * same layout, hash, seed or secret or seeds, and k.  The m of `from` is that of `into`, or, if the hash gives digests,
  * a multiple of it: then `from` is folded while it is read.  No mark is taken over, and nothing is durable before the
  * next sync or close of `into`.  The count of keys grows by an estimate of the new ones.  After an error some keys of
- * `from` may be in `into`, which does no harm: call again. Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
+ * `from` may be in `into`, which does no harm: call again.
+ * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
  * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
 BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
