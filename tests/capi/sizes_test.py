@@ -14,7 +14,8 @@ from support import COUNT, EINVAL, LIBRARY, LIBRARY_PATH, Case, bfs
 PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
-FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Keys)}  # of 1.0
+FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Keys,
+                                                bfs.PlanRequest)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Without the types, so that a struct's end may be anywhere.
@@ -77,6 +78,9 @@ class Sizes(Case):
         yield bfs.options(capacity=10), makes
         yield bfs.options(capacity=10), lambda block: BARE.bfs_required_bytes(block, byref(size), None)
         yield bfs.open_options(), opens
+        plan = bfs.PlanResult(struct_bytes=ctypes.sizeof(bfs.PlanResult))
+        yield (bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=10),
+               lambda block: BARE.bfs_plan(block, byref(plan), None))
 
         def copies(made):
             code = made(self.path + b".new")
@@ -124,6 +128,25 @@ class Sizes(Case):
                 self.assertEqual(BARE.bfs_stats(handle, ctypes.c_uint64(0), c_void_p(self.end.address + 2 * PAGE - room), None), EINVAL)
                 self.assertEqual(self.end.content(room), before)
         self.close(handle)
+
+    def test_a_plan_fills_what_it_says_and_nothing_behind_it(self):
+        request = bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=COUNT)
+        now = ctypes.sizeof(bfs.PlanResult)
+        for size in (now, now + 1, now + 8, 4096):
+            with self.subTest(size=size):
+                block = self.end.block(size, fill=0xaa)
+                ctypes.memmove(block, size.to_bytes(4, "little"), 4)
+                self.assertEqual(BARE.bfs_plan(byref(request), block, None), 0)
+                plan = bfs.PlanResult.from_buffer_copy(self.end.content(size)[:now])
+                self.assertEqual((plan.struct_bytes, plan.capacity), (size, COUNT))
+                self.assertEqual(self.end.content(size)[now:], bytes(size - now))
+        for size in [*range(now), *IMPOSSIBLE]:
+            with self.subTest(size=size):
+                room = min(max(size, 4), now)
+                ctypes.memmove(self.end.block(room), size.to_bytes(4, "little") + b"\xaa" * (room - 4), room)
+                before = self.end.content(room)
+                self.assertEqual(BARE.bfs_plan(byref(request), c_void_p(self.end.address + 2 * PAGE - room), None), EINVAL)
+                self.assertEqual(self.end.content(room), before)
 
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
         handle, path = c_void_p(), self.folder + b"/absent"

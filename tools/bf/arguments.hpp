@@ -11,7 +11,20 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy, kFold };
+enum class Command {
+  kCreate,
+  kBuild,
+  kAdd,
+  kContains,
+  kRecover,
+  kSeal,
+  kVerify,
+  kFinishFilling,
+  kMerge,
+  kCopy,
+  kFold,
+  kPlan
+};
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -29,7 +42,9 @@ struct Arguments {
   std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
-  std::string target;                  // seal, copy, fold: the new file
+  std::string target;                  // seal, copy, fold: the new file; plan: the picture, or empty
+  std::uint64_t key_bytes = 24;        // plan: of a hash set's keys, on average
+  bool json = false;                   // plan
   std::vector<std::string> sources;    // merge
   bool into = false;                   // merge: `file` exists
   bool verify = false;                 // contains

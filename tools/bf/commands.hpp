@@ -16,5 +16,6 @@ int finish_filling(const Arguments& arguments);
 int merge(const Arguments& arguments);
 int copy(const Arguments& arguments);
 int fold(const Arguments& arguments);
+int plan(const Arguments& arguments);
 
 }  // namespace bf

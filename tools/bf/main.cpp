@@ -38,6 +38,8 @@ int run(bf::Arguments& arguments) {
       return bf::copy(arguments);
     case bf::Command::kFold:
       return bf::fold(arguments);
+    case bf::Command::kPlan:
+      return bf::plan(arguments);
   }
   return 2;
 }
