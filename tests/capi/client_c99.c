@@ -427,7 +427,7 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_plan(&request, &plan, &error) == BFS_EINVAL && strstr(error.message, "nothing was given") != NULL);
   request.capacity = 1000000;
   request.fpr = 0.01;
-  CHECK(bfs_plan(&request, &plan, NULL) == BFS_OK && plan.layout == BFS_LAYOUT_BLOCKED && plan.num_probes == 7);
+  CHECK(bfs_plan(&request, &plan, NULL) == BFS_OK && plan.layout == BFS_LAYOUT_BLOCKED && plan.num_probes == 6);
   CHECK((plan.abilities & BFS_CAN_ADD) != 0 && (plan.abilities & BFS_CAN_EXPIRE) == 0 && plan.cache_lines == 1);
   CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
   CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);

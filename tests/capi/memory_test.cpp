@@ -179,10 +179,6 @@ TEST_CASE("whichever allocation fails while a filter in a buffer is made or foun
   std::uint64_t bytes = 0;
   whichever_allocation_fails("required_bytes",
                              [&](bfs_error* error) { return bfs_required_bytes(&options, &bytes, error); });
-  bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
-  request.capacity = 1000;
-  bfs_plan_result planned = BFS_PLAN_RESULT_INIT;
-  whichever_allocation_fails("plan", [&](bfs_error* error) { return bfs_plan(&request, &planned, error); });
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   bfs_filter* filter = nullptr;
   const auto close = [&] { REQUIRE(bfs_close(filter, nullptr) == BFS_OK); };
