@@ -65,7 +65,7 @@ int bottom_of(const std::vector<Forecast>& forecasts) {
   double least = 1;
   for (const Forecast& forecast : forecasts) least = std::min(least, forecast.plan.fpr);
   constexpr double kMost = 1e-12;  // below, an axis has too many powers
-  return static_cast<int>(std::floor(std::log10(std::max(least, kMost)) + 1e-9)) - 2;
+  return static_cast<int>(std::floor(std::log10(std::max(least, kMost)) + 0.01)) - 2;  // 0.00999 is drawn as 0.01 is
 }
 
 double height_of(double fpr, int bottom) {
