@@ -1,4 +1,6 @@
-// From any two or more of n, p, m, k and bits per key to the rest.
+// See complete.hpp.
+#include "sizing/complete.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,7 +8,6 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "sizing/sizing.hpp"
 
 namespace bfstore::sizing {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/fail.hpp"
 #include "format/sections.hpp"
 #include "layout/layout.hpp"
-#include "sizing/sizing.hpp"
+#include "sizing/complete.hpp"
 #include "store/plan.hpp"
 
 namespace bfstore {

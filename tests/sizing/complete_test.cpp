@@ -1,9 +1,10 @@
 // From any two or more of n, p, m, k and bits per key to the rest, in every layout; and what is refused, in which
 // words.
+#include "sizing/complete.hpp"
+
 #include <cmath>
 #include <limits>
 
-#include "sizing/sizing.hpp"
 #include "support/occupancy.hpp"
 #include "support/support.hpp"
 
