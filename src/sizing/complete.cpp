@@ -101,8 +101,9 @@ Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint6
 }
 
 Result<Size> of_bits(const Row& row, const Options& options, std::uint64_t bits) {
-  if (options.fpr == 0) {  // as in solve(): where half of the bits are set
-    const double half_full = static_cast<double>(bits) * std::log(2.0) / options.num_probes;
+  if (options.fpr == 0) {  // as in solve(): where half of the bits that were asked for are set
+    const std::uint64_t asked = options.num_bits != 0 ? options.num_bits : bits;
+    const double half_full = static_cast<double>(asked) * std::log(2.0) / options.num_probes;
     return of_keys_and_bits(row, options, std::max(std::uint64_t{1}, static_cast<std::uint64_t>(half_full)), bits);
   }
   const std::uint64_t keys = most_keys(row, bits, options.num_probes, options.fpr);

@@ -118,6 +118,14 @@ class Plan(BfCase):
         self.assert_complaint(done.stderr, "rates.svg: cannot write it")
         self.assertEqual((done.returncode, self.files()), (2, []))
 
+    def test_a_filter_with_fewer_keys_than_the_curve_has_points_and_one_with_more_than_can_be_counted(self):
+        few, _ = self.planned("-n", "3", "-p", "1%", "--layout", "classic")
+        self.assertEqual([point["keys"] for point in few["classic"]["curve"]], [1, 2, 3, 4, 5, 6])
+        many, _ = self.planned("-m", "2Gi", "--bits-per-key", "3e-10", "--layout", "blocked")
+        self.assertLess(many["blocked"]["curve"][-1]["keys"], 2**63)
+        self.assertEqual(many["blocked"]["fpr"], 1)
+        self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
+
     def test_too_few_numbers_and_contradictions_are_named(self):
         for args in ([], ["-p", "1%"], ["-k", "7"], ["-m", "1M"], ["--max-bytes", "1M"], ["--bits-per-key", "10"]):
             self.refused("plan", *args, says=["too few numbers", "--capacity"])

@@ -563,7 +563,7 @@ void add_plan(CLI::App& app, Arguments& arguments) {
   });
   number("--layout", "this layout alone", "L",
          [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
-  number("--key-bytes", "the average length of a key, for the hash set beside (24)", "L",
+  number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
          [&](const std::string& name, const std::string& text) {
            arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
          });

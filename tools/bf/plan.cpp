@@ -25,16 +25,15 @@ bool locale_is_utf8() {
 std::vector<Point> curve_of(const bfstore::Plan& plan) {
   std::vector<Point> curve;
   for (std::size_t i = 1; i <= kCurvePoints; ++i) {
-    const double share = 2 * static_cast<double>(i) / static_cast<double>(kCurvePoints);
+    const double keys = static_cast<double>(plan.capacity) * 2 * static_cast<double>(i) / kCurvePoints;
+    if (keys >= 0x1p63) break;
     bfstore::PlanRequest filled;
     filled.layout = plan.layout.layout;
-    filled.capacity =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(plan.capacity) * share));
+    filled.capacity = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys));
     filled.num_bits = plan.num_bits;
     filled.num_probes = plan.num_probes;
     if (!curve.empty() && curve.back().keys == filled.capacity) continue;  // few keys
-    const auto then = bfstore::plan(filled);
-    if (then) curve.push_back({filled.capacity, then->fpr});
+    if (const auto then = bfstore::plan(filled)) curve.push_back({filled.capacity, then->fpr});
   }
   return curve;
 }

@@ -83,7 +83,7 @@ std::string curve(const Axes& axes, const Forecast& forecast, std::size_t number
 std::string svg_text(const Forecasts& all) {
   Axes axes{1, bottom_of(all.possible)};
   for (const Forecast& one : all.possible)
-    axes.most_keys = std::max(axes.most_keys, 2 * static_cast<double>(one.plan.capacity));
+    axes.most_keys = std::max(axes.most_keys, static_cast<double>(one.curve.back().keys));
   std::string text =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + at(kWidth) + " " + at(kHeight) +
       "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
