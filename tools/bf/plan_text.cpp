@@ -34,15 +34,27 @@ std::string ability_line(const char* name, const Forecasts& all, bool bfstore::C
   return line_of(name, all, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
 }
 
+// The textbook's m and k, for comparison.
+std::uint64_t bloom_bits(const bfstore::Plan& plan) {
+  const double bits = -static_cast<double>(plan.capacity) * std::log(plan.fpr) / (std::log(2.0) * std::log(2.0));
+  return static_cast<std::uint64_t>(std::clamp(std::round(bits), 0.0, 0x1p63));
+}
+
+double bloom_probes(const bfstore::Plan& plan) {
+  return static_cast<double>(plan.num_bits) / static_cast<double>(plan.capacity) * std::log(2.0);
+}
+
 std::string facts(const Forecasts& all) {
   const auto line = [&](const char* name, auto&& cell) { return line_of(name, all, cell); };
   std::string text = line("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
   text += line("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
   text += line("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
-  text += line("  Bloom's formula says", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
+  text += line("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
   text += line("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
   text += line("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
+  text += line("  -n ln p / (ln 2)^2", [](const Forecast& one) { return grouped(bloom_bits(one.plan)); });
   text += line("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
+  text += line("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
   text += line("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
   text += line("a hash set of the keys", [](const Forecast& one) { return human_bytes(one.hash_set_bytes); });
   text += line("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
