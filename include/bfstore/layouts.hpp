@@ -15,6 +15,7 @@ struct Capabilities {
   bool add_alone = false;  // keys, with plain stores, as the only writer
   bool remove = false;     // keys
   bool merge = false;      // another filter of the same shape
+  bool intersect = false;  // with another filter of the same shape, into a new one
   bool fold = false;       // into a filter that is a whole number of times smaller
   bool grow = false;       // beyond the size that it was made with
   bool expire = false;     // keys, by their age

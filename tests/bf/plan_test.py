@@ -32,6 +32,10 @@ class Plan(BfCase):
         self.assertEqual(rows["bits per key"][at], "9.92")
         self.assertEqual(rows["probes per key (k)"][at], "6")
         self.assertEqual(rows["cache lines per lookup"][at], "1")
+        self.assertEqual((rows["(1 - e^(-kn/m))^k"][at], rows["(m/n) ln 2"][at]), ("0.00875", "6.87"))
+        classic = rows[""].index("classic")
+        self.assertTrue(rows["-n ln p / (ln 2)^2"][classic].startswith("958,5"))  # -10^8 ln(0.01) / (ln 2)^2
+        self.assertEqual(rows["(m/n) ln 2"][classic], "6.65")
         self.assertEqual([rows[name][at] for name in ("adds keys", "removes keys", "grows", "lets keys expire")],
                          ["yes", "no", "no", "no"])
 

@@ -23,6 +23,9 @@ enum class Command {
   kMerge,
   kCopy,
   kFold,
+  kIntersect,
+  kCompare,
+  kClear,
   kPlan
 };
 
@@ -32,7 +35,7 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   Command command = Command::kCreate;
   std::string file;
-  bfstore::Options options;       // create, build, seal, merge, copy, fold
+  bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
   char separator = '\n';
@@ -44,9 +47,9 @@ struct Arguments {
   bool accept_loss = false;            // recover: without keys
   std::string target;                  // seal, copy, fold: the new file; plan: the picture, or empty
   std::uint64_t key_bytes = 24;        // plan: of a hash set's keys, on average
-  bool json = false;                   // plan
-  std::vector<std::string> sources;    // merge
+  std::vector<std::string> sources;    // merge, intersect; compare: the other one
   bool into = false;                   // merge: `file` exists
+  bool json = false;                   // compare, plan
   bool verify = false;                 // contains
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;

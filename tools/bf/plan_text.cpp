@@ -146,8 +146,10 @@ std::string notes(const Forecasts& all) {
   std::string text;
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   text +=
-      "\nBloom's formula, (1 - e^(-kn/m))^k, is too low where m is small (Bose et al. 2008), and where the probes of\n"
-      "a key share a cache line (Putze et al. 2007). The rates above are not from that formula.\n"
+      "\nThe indented formulas are Bloom's. They hold for the classic layout with a large m and the best k. The real "
+      "rate\n"
+      "is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a cache line\n"
+      "(Putze et al. 2007). No other number of this table is from these formulas.\n"
       "The hash set is a std::unordered_set of strings of " +
       grouped(all.key_bytes) + " bytes on average (--key-bytes).\n";
   return text;
