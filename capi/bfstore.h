@@ -564,12 +564,13 @@ typedef struct bfs_plan_request {
   { sizeof(bfs_plan_request), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* What a filter of a layout can do: bits of bfs_plan_result.abilities. */
-#define BFS_CAN_ADD 0x1u     /* keys, with any number of processes at once */
-#define BFS_CAN_REMOVE 0x2u  /* keys */
-#define BFS_CAN_MERGE 0x4u   /* the keys of another filter (bfs_merge) */
-#define BFS_CAN_FOLD 0x8u    /* into a smaller filter (bfs_copy_options.fpr) */
-#define BFS_CAN_GROW 0x10u   /* beyond the size that it was made with */
-#define BFS_CAN_EXPIRE 0x20u /* keys, by their age */
+#define BFS_CAN_ADD 0x1u        /* keys, with any number of processes at once */
+#define BFS_CAN_REMOVE 0x2u     /* keys */
+#define BFS_CAN_MERGE 0x4u      /* the keys of another filter (bfs_merge) */
+#define BFS_CAN_FOLD 0x8u       /* into a smaller filter (bfs_copy_options.fpr) */
+#define BFS_CAN_GROW 0x10u      /* beyond the size that it was made with */
+#define BFS_CAN_EXPIRE 0x20u    /* keys, by their age */
+#define BFS_CAN_INTERSECT 0x40u /* with another filter, into a new one (bfs_intersect) */
 
 /* What the filter will be like. */
 typedef struct bfs_plan_result {

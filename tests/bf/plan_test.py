@@ -66,13 +66,15 @@ class Plan(BfCase):
         layouts, whole = self.planned("--max-bytes", "1M", "--fpr", "0.02")
         self.assertEqual(whole["given"], {"capacity": None, "fpr": 0.02, "bits_per_key": None, "max_bytes": 1_000_000,
                                           "num_bits": None, "num_probes": None})
-        for plan in layouts.values():
+        for plan in (layouts[name] for name in LAYOUTS):
             self.assertLessEqual(plan["file_bytes"], 1_000_000)
             self.assertLessEqual(plan["fpr"], 0.02)
             rates = [point["fpr"] for point in plan["curve"]]
             self.assertEqual(rates, sorted(rates))
             self.assertEqual(len(rates), 128)
             self.assertIn({"keys": plan["capacity"], "fpr": plan["fpr"]}, plan["curve"])
+            self.assertEqual(plan["can"], {"add": True, "remove": False, "grow": False, "expire": False, "merge": True,
+                                           "fold": True, "intersect": True})
             self.assertAlmostEqual(plan["curve"][-1]["keys"] / plan["capacity"], 2, delta=1e-3)
 
     def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):

@@ -121,9 +121,9 @@ class Plan(unittest.TestCase):
     def test_abilities_are_those_of_the_layout(self):
         for layout in ("blocked", "classic"):
             plan = bfs.plan(LIBRARY, layout=bfs.LAYOUTS[layout], capacity=10)
-            can = {name for name in ("ADD", "REMOVE", "MERGE", "FOLD", "GROW", "EXPIRE")
+            can = {name for name in ("ADD", "REMOVE", "MERGE", "FOLD", "GROW", "EXPIRE", "INTERSECT")
                    if plan.abilities & CONSTANTS["BFS_CAN_" + name]}
-            self.assertEqual(can, {"ADD", "MERGE", "FOLD"})
+            self.assertEqual(can, {"ADD", "MERGE", "FOLD", "INTERSECT"})
 
     def test_what_is_missing_contradictory_or_impossible_is_named(self):
         self.refused("BFS_EINVAL", "nothing was given")

@@ -26,8 +26,9 @@ Json given_json(const bfstore::PlanRequest& request) {
 }
 
 Json abilities_json(const bfstore::Capabilities& can) {
-  return {{"add", can.add},       {"remove", can.remove}, {"grow", can.grow},
-          {"expire", can.expire}, {"merge", can.merge},   {"fold", can.fold}};
+  return {{"add", can.add},       {"remove", can.remove},       {"grow", can.grow},
+          {"expire", can.expire}, {"intersect", can.intersect}, {"merge", can.merge},
+          {"fold", can.fold}};
 }
 
 Json forecast_json(const Forecast& forecast) {

@@ -65,6 +65,7 @@ std::string facts(const Forecasts& all) {
   text += ability_line("grows", all, &bfstore::Capabilities::grow);
   text += ability_line("lets keys expire", all, &bfstore::Capabilities::expire);
   text += ability_line("merges with others", all, &bfstore::Capabilities::merge);
+  text += ability_line("intersects with others", all, &bfstore::Capabilities::intersect);
   text += ability_line("folds to a smaller filter", all, &bfstore::Capabilities::fold);
   return text;
 }
@@ -146,9 +147,8 @@ std::string notes(const Forecasts& all) {
   std::string text;
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   text +=
-      "\nThe indented formulas are Bloom's. They hold for the classic layout with a large m and the best k. The real "
-      "rate\n"
-      "is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a cache line\n"
+      "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. The real rate is\n"
+      "above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a cache line\n"
       "(Putze et al. 2007). No other number of this table is from these formulas.\n"
       "The hash set is a std::unordered_set of strings of " +
       grouped(all.key_bytes) + " bytes on average (--key-bytes).\n";
