@@ -82,7 +82,8 @@ class Plan(unittest.TestCase):
                                                 {"capacity": 50, "bits_per_key": 12.0}]):
                     plan = bfs.plan(LIBRARY, layout=layout, **given)
                     path = os.path.join(folder, f"{name}{number}").encode()
-                    options = bfs.options(capacity=plan.capacity, layout=layout, num_bits=plan.num_bits, num_probes=plan.num_probes)
+                    options = bfs.options(capacity=plan.capacity, layout=layout, num_bits=plan.num_bits,
+                                          num_probes=plan.num_probes)
                     handle = bfs.call(LIBRARY.bfs_create, path, ctypes.byref(options))
                     stats = bfs.statistics(LIBRARY, handle)
                     self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
