@@ -18,7 +18,7 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
                 path + ": not copied, for an earlier sync failed. Recover it (bf recover) or rebuild it.");
   if (newest->state == SlotState::kRecovering || newest->state == SlotState::kPaused)
     return fail(Code::kRecovering, path + ": not copied, for a recovery was begun and is not finished. Finish it.");
-  return Moment{*newest, format::keys_added_in(
+  return Moment{*newest, format::keys_left_in(
                              std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes))};
 }
 

@@ -12,7 +12,7 @@ namespace bfstore::store {
 
 struct Moment {
   format::Slot slot;
-  std::uint64_t keys_added = 0;
+  std::uint64_t keys_added = 0;  // less those removed, as a copy has them
 };
 
 // Of a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The slot is the truth

@@ -147,7 +147,7 @@ void check_all_present(const Filter& filter, const Oracles& oracles) {
   for (const std::string& key : oracles.keys) REQUIRE(filter.contains(key));
   for (const std::uint64_t digest : oracles.digests) REQUIRE(filter.contains_digest(digest));
   const Stats stats = filter.stats({.fill = true});
-  REQUIRE(stats.fill->set_bits == oracles.model.bits().size());
+  REQUIRE(stats.fill->set_bits == oracles.model.cells().size());
 }
 
 template <std::size_t kForms>

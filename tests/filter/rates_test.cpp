@@ -23,6 +23,7 @@ constexpr std::uint64_t kKeys = 1 << 20;
 double theory_of(const Shape& shape) {
   const double bits_per_key = static_cast<double>(shape.num_bits) / static_cast<double>(kKeys);
   if (shape.layout == Layout::kBlocked) return ExactBlocks(shape.num_probes).rate(bits_per_key);
+  if (shape.layout == Layout::kCounting) return ExactBlocks(shape.num_probes, 128).rate(bits_per_key);
   REQUIRE(shape.layout == Layout::kClassic);  // another layout has a theory of its own
   return std::pow(-std::expm1(-(shape.num_probes / bits_per_key)), shape.num_probes);
 }

@@ -11,7 +11,7 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy, kFold };
+enum class Command { kCreate, kBuild, kAdd, kRemove, kCount, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy, kFold };
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -21,7 +21,7 @@ struct Arguments {
   std::string file;
   bfstore::Options options;       // create, build, seal, merge, copy, fold
   std::string from = "-";         // a path, or "-" for standard input
-  std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
+  std::vector<std::string> keys;  // add, remove, count, contains, recover: instead of `from`, if there are any
   char separator = '\n';
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys
