@@ -93,7 +93,9 @@ class Filter:
         return self.body[i * bits // 8] >> i * bits % 8 & 2**bits - 1
 
     def contains_digest(self, digest):
-        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.cell(i) for i in self.probes(digest))
+        bits = LAYOUTS[self.layout][1]
+        mask = 2**bits - 1
+        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in self.probes(digest))
 
     def count_digest(self, digest):
         return min(self.cell(i) for i in self.probes(digest))
