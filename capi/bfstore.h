@@ -660,7 +660,8 @@ BFS_API void bfs_abandon(bfs_filter* filter);
  * the damage (then the copy answers "maybe" there, too).
  * With fpr the new file is smaller: each of its lines (bits in the classic layout) is the OR of as many neighbouring
  * ones as leave the rate at most fpr.  A filter that was made too large, since nobody knew the number of keys, gets
- * its size so.  n becomes the number of keys with which the rate is fpr.  BFS_ESIZING if the rate is higher already.
+ * its size so: make it BFS_OPTION_UNPUBLISHED, add, save it here under its name, and close it unpublished.  n becomes
+ * the number of keys with which the rate is fpr.  BFS_ESIZING if the rate is higher already.
  * Flags: BFS_OPTION_REPLACE (of another file than the filter's own, whose handles answer "maybe" from then on),
  * BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILE_ID, BFS_OPTION_FILLING (the new file answers "maybe" until its owner has
  * compared its mark with the log and has called bfs_finish_filling: so an older state takes its place safely).

@@ -155,6 +155,16 @@ def text_text(results: Results) -> str:
                                      "times sort -u", "CPU ns a line"], row)
 
 
+def sets_text(results: Results) -> str:
+    def row(words: list, facts: dict) -> list:
+        cat = results.facts.get("sets/cat of 1 file")
+        rate = facts["bytes"] / facts["seconds"]
+        return [words[0], bytes_text(facts["bytes"]), number(1e3 * facts["seconds"]), number(rate / 1e9),
+                ratio(rate, cat["bytes"] / cat["seconds"]) if cat else ""]
+
+    return section(results, "sets", ["files of filters, up to the disk", "read", "ms", "GB/s read", "times cat"], row)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", type=pathlib.Path, help="what bfsystem --json wrote")
@@ -162,7 +172,7 @@ def main() -> int:
     try:
         results = Results(json.loads(path.read_text("utf-8")))
         parts = [text(results) for text in (machine_text, processes_text, sharing_text, opening_text, cold_text,
-                                            sync_text, text_text)]
+                                            sync_text, text_text, sets_text)]
     except (OSError, ValueError, KeyError) as error:
         print(f"system_table.py: {path}: not a whole result of bfsystem: {error!r}", file=sys.stderr)
         return 1

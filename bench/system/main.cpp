@@ -1,5 +1,6 @@
 // bfsystem: what bfbench does not measure, because it takes several processes, the disk, or other programs: processes
-// that share a file, opening, files that are not in memory, what a sync writes, and filters built from text.
+// that share a file, opening, files that are not in memory, what a sync writes, filters built from text, and filters
+// made of filters.
 //
 // Every measurement checks its answers; a wrong one ends the program with exit code 1. Google Benchmark repeats them in
 // random order and writes the JSON, from which bench/report/system_table.py makes tables:
@@ -35,6 +36,7 @@ Scale quick_scale() {
   scale.shared_keys = 2'000'000;
   scale.cold_lookups = 50;
   scale.lines = 1'000'000;
+  scale.set_keys = 10'000'000;
   return scale;
 }
 
@@ -48,6 +50,7 @@ Scale smoke_scale() {
   scale.cold_lookups = 10;
   scale.syncs = 2;
   scale.lines = 20'000;
+  scale.set_keys = 20'000;
   return scale;
 }
 
@@ -104,7 +107,7 @@ int run(const Settings& settings) {
   const TemporaryFolder folder(settings.folder);
   const Places places{folder.path(), settings.bf};
   std::string failure;
-  for (const auto rows_of : {process_rows, opening_rows, cold_rows, sync_rows, text_rows}) {
+  for (const auto rows_of : {process_rows, opening_rows, cold_rows, sync_rows, text_rows, set_rows}) {
     for (Row& row : rows_of(settings.scale, places)) {
       const std::string name = row.name;
       auto* registered = benchmark::RegisterBenchmark(

@@ -39,7 +39,8 @@ struct Scale {
   std::uint64_t opens = 1000;
   std::uint64_t cold_lookups = 200;
   std::uint64_t syncs = 5;
-  std::uint64_t lines = 10'000'000;  // lines of text
+  std::uint64_t lines = 10'000'000;      // lines of text
+  std::uint64_t set_keys = 100'000'000;  // keys of each file that is merged, copied or folded
 };
 
 inline constexpr double kBitsPerKey = 10;
@@ -54,5 +55,6 @@ Rows opening_rows(const Scale& scale, const Places& places);
 Rows cold_rows(const Scale& scale, const Places& places);
 Rows sync_rows(const Scale& scale, const Places& places);
 Rows text_rows(const Scale& scale, const Places& places);
+Rows set_rows(const Scale& scale, const Places& places);
 
 }  // namespace bench::system

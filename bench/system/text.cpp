@@ -80,6 +80,15 @@ class Text {
     return measured;
   }
 
+  Measured build_of_pipe() {
+    find_bf();
+    std::filesystem::remove(filter_);
+    const std::string build = "'" + bf_ + "' build '" + filter_ + "' --from - --bits-per-key 10 -q";
+    const Measured measured = time({"sh", "-c", "cat '" + lines() + "' | " + build});
+    check_filter();
+    return measured;
+  }
+
   Measured add() {
     find_bf();
     std::filesystem::remove(filter_);
@@ -140,6 +149,7 @@ Rows text_rows(const Scale& scale, const Places& places) {
           {"text/sort -u", [=] { return text->sort(); }},
           {"text/bf build", [=] { return text->build(false); }},
           {"text/bf build --capacity", [=] { return text->build(true); }},
+          {"text/bf build of a pipe", [=] { return text->build_of_pipe(); }},
           {"text/bf add", [=] { return text->add(); }},
           {"text/bf contains", [=] { return text->ask(); }}};
 }

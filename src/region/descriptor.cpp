@@ -53,7 +53,10 @@ struct Opened {
   int access;
   Children children;
   bool held_for_long;
+  off_t position;  // kNoPosition, or where mark_position() put it
 };
+
+constexpr off_t kNoPosition = -1;
 
 struct All {
   std::mutex forks;              // held during fork(), so that every open file of a child is in the map
@@ -73,14 +76,24 @@ bool same_file(const Opened& one, const Opened& other) noexcept {
   return one.device == other.device && one.inode == other.inode;
 }
 
-// A program that closes descriptors that are not its own may have opened another file at that number. If the system
-// cannot tell, the answer is true: a descriptor that is not closed would keep its locks.
+// An open file description is told from another one of the same file by its position, since nothing here reads or
+// writes where that is: each has one of its own, far from the beginning, where a description of other code begins. None
+// where the filesystem has no such offsets.
+off_t mark_position(int number, std::uint64_t serial) noexcept {
+  constexpr off_t kFar = off_t{1} << 40;
+  const off_t wanted = kFar + static_cast<off_t>(serial);
+  return lseek(number, wanted, SEEK_SET) == wanted ? wanted : kNoPosition;
+}
+
+// A program that closes descriptors that are not its own may have opened another file at that number, or the same file
+// once more. If the system cannot tell, the answer is true: a descriptor that is not closed would keep its locks.
 bool is_there(int number, const Opened& opened) noexcept {
   struct stat now {};
   if (fstat(number, &now) != 0) return errno != EBADF;
+  if (now.st_dev != opened.device || now.st_ino != opened.inode) return false;
   const int flags = fcntl(number, F_GETFL);
-  return now.st_dev == opened.device && now.st_ino == opened.inode &&
-         (flags < 0 || (flags & O_ACCMODE) == opened.access);
+  if (flags >= 0 && (flags & O_ACCMODE) != opened.access) return false;
+  return opened.position == kNoPosition || lseek(number, 0, SEEK_CUR) == opened.position;
 }
 
 // nullptr if other code closed the descriptor and this process opened another one here at its number. The caller holds
@@ -102,7 +115,7 @@ bool put_nothing_there(int number, Opened& opened) noexcept {
   }
   struct stat facts {};
   if (fstat(number, &facts) != 0) return false;
-  opened = {opened.serial, facts.st_dev, facts.st_ino, O_RDONLY, Children::kInherit, false};
+  opened = {opened.serial, facts.st_dev, facts.st_ino, O_RDONLY, Children::kInherit, false, kNoPosition};
   return true;
 }
 
@@ -141,11 +154,12 @@ int open_high(const char* path, int flags, unsigned mode, int folder) noexcept {
   return openat(folder, path, flags | O_CLOEXEC, static_cast<mode_t>(mode));
 }
 
+// `own`: the open file description is new, and no other code knows it.
 template <class Open>
-Descriptor Descriptor::made_by(const Open& open, int access, Children children) {
+Descriptor Descriptor::made_by(const Open& open, int access, Children children, bool own) {
   const std::lock_guard<std::mutex> no_fork(all().forks);
   Descriptor made;
-  std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, access, children, false}}};
+  std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, access, children, false, kNoPosition}}};
   auto entry = one.extract(-1);  // memory before there is something to close
   made.number_ = open();
   if (!made.is_open()) return made;
@@ -159,6 +173,7 @@ Descriptor Descriptor::made_by(const Open& open, int access, Children children) 
   made.serial_ = entry.mapped().serial;
   entry.mapped().device = facts.st_dev;
   entry.mapped().inode = facts.st_ino;
+  if (own && S_ISREG(facts.st_mode)) entry.mapped().position = mark_position(made.number_, made.serial_);
   entry.key() = made.number_;
   const std::lock_guard<std::mutex> lock(all().mutex);
   all().opened.erase(made.number_);  // other code closed what was open here before
@@ -167,14 +182,14 @@ Descriptor Descriptor::made_by(const Open& open, int access, Children children) 
 }
 
 Descriptor Descriptor::open(const char* path, int flags, Children children, unsigned mode, int folder) {
-  return made_by([&] { return open_high(path, flags, mode, folder); }, flags & O_ACCMODE, children);
+  return made_by([&] { return open_high(path, flags, mode, folder); }, flags & O_ACCMODE, children, true);
 }
 
 Descriptor Descriptor::duplicate(int number) {
   const int flags = fcntl(number, F_GETFL);
   if (flags < 0) return {};
   return made_by([&] { return fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); }, flags & O_ACCMODE,
-                 Children::kInherit);
+                 Children::kInherit, false);
 }
 
 Descriptor::Descriptor(Descriptor&& other) noexcept

@@ -18,7 +18,8 @@ int open_high(const char* path, int flags, unsigned mode = 0, int folder = AT_FD
 // not made by fork() (vfork, clone) still has the file's. Any thread may fork at any time.
 enum class Children { kInherit, kDoNot };
 
-// Says of a descriptor, for as long as the process lives, whether it is still open and leads to its file.
+// Says of a descriptor, for as long as the process lives, whether it is still open and leads to what was opened there.
+// It takes no notice of a description that other code opened for the same file (but see duplicate()).
 struct DescriptorMark {
   int number = -1;
   std::uint64_t serial = 0;  // of all descriptors that this process opened here
@@ -26,15 +27,16 @@ struct DescriptorMark {
   [[nodiscard]] bool is_there() const noexcept;
 };
 
-// A descriptor that remembers which file it was opened for. Other code of the process may close it (closefrom(3), for
-// instance) and open another file at its number. Then it counts as closed, and never touches that file.
+// A descriptor that remembers what it was opened for. Other code of the process may close it (closefrom(3), for
+// instance) and open another file at its number, or the same one. Then it counts as closed, and never touches that.
 class Descriptor {
  public:
   // As open_high(). On failure is_open() is false, and errno says why.
   static Descriptor open(const char* path, int flags, Children children, unsigned mode = 0, int folder = AT_FDCWD);
 
   // Another number for what the program has open at `number`: both are of one open file description, with one position
-  // in the file and the same locks. Children inherit it. is_open() is false where that fails, with errno.
+  // in the file and the same locks. Children inherit it. is_open() is false where that fails, with errno. Of the file
+  // that is open there alone it can be told whether it is still there: the position is the program's.
   static Descriptor duplicate(int number);
 
   Descriptor() noexcept = default;
@@ -55,7 +57,7 @@ class Descriptor {
 
  private:
   template <class Open>
-  static Descriptor made_by(const Open& open, int access, Children children);
+  static Descriptor made_by(const Open& open, int access, Children children, bool own);
 
   int number_ = -1;
   std::uint64_t serial_ = 0;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -25,12 +25,30 @@ namespace bfstore::store {
 
 // Everything but the bits.
 struct Content {
-  format::Identity identity;  // of a bare filter: without an id, and with n and p as they follow from m and k
-  std::array<LogPosition, format::kNumLanes> lanes{};  // none where the filter keeps no marks
-  std::uint64_t keys_added = 0;                        // less those removed; 0 where it has no counter
+  format::Identity identity;       // of a bare filter: without an id, and with n and p as they follow from m and k
+  std::vector<LogPosition> lanes;  // none where the filter keeps no marks
+  std::uint64_t keys_added = 0;    // less those removed; 0 where it has no counter
   bool has_file_id = true;
-  Moment moment{};  // of a file, before its first bit is read
+  std::uint32_t recoveries = 0;  // of a file, before its first bit is read
 };
+
+// As Core::health(), but the kernel reads the two words: the file may have been cut since its header was read, which is
+// an error here, and no signal.
+template <class Core>
+Result<Code> health_of(const Core& core) {
+  const region::Mapping* const mapping = core.mapping();
+  if (mapping == nullptr || core.is_shut()) return core.health();
+  const layout::Sentinel& sentinel = core.target.sentinel;
+  const auto read = [&](const std::uint64_t* from, std::uint64_t& word) {
+    const std::ptrdiff_t offset = reinterpret_cast<const std::byte*>(from) - mapping->data();
+    return mapping->read(std::as_writable_bytes(std::span(&word, 1)), static_cast<std::uint64_t>(offset));
+  };
+  std::uint64_t front = 0;
+  std::uint64_t end = 0;
+  if (Error error = read(sentinel.front, front); !error.ok()) return error;
+  if (Error error = read(sentinel.end, end); !error.ok()) return error;
+  return mapping->faulted() ? Code::kFault : core.why_in_doubt(sentinel.differing(front, end));
+}
 
 // What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
 // failed writes: it may have dropped bits of its pages.
@@ -44,7 +62,9 @@ Result<Moment> moment_of(const Core& core) {
     if (Error error = core.range->check_readable(); !error.ok()) return error;
   }
   std::atomic_thread_fence(std::memory_order_acquire);  // after the bits, as in a lookup
-  const Code code = core.health();
+  const auto health = health_of(core);
+  if (!health.ok()) return health.error();
+  const Code code = *health;
   if (code == Code::kOk) return found;
   const std::string name = session != nullptr ? session->file().file().path() : "the filter";
   return base::fail(code, name + ": not copied, for it is in doubt: " + code_text(code));
@@ -52,18 +72,19 @@ Result<Moment> moment_of(const Core& core) {
 
 // Identity and marks.
 template <class Core>
-Result<Content> content_at(const Core& core, const Moment& moment) {
+Result<Content> content_at(const Core& core, Moment moment) {
   Content found;
   if (core.session != nullptr) {
     found.identity = core.session->file().identity();
-    found.lanes = moment.slot.lanes;
+    found.lanes = std::move(moment.lanes);
     found.keys_added = moment.keys_added;
-    found.moment = moment;
+    found.recoveries = moment.recoveries;
   } else if (core.range != nullptr) {
     found.identity = core.range->embedded().identity;
   } else if (core.own_identity) {
     found.identity = *core.own_identity;
-    if (core.loaded != nullptr && core.loaded->slot) found.lanes = core.loaded->slot->lanes;
+    if (core.loaded != nullptr && core.loaded->slot)
+      found.lanes.assign(core.loaded->slot->lanes.begin(), core.loaded->slot->lanes.end());
     found.keys_added = core.keys_left();
   } else {
     const auto shape = with_a_promise(core.shape);
@@ -79,9 +100,9 @@ Result<Content> content_at(const Core& core, const Moment& moment) {
 // meanwhile. The fence is for machines whose loads may overtake each other.
 template <class Core>
 Result<Content> content_of(const Core& core) {
-  const auto moment = moment_of(core);
+  auto moment = moment_of(core);
   if (!moment) return moment.error();
-  auto found = content_at(core, *moment);
+  auto found = content_at(core, std::move(*moment));
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return found;
 }
@@ -91,7 +112,7 @@ template <class Core>
 Error check_copied(const Core& core, const Content& content) {
   const auto moment = moment_of(core);
   if (!moment) return moment.error();
-  if (nothing_between(content.moment.slot, moment->slot)) return {};
+  if (nothing_between(content.recoveries, moment->recoveries)) return {};
   return base::fail(Code::kBusy, core.session->file().file().path() +
                                      ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
 }

@@ -106,7 +106,10 @@ void Filter::Core::look_before_too() noexcept {
 Code Filter::Core::why_in_doubt(const layout::Sentinel& sentinel) const noexcept {
   if (is_shut()) return Code::kShut;
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  const std::uint64_t differing = sentinel.differing();
+  return why_in_doubt(sentinel.differing());
+}
+
+Code Filter::Core::why_in_doubt(std::uint64_t differing) const noexcept {
   if (differing == 0) return Code::kOk;
   if (session == nullptr || (differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
   if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;

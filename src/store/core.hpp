@@ -47,6 +47,7 @@ struct Filter::Core {
   [[nodiscard]] Code health() const noexcept { return why_in_doubt(target.sentinel); }
   // kOk, or why lookups or adds, which look at this sentinel, are in doubt.
   [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
+  [[nodiscard]] Code why_in_doubt(std::uint64_t differing) const noexcept;
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
   // Whether a lookup of this handle has no answer yet, asked before it reads its bits. The file may have been filled or

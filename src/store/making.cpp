@@ -2,8 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 #include "base/fail.hpp"
 #include "store/memory.hpp"
@@ -58,11 +60,11 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
 }
 
 // No other process can have a file without a name.
-Error write_marks(const OpenFile& made, const std::array<LogPosition, format::kNumLanes>& lanes) {
+Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes) {
   const auto evidence = made.evidence_under_lock();
   if (!evidence) return evidence.error();
   Slot slot = dirty_now(*evidence);
-  slot.lanes = lanes;
+  std::copy(lanes.begin(), lanes.end(), slot.lanes.begin());
   return made.write_slot(evidence->slots, slot);
 }
 

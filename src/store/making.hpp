@@ -3,7 +3,7 @@
 
 #include <bfstore/options.hpp>
 
-#include <array>
+#include <span>
 #include <string>
 
 #include "store/open_file.hpp"
@@ -26,7 +26,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
 
 // What a copy has besides its bits, before it has a name: the marks of its source, in a slot that says dirty, and the
 // sum of that one's counters.
-Error write_marks(const OpenFile& made, const std::array<LogPosition, format::kNumLanes>& lanes);
+Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes);
 Error write_keys_added(const OpenFile& made, std::uint64_t keys);
 
 }  // namespace bfstore::store

@@ -18,13 +18,14 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
                 path + ": not copied, for an earlier sync failed. Recover it (bf recover) or rebuild it.");
   if (newest->state == SlotState::kRecovering || newest->state == SlotState::kPaused)
     return fail(Code::kRecovering, path + ": not copied, for a recovery was begun and is not finished. Finish it.");
-  return Moment{*newest, format::keys_left_in(
-                             std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes))};
+  const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes);
+  return Moment{newest->state,
+                newest->recoveries,
+                format::keys_left_in(live_page),
+                {newest->lanes.begin(), newest->lanes.end()}};
 }
 
 // A file that was in doubt between the two is good again only after a recovery.
-bool nothing_between(const format::Slot& before, const format::Slot& after) noexcept {
-  return before.recoveries == after.recoveries;
-}
+bool nothing_between(std::uint32_t before, std::uint32_t after) noexcept { return before == after; }
 
 }  // namespace bfstore::store

@@ -5,14 +5,20 @@
 
 #include <bfstore/error.hpp>
 
+#include <cstdint>
+#include <vector>
+
 #include "format/state.hpp"
 #include "store/open_file.hpp"
 
 namespace bfstore::store {
 
+// Of its slot and its live page. The marks are not here twice: a slot is large, and callers may have small stacks.
 struct Moment {
-  format::Slot slot;
+  format::SlotState state = format::SlotState::kClean;
+  std::uint32_t recoveries = 0;
   std::uint64_t keys_added = 0;  // less those removed, as a copy has them
+  std::vector<LogPosition> lanes;
 };
 
 // Of a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The slot is the truth
@@ -20,6 +26,7 @@ struct Moment {
 Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened);
 
 // Whether what was read of the body between the two is as good as they are.
-bool nothing_between(const format::Slot& before, const format::Slot& after) noexcept;
+// Their numbers of recoveries say it.
+bool nothing_between(std::uint32_t before, std::uint32_t after) noexcept;
 
 }  // namespace bfstore::store

@@ -58,7 +58,8 @@ bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
   const auto slots_in = [&](const HeaderBytes& header) { return slots_of(header, opened.identity().file_id); };
   const format::SlotPair before = slots_in(HeaderBytes(copy, copy + format::kFileHeaderBytes));
   const format::SlotPair after = slots_in(now);
-  return before.newest() != nullptr && after.newest() != nullptr && nothing_between(*before.newest(), *after.newest());
+  return before.newest() != nullptr && after.newest() != nullptr &&
+         nothing_between(before.newest()->recoveries, after.newest()->recoveries);
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ Result<Moment> Session::moment_for_copy() const {
   const region::Mapping& mapping = opened_.mapping();
   if (mapping.is_copy()) {
     auto moment = moment_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
-    if (moment && opened_.no_write() && moment->slot.state != format::SlotState::kClean) return not_asked(opened_);
+    if (moment && opened_.no_write() && moment->state != format::SlotState::kClean) return not_asked(opened_);
     return moment;
   }
   const auto one_thread = be_the_one_thread();

@@ -17,6 +17,10 @@ BF = os.environ.get("BF", "bf")
 SURE = ["--capacity", "2000", "--fpr", "0.0000001", "--seed", "7"]
 
 
+# So many keys of a pipe that bf keeps a part of their digests in a file (tools/bf/kept_digests.hpp).
+MORE_THAN_MEMORY = b"key\n" * ((1 << 20) + 1000)
+
+
 def header(path):
     """The fields of a filter file that bf's options decide."""
     with open(path, "rb") as file:

@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from bf_case import CLEAN, DIRTY, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, SURE, BfCase, header, main, unread_bytes
 
 KEYS = [b"key-%d" % i for i in range(30000)]
 LINES = b"\n".join(KEYS) + b"\n"
@@ -170,6 +170,23 @@ class Build(BfCase):
             self.good("build", "d", "--from", "-", "--seed", "1", "-q", input=None, stdin=keys)
         self.assertEqual(len({self.body(name) for name in "abcd"}), 1)
 
+    def test_a_pipe_of_more_keys_than_memory_has_room_for_is_built_like_a_file(self):
+        lines = b"".join(b"%d\n" % i for i in range(2 * len(MORE_THAN_MEMORY) // 4 + 5))
+        self.write("keys", lines)
+        self.good("build", "a", "--from", "keys", "--seed", "1", "-q")
+        self.good("build", "b", "--from", "-", "--seed", "1", "-q", input=lines)
+        self.assertEqual((header(self.path("a"))["n"], self.body("a")), (header(self.path("b"))["n"], self.body("b")))
+
+    def test_the_digests_of_a_pipe_are_those_of_the_filter_whatever_its_hash(self):
+        with open(os.open(self.path("secret"), os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(b"0123456789abcdef")
+        self.write("keys", LINES)
+        for how in [[], ["--seed", "0"], ["--hash", "siphash", "--key-file", "secret"], ["--layout", "classic"]]:
+            key = how[2:] if "siphash" in how else []
+            self.good("build", "f", "--force", "--from", "-", "-q", *how, input=LINES)
+            self.assertEqual(self.good("contains", "f", "--count", "--from", "keys", *key),
+                             b"maybe\t30000\nabsent\t0\n")
+
     def test_standard_input_is_read_from_where_it_stands(self):
         self.write("keys", b"first\nsecond\nthird\n")
         with open(self.path("keys"), "rb") as keys:
@@ -198,10 +215,12 @@ class Build(BfCase):
         self.assertEqual(header(self.path("f"))["n"], 4)
         self.assertEqual(self.good("contains", "f", "--count", input=long + b"\n\na\nz"), b"maybe\t4\nabsent\t0\n")
 
-    def test_cr_lf_is_warned_about_once_in_two_passes(self):
-        done = self.run_bf("build", "f", "--from", "-", "-q", input=b"a\r\nb\r\n")
-        self.assertEqual(done.returncode, 0)
-        self.assert_complaint(done.stderr, says="CR LF")
+    def test_cr_lf_is_warned_about_once_whether_keys_or_digests_are_added(self):
+        self.write("keys", b"a\r\nb\r\n")
+        for where, lines in [("keys", b""), ("-", b"a\r\nb\r\n")]:
+            done = self.run_bf("build", "f", "--force", "--from", where, "-q", input=lines)
+            self.assertEqual(done.returncode, 0)
+            self.assert_complaint(done.stderr, says="CR LF")
 
     def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
         self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
@@ -310,9 +329,11 @@ class BuildRefusals(BfCase):
         self.refused("build", "f", "--from", "-", "--like", "digests", input=b"a\n", says=["f: ", "digests"])
         self.assertEqual(self.files(), ["digests"])
 
-    def test_a_temporary_directory_that_does_not_work_is_named(self):
+    def test_a_temporary_directory_that_does_not_work_is_named_where_it_is_needed(self):
         env = dict(os.environ, TMPDIR=self.path("nowhere"))
-        self.refused("build", "f", "--from", "-", env=env, input=b"a\n", says=["nowhere: ", "TMPDIR", "--capacity"])
+        self.refused("build", "f", "--from", "-", env=env, input=MORE_THAN_MEMORY,
+                     says=["nowhere: ", "TMPDIR", "--capacity"])
+        self.good("build", "e", "--from", "-", "-q", env=env, input=b"a\n")
         self.good("build", "f", "--from", "-", "--capacity", "9", "-q", env=env, input=b"a\n")
         self.write("keys", b"a\n")
         self.good("build", "g", "--from", "keys", "-q", env=env)

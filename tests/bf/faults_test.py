@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from bf_case import CLEAN, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, MORE_THAN_MEMORY, SURE, BfCase, header, main, unread_bytes
 
 LIVE_WORD_AT = 12288
 
@@ -139,7 +139,7 @@ class Faults(BfCase):
 
     def test_a_spool_beyond_the_size_limit_names_the_directory(self):
         env = dict(os.environ, TMPDIR=self.dir)
-        self.refused("build", "g", "--from", "-", env=env, input=b"key\n" * 300000,
+        self.refused("build", "g", "--from", "-", env=env, input=MORE_THAN_MEMORY,
                      preexec_fn=limit_files_to_a_mebibyte, says=[self.dir + ": ", "TMPDIR", "--capacity"])
         self.assertEqual(self.files(), ["f"])
 
@@ -154,15 +154,16 @@ class WithoutUnnamedFiles(BfCase):
 
     def test_build_from_a_pipe_works(self):
         self.env["TMPDIR"] = self.dir
-        self.good("build", "f", "--from", "-", "-q", input=b"one\ntwo\n", env=self.env)
+        self.good("build", "f", "--from", "-", "-q", input=b"one\ntwo\n" + MORE_THAN_MEMORY, env=self.env)
         self.assertEqual(self.files(), ["f"])
         self.assertEqual(self.good("contains", "f", "--maybe", "one", "two"), b"one\ntwo\n")
 
-    def test_the_copy_of_a_pipe_has_no_name(self):
+    def test_what_is_kept_of_a_pipe_has_no_name(self):
         os.mkdir(self.path("tmp"))
         self.env["TMPDIR"] = self.path("tmp")
         building = self.spawn("build", "f", "--from", "-", env=self.env)
-        os.write(building.stdin.fileno(), b"key\n")
+        building.stdin.write(MORE_THAN_MEMORY)
+        building.stdin.flush()
         self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
         links = [os.readlink(f"/proc/{building.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{building.pid}/fd")]
         self.assertTrue([link for link in links if "/tmp/bf-spool-" in link and link.endswith(" (deleted)")], links)

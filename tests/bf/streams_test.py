@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from bf_case import BF, CLEAN, SURE, BfCase, header, main, unread_bytes
+from bf_case import BF, CLEAN, MORE_THAN_MEMORY, SURE, BfCase, header, main, unread_bytes
 
 
 def read_for(fd, seconds, until=None):
@@ -211,7 +211,7 @@ class Interrupts(BfCase):
     SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
     def wait_for_spool(self, process):
-        """Until bf keeps its copy; the link that names it."""
+        """Until bf keeps digests in a file; the link that names it."""
         spools = []
 
         def found():
@@ -232,7 +232,8 @@ class Interrupts(BfCase):
         env = dict(os.environ, TMPDIR=self.path("tmp"))
         for number in [*self.SIGNALS, signal.SIGKILL]:
             building = self.spawn("build", "f", "--from", "-", env=env)
-            os.write(building.stdin.fileno(), b"key\n" * 1000)
+            building.stdin.write(MORE_THAN_MEMORY)
+            building.stdin.flush()
             self.assertIn("deleted", self.wait_for_spool(building))
             self.assertEqual(os.listdir(self.path("tmp")), [])
             building.send_signal(number)

@@ -158,6 +158,21 @@ TEST_CASE("a filter is saved in the size that its keys need, and is the filter o
   }
 }
 
+// For a builder that does not know how many keys will come.
+TEST_CASE("a filter that was made too large and not published gets its name in the size that its keys need") {
+  TempDir dir;
+  Options options = options_of(Layout::kBlocked, 5040);
+  options.unpublished = true;
+  Filter large = make(dir.file("f"), options);
+  add_numbers(large, 0, kKeys);
+  REQUIRE(large.save(dir.file("f"), {.fpr = 0.05}).ok());
+  REQUIRE(large.close().ok());
+  CHECK(dir.names() == std::vector<std::string>{"f"});
+  const Filter small = opened(Filter::open(dir.file("f"), OpenMode::kRead));
+  CHECK(small.shape().num_bits < options.num_bits);
+  CHECK(has(small, 0, kKeys));
+}
+
 TEST_CASE("what is too full for the rate that is asked for is not saved") {
   TempDir dir;
   Filter full = make(dir.file("full"), options_of(Layout::kBlocked, 8));

@@ -733,6 +733,31 @@ TEST_CASE(
   CHECK(maybes(opened(Filter::load(bytes)), 1, 0, kSome) == kSome);
 }
 
+// A reader looks at the header twice before it reads the first bit, and twice after the last one.
+TEST_CASE("a file that is cut after a copy looked at its header is an error and no signal") {
+  for (const bool last : {false, true}) {
+    CAPTURE(last);
+    CHECK(in_child([&] {
+            const faults::Scope scope;
+            const TempDir dir;
+            if (!Filter::create(dir.file(), seven_chunks())->close().ok()) return 1;
+            const Filter source = *Filter::open(dir.file(), OpenMode::kRead);
+            int looks = 0;
+            bool now = false;
+            faults::on_read = [&](int, std::uint64_t, std::uint64_t bytes) {
+              if (bytes == format::kEndWordBytes) ++looks;  // it is read after the header
+              now = bytes == format::kEndWordBytes;
+              return 0;
+            };
+            faults::after_read = [&] {
+              if (now && looks == (last ? 4 : 2) && truncate(dir.file().c_str(), 0) != 0) _exit(2);
+            };
+            const Code code = source.save(dir.file("copy")).code;
+            return code == Code::kFault && dir.names().size() == 1 ? 0 : 3;
+          }) == 0);
+  }
+}
+
 TEST_CASE("a range of a file that was cut is not copied, and no signal") {
   for (const bool guarded : {false, true}) {
     CHECK(in_child([&] {

@@ -306,8 +306,9 @@ void add_build(CLI::App& app, Arguments& arguments) {
   build.footer(
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
-      "counts twice, so the filter may be larger than necessary. Input that cannot be read twice (a pipe) is\n"
-      "copied to an unnamed file in $TMPDIR. A list without keys is an error: bf create makes empty filters.\n"
+      "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
+      "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. A list without\n"
+      "keys is an error: bf create makes empty filters.\n"
       "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 

@@ -126,32 +126,37 @@ void Loader::add_all(const KeySource& source, char separator) {
   });
 }
 
+void Loader::add_all(const KeptDigests& digests) {
+  Progress progress("adding keys", digests.count() * sizeof(std::uint64_t));
+  digests.each_piece([&](std::span<const std::uint64_t> piece) {
+    if (interrupt::pending()) return;
+    add_digests(piece);
+    progress.show(keys_read_, keys_read_ * sizeof(std::uint64_t));
+  });
+}
+
+void Loader::add_digests(std::span<const std::uint64_t> digests) {
+  take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
+}
+
 // The thread of the first part has the `progress`.
 void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
-  KeyReader reader(source.fd(), source.name(), separator, part);
-  std::vector<std::string_view> keys;
   std::vector<std::uint64_t> digests;
-  const auto add_digests = [&] {
-    take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
-    digests.clear();
-  };
-  bool first = progress != nullptr;
-  std::uint64_t bytes = 0;
-  // An interrupt ends the input, perhaps within a key. So the keys that came last are not added.
-  while (reader.next(keys) && !interrupt::pending() && !failed_) {
-    if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
-    first = false;
-    if (part) {
-      for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
-      if (digests.size() >= kTurn) add_digests();
-    } else {
-      add(keys);
-    }
-    bytes_read_ += reader.bytes_read() - bytes;
-    bytes = reader.bytes_read();
-    if (progress != nullptr) progress->show(keys_read_, bytes_read_);
-  }
-  if (!digests.empty()) add_digests();
+  std::uint64_t before = 0;
+  read_keys(source, separator, part, progress != nullptr,
+            [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+              if (part) {
+                for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
+                if (digests.size() >= kTurn) add_digests(std::exchange(digests, {}));
+              } else {
+                add(keys);
+              }
+              bytes_read_ += bytes - before;
+              before = bytes;
+              if (progress != nullptr) progress->show(keys_read_, bytes_read_);
+              return !failed_;
+            });
+  if (!digests.empty()) add_digests(digests);
 }
 
 void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "interrupt.hpp"
+#include "kept_digests.hpp"
 #include "key_reader.hpp"
 #include "key_source.hpp"
 #include "terminal.hpp"
@@ -15,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bf {
 
@@ -57,6 +60,18 @@ void refuse_external(const bfstore::Filter& filter, const std::string& file);
 // Warns once, on standard error: every key of a file with CR LF line ends has a CR that the user does not see.
 void warn_of_cr(const std::string& source_name);
 
+// Calls take(keys, bytes read so far) for all keys of the source, or of a part of it, until that returns false. An
+// interrupt ends the input, perhaps within a key, so the keys that came last are not taken.
+template <class Take>
+void read_keys(const KeySource& source, char separator, std::optional<Range> part, bool warns, Take take) {
+  KeyReader reader(source.fd(), source.name(), separator, part);
+  std::vector<std::string_view> keys;
+  for (bool first = true; reader.next(keys) && !interrupt::pending(); first = false) {
+    if (first && warns && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+    if (!take(std::span<const std::string_view>(keys), reader.bytes_read())) return;
+  }
+}
+
 // Adds keys, counts them, and warns once if there are more than the filter was made for. Several threads add a large
 // file of keys.
 class Loader {
@@ -66,6 +81,8 @@ class Loader {
   void add(std::span<const std::string_view> keys);
   // Adds every key of the source, until an interrupt.
   void add_all(const KeySource& source, char separator);
+  // Adds keys by their digests, until an interrupt.
+  void add_all(const KeptDigests& digests);
   // Also counts what other processes have added.
   void finish();
 
@@ -77,6 +94,7 @@ class Loader {
   void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
+  void add_digests(std::span<const std::uint64_t> digests);
   void warn_if_overfull(std::uint64_t keys_held);
 
   bfstore::Filter& filter_;

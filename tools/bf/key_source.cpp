@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 #include "interrupt.hpp"
+#include "spool.hpp"
 #include "terminal.hpp"
 
 #include <fcntl.h>
@@ -13,10 +14,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <thread>
 
 namespace bf {
@@ -26,40 +26,6 @@ struct stat stat_of(int fd) {
   struct stat facts {};
   ::fstat(fd, &facts);
   return facts;
-}
-
-// For filesystems without O_TMPFILE. No signal may end the process while the file has a name.
-int open_named_and_unlink(const std::string& directory) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::string path = directory + "/bf-spool-XXXXXX";
-  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
-  const int open_errno = errno;
-  if (fd >= 0) ::unlink(path.c_str());
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = open_errno;
-  return fd;
-}
-
-int open_spool(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  return open_named_and_unlink(directory);
-}
-
-[[noreturn]] void fail_to_spool(const std::string& directory) {
-  throw Failure(directory + ": cannot keep a copy of the keys there: " + std::strerror(errno) +
-                ". Set TMPDIR to a directory with room, or give --capacity, which needs no copy.");
-}
-
-void write_all(int fd, const char* text, std::size_t bytes, const std::string& directory) {
-  while (bytes > 0) {
-    const ssize_t put = ::write(fd, text, bytes);
-    if (put < 0 && errno != EINTR) fail_to_spool(directory);
-    if (put > 0) text += put, bytes -= static_cast<std::size_t>(put);
-  }
 }
 
 }  // namespace
@@ -127,7 +93,7 @@ off_t KeySource::next_key(off_t from, char separator) const {
 
 // A pipe tells how much waits in it. A source that does not tell is copied, and the copy is asked.
 bool KeySource::at_end() {
-  if (!S_ISREG(stat_of(fd_).st_mode)) {
+  if (!can_be_read_twice()) {
     pollfd waiting{fd_, POLLIN, 0};
     ::poll(&waiting, 1, -1);
     int bytes_ready = 0;
@@ -139,9 +105,7 @@ bool KeySource::at_end() {
   return read_some(fd_, &first, 1, name_, here) == 0;
 }
 
-void KeySource::make_rewindable() {
-  if (!S_ISREG(stat_of(fd_).st_mode)) spool();
-}
+bool KeySource::can_be_read_twice() const { return S_ISREG(stat_of(fd_).st_mode); }
 
 void KeySource::rewind() {
   // After a signal the descriptor is /dev/null, which can be rewound, too.
@@ -150,18 +114,15 @@ void KeySource::rewind() {
 }
 
 void KeySource::spool() {
-  const char* const tmpdir = std::getenv("TMPDIR");
-  const std::string directory = tmpdir != nullptr && *tmpdir != '\0' ? tmpdir : "/tmp";
-  const int copy = open_spool(directory);
-  if (copy < 0) fail_to_spool(directory);
+  Spool copy;
   std::vector<char> buffer(KeyReader::kBufferBytes);
   Progress progress("reading " + name_, std::nullopt, !is_terminal());
   std::uint64_t total = 0;
   while (const std::size_t got = read_some(fd_, buffer.data(), buffer.size(), name_)) {
-    write_all(copy, buffer.data(), got, directory);
+    copy.append(std::as_bytes(std::span(buffer).first(got)));
     progress.show(0, total += got);
   }
-  replace(copy);
+  replace(copy.release());
   start_ = 0;
   rewind();
 }

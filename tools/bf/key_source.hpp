@@ -1,4 +1,4 @@
-// Where keys come from: a file or standard input, which may have to be read twice.
+// Where keys come from: a file or standard input.
 #pragma once
 
 #include "key_reader.hpp"
@@ -37,9 +37,9 @@ class KeySource {
   // Whether there is nothing to read. Waits for the first byte if the source is not a regular file.
   [[nodiscard]] bool at_end();
 
-  // Makes rewind() possible: copies a source that is not a regular file to a temporary file without a name.
-  void make_rewindable();
-  // Back to the beginning of the source.
+  // A regular file can, a pipe cannot.
+  [[nodiscard]] bool can_be_read_twice() const;
+  // Back to the beginning of such a source.
   void rewind();
 
  private:

@@ -6,6 +6,13 @@
 #include "key_count.hpp"
 #include "numbers.hpp"
 #include "secret.hpp"
+#include "terminal.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace bf {
 namespace {
@@ -14,6 +21,82 @@ namespace {
   throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
                 "Make an empty filter with bf create.");
 }
+
+// Hashes as the filter will that is made of these options later.
+class Hasher {
+ public:
+  // Chooses the seed, if the hash takes one and the options have none.
+  Hasher(const Arguments& arguments, bfstore::Options& options) : filter_(made(arguments, options)) {
+    if (bfstore::hash_of(filter_.shape().hash)->takes_seed) options.seed = filter_.shape().seed;
+  }
+
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept { return *filter_.digest(key); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes;
+  };
+
+  bfstore::Filter made(const Arguments& arguments, const bfstore::Options& options) {
+    bfstore::Options small;
+    const KeyWiper wiper(small.key);
+    small.hash = options.hash;
+    small.seed = options.seed;
+    small.key = arguments.key;
+    small.capacity = 1;
+    const std::uint64_t bytes = unwrap(bfstore::Filter::required_bytes(small), arguments.file);
+    memory_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
+    return unwrap(bfstore::Filter::format(std::as_writable_bytes(std::span(memory_)).first(bytes), small),
+                  arguments.file);
+  }
+
+  std::vector<Line> memory_;
+  bfstore::Filter filter_;
+};
+
+// One pass: of a source that cannot be read twice.
+void keep_digests(const KeySource& source, char separator, const Hasher& hasher, KeptDigests& kept) {
+  std::vector<std::uint64_t> digests;
+  Progress progress("reading " + source.name(), std::nullopt, !source.is_terminal());
+  read_keys(source, separator, std::nullopt, true, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+    digests.clear();
+    for (const std::string_view key : keys) digests.push_back(hasher(key));
+    kept.append(digests);
+    progress.show(kept.count(), bytes);
+    return true;
+  });
+}
+
+// What is added to the filter: keys that are read now, or digests of keys that were read before.
+class Input {
+ public:
+  explicit Input(const Arguments& arguments) : source_(arguments.from), separator_(arguments.separator) {}
+
+  [[nodiscard]] const KeySource& source() const noexcept { return source_; }
+
+  // How many keys there are. May choose the seed.
+  std::uint64_t count(const Arguments& arguments, bfstore::Options& options) {
+    if (source_.can_be_read_twice()) {
+      const std::uint64_t keys = count_keys(source_, separator_);
+      source_.rewind();
+      return keys;
+    }
+    keep_digests(source_, separator_, Hasher(arguments, options), kept_.emplace());
+    return kept_->count();
+  }
+
+  void load(Loader& loader) const {
+    if (kept_)
+      loader.add_all(*kept_);
+    else
+      loader.add_all(source_, separator_);
+  }
+
+ private:
+  KeySource source_;
+  char separator_;
+  std::optional<KeptDigests> kept_;
+};
 
 }  // namespace
 
@@ -31,25 +114,23 @@ int create(const Arguments& arguments) {
 
 int build(const Arguments& arguments) {
   interrupt::defer();
-  KeySource source(arguments.from);
+  Input input(arguments);
   refuse_taken(arguments.file, arguments.options.replace);
-  if (source.is_same_file(arguments.file))
+  if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   bfstore::Options options = arguments.options;
   options.unpublished = true;
   if (!arguments.is_sized()) {
-    source.make_rewindable();
-    options.capacity = count_keys(source, arguments.separator);
+    options.capacity = input.count(arguments, options);
     interrupt::obey();
-    if (options.capacity == 0) fail_empty(source);
-    source.rewind();
+    if (options.capacity == 0) fail_empty(input.source());
   }
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
   Loader loader(filter, arguments.file);
-  loader.add_all(source, arguments.separator);
+  input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  if (loader.keys_read() == 0) fail_empty(source);
+  if (loader.keys_read() == 0) fail_empty(input.source());
   loader.finish();
   const std::string words = shape_words(filter.stats());
   publish(filter, arguments.file);

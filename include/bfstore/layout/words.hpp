@@ -53,8 +53,12 @@ struct Sentinel {
 
   // The bits in which the difference is not the expected one.
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
-    const std::uint64_t difference = __atomic_load_n(front, __ATOMIC_RELAXED) ^ __atomic_load_n(end, __ATOMIC_RELAXED);
-    return (little_endian(difference) ^ expected) & mask;
+    return differing(__atomic_load_n(front, __ATOMIC_RELAXED), __atomic_load_n(end, __ATOMIC_RELAXED));
+  }
+  // Of words that were read before.
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint64_t differing(std::uint64_t front_word,
+                                                              std::uint64_t end_word) const noexcept {
+    return (little_endian(front_word ^ end_word) ^ expected) & mask;
   }
 };
 

@@ -1,0 +1,46 @@
+// The digests of keys that can be read only once. They are counted before the filter is made, and added to it
+// afterwards.
+#pragma once
+
+#include "spool.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bf {
+
+// Takes 8 bytes for each key: those of the last keys in memory, the others in a file without a name.
+class KeptDigests {
+ public:
+  static constexpr std::size_t kInMemory = std::size_t{1} << 20;  // 8 MiB
+
+  // Throws Failure if there is no room for the file.
+  void append(std::span<const std::uint64_t> digests);
+  [[nodiscard]] std::uint64_t count() const noexcept { return spooled_ + last_.size(); }
+
+  // Calls take(digests) for all of them, in their order. Throws Failure if the file cannot be read.
+  template <class Take>
+  void each_piece(Take take) const {
+    std::vector<std::uint64_t> piece;
+    for (std::uint64_t at = 0; at < spooled_; at += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(kPiece, spooled_ - at));
+      spool_->read(std::as_writable_bytes(std::span(piece)), at * sizeof(std::uint64_t));
+      take(std::span<const std::uint64_t>(piece));
+    }
+    for (std::size_t at = 0; at < last_.size(); at += kPiece)
+      take(std::span<const std::uint64_t>(last_).subspan(at, std::min(kPiece, last_.size() - at)));
+  }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 16;
+
+  std::vector<std::uint64_t> last_;
+  std::optional<Spool> spool_;
+  std::uint64_t spooled_ = 0;
+};
+
+}  // namespace bf
