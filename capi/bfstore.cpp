@@ -14,6 +14,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "message.hpp"
 #include "structs.hpp"
@@ -148,6 +149,7 @@ constexpr std::uint64_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BF
 constexpr std::uint64_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
 constexpr std::uint64_t kFlagsOfSave =
     BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
+constexpr std::uint64_t kFlagsOfIntersect = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILLING;
 constexpr std::uint64_t kFlagsOfDump = BFS_OPEN_BARE | BFS_OPTION_FILE_ID;
 
 struct FlagName {
@@ -346,6 +348,36 @@ std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, C
       return report(error, invalid(std::string("bfs_open_options") + wrong));
     return use(known, options);
   });
+}
+
+// --- A comparison in C ---
+
+bfs_interval interval_of(const bfstore::Interval& from) noexcept { return {from.estimate, from.low, from.high}; }
+
+std::uint32_t differs_of(const bfstore::Differences& from) noexcept {
+  return (from.layout ? BFS_DIFFERS_LAYOUT : 0) | (from.hash ? BFS_DIFFERS_HASH : 0) |
+         (from.seed ? BFS_DIFFERS_SEED : 0) | (from.secret ? BFS_DIFFERS_KEY : 0) |
+         (from.num_probes ? BFS_DIFFERS_NUM_PROBES : 0) | (from.num_bits ? BFS_DIFFERS_NUM_BITS : 0);
+}
+
+bfs_comparison comparison_of(const bfstore::Comparison& from) noexcept {
+  bfs_comparison all{};
+  all.differs = differs_of(from.differ);
+  all.comparable = from.comparable ? 1 : 0;
+  all.equal = from.equal ? 1 : 0;
+  all.a_in_b = from.a_in_b ? 1 : 0;
+  all.b_in_a = from.b_in_a ? 1 : 0;
+  all.some_in_both = from.some_in_both ? 1 : 0;
+  all.num_bits = from.num_bits;
+  all.set_bits_a = from.set_bits_a;
+  all.set_bits_b = from.set_bits_b;
+  all.set_bits_both = from.set_bits_both;
+  all.keys_a = interval_of(from.keys_a);
+  all.keys_b = interval_of(from.keys_b);
+  all.keys_either = interval_of(from.keys_either);
+  all.keys_both = interval_of(from.keys_both);
+  all.jaccard = interval_of(from.jaccard);
+  return all;
 }
 
 std::string_view key_of(const void* key, std::size_t key_bytes) noexcept {
@@ -607,6 +639,37 @@ int32_t bfs_save(const bfs_filter* filter, const char* path, const bfs_copy_opti
 int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error) {
   if (into == nullptr || from == nullptr) return invalid(error, "bfs_merge: into or from is null");
   return guarded(error, [&] { return report(error, into->filter.merge(from->filter)); });
+}
+
+int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path, const bfs_copy_options* options,
+                      bfs_error* error) {
+  if (path == nullptr || (filters == nullptr && count != 0))
+    return invalid(error, "bfs_intersect: filters or path is null");
+  return with_copy_options(options, "bfs_intersect", kFlagsOfIntersect, error, [&](const bfs_copy_options& known) {
+    if (!possible(filters, count)) return invalid(error, "bfs_intersect: count is greater than any array");
+    std::vector<const Filter*> sources;
+    for (const bfs_filter* const one : std::span(filters, count)) {
+      if (one == nullptr) return invalid(error, "bfs_intersect: one of the filters is null");
+      sources.push_back(&one->filter);
+    }
+    bfstore::SaveOptions how;
+    copy_how(known, how);
+    how.fpr = known.fpr;
+    how.filling = (known.flags & BFS_OPTION_FILLING) != 0;
+    return report(error, Filter::intersect(sources, path, how));
+  });
+}
+
+int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error) {
+  if (a == nullptr || b == nullptr || out == nullptr) return invalid(error, "bfs_compare: a, b or out is null");
+  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastComparison))
+    return invalid(error, "bfs_comparison.struct_bytes is not its size");
+  return guarded(error, [&] {
+    const auto found = a->filter.compare(b->filter);
+    if (!found) return report(error, found.error());
+    capi::fill_struct(out, comparison_of(*found));
+    return BFS_OK;
+  });
 }
 
 int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags, uint64_t* out_bytes,

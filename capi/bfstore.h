@@ -146,7 +146,7 @@ typedef struct bfs_filter bfs_filter;
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
- * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load. */
+ * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load, i: bfs_intersect. */
 
 /* What for: exactly one of these in o, w and l. */
 #define BFS_OPEN_READ 0x1ull  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
@@ -167,7 +167,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_RECOVER 0x100ull     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
 #define BFS_OPEN_ACCEPT_LOSS 0x200ull /* o, writing.  Such a file as it is: it may lack keys after the marks. */
 #define BFS_OPEN_STRICT 0x400ull      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
-#define BFS_OPEN_ANY_FILESYSTEM 0x800ull /* o c s f.  A network or overlay filesystem: it may show an older file. */
+#define BFS_OPEN_ANY_FILESYSTEM 0x800ull /* o c s f i.  A network or overlay filesystem: it may show an older file. */
 #define BFS_OPEN_LIMIT 0x1000ull         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
 #define BFS_OPEN_NOFOLLOW 0x2000ull      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
 #define BFS_OPEN_NO_WRITE 0x4000ull
@@ -200,15 +200,16 @@ typedef struct bfs_filter bfs_filter;
 
 /* What a new file is like. */
 #define BFS_OPTION_SEED 0x100000ull        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
-#define BFS_OPTION_REPLACE 0x200000ull     /* c s f.  Take the place of another file, whose users learn of it. */
+#define BFS_OPTION_REPLACE 0x200000ull     /* c s f i.  Take the place of another file, whose users learn of it. */
 #define BFS_OPTION_UNPUBLISHED 0x400000ull /* c.  No name in the file system until bfs_publish. */
 #define BFS_OPTION_FILE_ID 0x8000000ull
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
  * copied.  Two filters that were built alike are then equal byte for byte, if they have equal seeds: see "Replicas". */
 
 #define BFS_OPTION_FILLING 0x800000ull
-/* c, not with UNPUBLISHED.  An online build: the file has its name at once and takes adds from every writer, and every
- * lookup in every process answers "maybe" until bfs_finish_filling.  The order of the steps matters: see there. */
+/* c, not with UNPUBLISHED, f and i.  An online build: the file has its name at once and takes adds from every writer,
+ * and every lookup in every process answers "maybe" until bfs_finish_filling.  The order of the steps matters: see
+ * there. */
 
 /* What bfs_stats finds out besides what costs nothing. */
 #define BFS_STATS_FILL 0x1000000ull   /* counts the bits: reads the whole body */
@@ -394,6 +395,49 @@ typedef struct bfs_statistics {
 #define BFS_STATISTICS_INIT \
   { sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, 0, 0 }
 
+/* In which of the values that decide where the bits of a key are two filters differ (bfs_comparison.differs). */
+#define BFS_DIFFERS_LAYOUT 0x1u
+#define BFS_DIFFERS_HASH 0x2u
+#define BFS_DIFFERS_SEED 0x4u
+#define BFS_DIFFERS_KEY 0x8u /* the secret of BFS_HASH_SIPHASH */
+#define BFS_DIFFERS_NUM_PROBES 0x10u
+#define BFS_DIFFERS_NUM_BITS 0x20u
+
+/* A number that is estimated, and the interval that has it in 95 of 100 cases. */
+typedef struct bfs_interval {
+  double estimate;
+  double low;
+  double high; /* INFINITY where the bits set no bound */
+} bfs_interval;
+
+/* What two filters, A and B, have in common.  Where their sizes differ, the larger one counts as folded to the size of
+ * the smaller one, in all that follows. */
+typedef struct bfs_comparison {
+  uint32_t struct_bytes; /* in: sizeof(bfs_comparison) */
+  uint32_t differs;      /* BFS_DIFFERS_*; 0 if they differ in none */
+  uint32_t comparable; /* 1 if they differ in num_bits at most, and one of these is a multiple of the other; 0: of what
+                          follows only keys_a and keys_b are known, each in its own size, and the rest is 0 */
+  uint32_t equal;      /* 1: num_bits and all bits are equal, so that both give every key the same answer */
+  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks */
+  uint32_t b_in_a;     /* the other way round */
+  uint32_t some_in_both; /* 1: keys_both is more than 3 of its standard deviations above 0; 0: it cannot be told from
+                            none */
+  uint32_t reserved;     /* 0 */
+  uint64_t num_bits;     /* m of the smaller one */
+  uint64_t set_bits_a;
+  uint64_t set_bits_b;
+  uint64_t set_bits_both; /* 0: certainly no key is in both */
+  bfs_interval keys_a;
+  bfs_interval keys_b;
+  bfs_interval keys_either;
+  bfs_interval keys_both;
+  bfs_interval jaccard; /* keys_both / keys_either */
+} bfs_comparison;
+#define BFS_COMPARISON_INIT                                                                                          \
+  {                                                                                                                  \
+    sizeof(bfs_comparison), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, { 0, 0, 0 } \
+  }
+
 /* Bytes of a file. */
 typedef struct bfs_range {
   uint64_t offset;
@@ -514,6 +558,8 @@ BFS_API const char* bfs_code_name(int32_t code);
  * PROMISES.md lists the filesystems where that is not so.  The path is resolved once: what happens later to the current
  * folder, the root, or a symbolic link on the way changes nothing for the handle.  A symbolic link as the last part of
  * the path is BFS_ESYMLINK: nothing is made or replaced through one.
+ * To clear a filter, replace it by an empty one like it: `like` is `path`, and BFS_OPTION_REPLACE.  Handles of the old
+ * file answer "maybe".  Clearing bits in place, while a process asks, would be a wrong "no".  Marks are gone with it.
  * *out is NULL on error.
  * Waits: with BFS_OPTION_REPLACE, for the locks of the file that is replaced.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST (see BFS_OPTION_REPLACE), ENOENT (of the folder, or of `like`), EACCES,
@@ -713,6 +759,36 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
  * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
 BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
+
+/* Makes a new file of the keys that each of `count` filters has: the AND of their bits.  The filters may be files,
+ * ranges of files, or in buffers.  The complete, durable, clean file appears under its name, or nothing does.  Other
+ * threads and processes may add meanwhile.  The new file has every key that was added to all of the filters before this
+ * call (with BFS_OPEN_COPY: before the filter was opened).  The filters need the same layout, hash, seed or secret, and
+ * k.  The new file has these, and the m, n and p of the filter with the fewest bits.  The m of each other filter is a
+ * multiple of that one: such a filter is folded while it is read.
+ * The new file has no note, and no marks, since it lacks keys that the logs have.  Some of its bits are there by
+ * chance: its false-positive rate lies between the product of the filters' rates and the lowest of them, and
+ * BFS_STATS_FILL tells it.  The count of keys is that of a filter which is as full, so that BFS_OPEN_LIMIT and
+ * `saturated` keep to p.  How many keys two filters have in common, bfs_compare estimates.
+ * No call intersects in place: clearing bits that others read would be a wrong "no".
+ * bfs_copy_options.fpr is 0.
+ * Flags: BFS_OPTION_REPLACE (of another file than those of the filters), BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILLING.
+ * Waits: as bfs_save, for each of the filters.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EUNSUPPORTED,
+ * EMISMATCH, EFORKED, EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED,
+ * ESHUT, ESLOTS, and ENOTREGULAR, ESYMLINK of what is replaced. */
+BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path,
+                                        const bfs_copy_options* options, bfs_error* error);
+
+/* Fills in *out: in what filter A and filter B differ, whether they are equal, and how many keys each has, both have,
+ * and either has.  Reads every bit of both, once.  Other threads and processes may add meanwhile: every key whose add
+ * returned before this call is counted.  Filters that do not fit together are BFS_OK, and *out says in what they
+ * differ.  A filter in doubt is the code of bfs_health, as in bfs_save.  On an error *out is as it was.
+ * EUNSUPPORTED: sets of keys of this layout cannot be compared.
+ * Waits: as bfs_save without BFS_OPTION_REPLACE, for each filter.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EUNSUPPORTED, EFORKED, EUNCLEAN, EPOISONED, ELOST,
+ * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS. */
+BFS_API BFS_CHECK int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error);
 
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
 

@@ -103,6 +103,30 @@ static_assert(offsetof(bfs_statistics, keys_removed) == 176);
 static_assert(offsetof(bfs_statistics, counters_at_15) == 184);
 static_assert(sizeof(bfs_statistics) == 192);
 
+static_assert(offsetof(bfs_comparison, struct_bytes) == 0);
+static_assert(offsetof(bfs_comparison, differs) == 4);
+static_assert(offsetof(bfs_comparison, comparable) == 8);
+static_assert(offsetof(bfs_comparison, equal) == 12);
+static_assert(offsetof(bfs_comparison, a_in_b) == 16);
+static_assert(offsetof(bfs_comparison, b_in_a) == 20);
+static_assert(offsetof(bfs_comparison, some_in_both) == 24);
+static_assert(offsetof(bfs_comparison, reserved) == 28);
+static_assert(offsetof(bfs_comparison, num_bits) == 32);
+static_assert(offsetof(bfs_comparison, set_bits_a) == 40);
+static_assert(offsetof(bfs_comparison, set_bits_b) == 48);
+static_assert(offsetof(bfs_comparison, set_bits_both) == 56);
+static_assert(offsetof(bfs_comparison, keys_a) == 64);
+static_assert(offsetof(bfs_comparison, keys_b) == 88);
+static_assert(offsetof(bfs_comparison, keys_either) == 112);
+static_assert(offsetof(bfs_comparison, keys_both) == 136);
+static_assert(offsetof(bfs_comparison, jaccard) == 160);
+static_assert(sizeof(bfs_comparison) == 184);
+
+static_assert(offsetof(bfs_interval, estimate) == 0);
+static_assert(offsetof(bfs_interval, low) == 8);
+static_assert(offsetof(bfs_interval, high) == 16);
+static_assert(sizeof(bfs_interval) == 24);
+
 static_assert(offsetof(bfs_range, offset) == 0);
 static_assert(offsetof(bfs_range, bytes) == 8);
 static_assert(sizeof(bfs_range) == 16);

@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
 inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
 inline constexpr std::uint32_t kLeastCopyOptions = sizeof(bfs_copy_options);
 inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
+inline constexpr std::uint32_t kLeastComparison = sizeof(bfs_comparison);
 inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
 
 // The address may not be a struct's: the caller may pass garbage.

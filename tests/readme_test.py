@@ -50,6 +50,20 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("maybe\talice\nabsent\tzoe\n3\n", ran.stdout)
         self.assertIn("names.bf", ran.stdout)
 
+    def test_the_lines_about_sets_do_what_the_comments_say(self) -> None:
+        section = README.read_text("utf-8").partition("\n## Sets\n")[2].partition("\n## ")[0]
+        lines = re.findall(r"^    (.*)$", section, re.MULTILINE)
+        self.assertGreater(len(lines), 5)
+        path = os.pathsep.join([str(BF.parent), os.environ["PATH"]])
+        said = {}
+        for line in lines:
+            ran = self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
+            self.assertEqual((ran.returncode, ran.stderr), (1 if "exit code 1" in line else 0, ""), line)
+            said[" ".join(line.split()[:2])] = ran.stdout
+        self.assertEqual(said["bf contains"], "absent\talice\nmaybe\tbob\nmaybe\tcarol\nabsent\tdave\n")
+        self.assertIn("keys of both: about 2 (", said["bf compare"])
+        self.assertIn("customers.bf: cleared", said["bf clear"])
+
     def test_the_table_of_layouts_has_the_sizes_and_rates_of_filters(self) -> None:
         rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([0-9.]+) \| ([0-9.]+) % \|$", README.read_text("utf-8"), re.MULTILINE)
         self.assertEqual([name for name, _, _ in rows], list(LAYOUTS))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore/bare.hpp>
+#include <bfstore/compare.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
 #include <bfstore/hashes.hpp>

@@ -8,6 +8,7 @@
 // C++ has no stable ABI: link the static library, or use the project as a Meson subproject.
 #pragma once
 
+#include <bfstore/compare.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/keys.hpp>
 #include <bfstore/marks.hpp>
@@ -98,6 +99,23 @@ class Filter {
   // when what was merged is to be durable. The count of keys grows by an estimate of the new ones. An error, or a kill,
   // in the middle leaves some keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
   Error merge(const Filter& from);
+
+  // Makes a new file of the keys that every one of the filters has, wherever they are (files in use, ranges, buffers):
+  // the intersection of their bits. It has every key whose adds to all of them returned before the call. It has the
+  // layout, hash, seed or secret, k, n and p of the smallest one, of whose number of bits those of the others are
+  // multiples (they are folded while they are read); otherwise kMismatch. It has no marks and no note: it lacks keys
+  // that a log has. Some bits are there by chance, so that its rate lies between the product of the sources' rates and
+  // the lowest of them; stats() tells it from the fill. The count of keys is that of a filter which is as full. Of the
+  // options it takes neither `fpr` nor `same_file_id`. kUnsupported if the layout cannot. Where a source is in doubt,
+  // nothing appears (save()).
+  // Clearing bits of a filter that others have open would be a wrong "no". So no function intersects in place.
+  static Error intersect(std::span<const Filter* const> filters, const std::string& path,
+                         const SaveOptions& options = {});
+
+  // In what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has. Both may
+  // be in use: each is read once, piece by piece, and what was added before the call is counted. A filter in doubt is
+  // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared.
+  [[nodiscard]] Result<Comparison> compare(const Filter& other) const;
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is

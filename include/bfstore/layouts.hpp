@@ -16,6 +16,7 @@ struct Capabilities {
   bool add_alone = false;  // keys, with plain stores, as the only writer
   bool remove = false;     // keys
   bool merge = false;      // another filter of the same shape
+  bool intersect = false;  // with another filter of the same shape, into a new one
   bool fold = false;       // into a filter that is a whole number of times smaller
   // A body of ones answers "maybe" to every key. So a damaged part can be made to answer "maybe".
   bool ones_are_maybe = false;

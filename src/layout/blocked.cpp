@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "layout/occupancy.hpp"
+#include "layout/overlap.hpp"
 #include "layout/table.hpp"
 
 namespace bfstore::layout {
@@ -77,15 +78,21 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
+void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
+               std::uint64_t num_words) noexcept {
+  for (std::uint64_t bit = 0; bit < num_words * 64; bit += kLineBits)
+    overlap.take_group(kLineBits, count_both(a, b, bit, kLineBits));
+}
+
 }  // namespace
 
 constexpr Row kBlockedRow {
   .info = {Layout::kBlocked,
            "blocked",
-           {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
+           {.add = true, .add_alone = true, .merge = true, .intersect = true, .fold = true, .ones_are_maybe = true}},
   .in_lines = true, .inlined = true, .unit_bits = kLineBits, .body_unit = kLineBits, .fewest_bits = kLineBits,
   .least_rate = 1e-8, .geometry = geometry, .rate = rate, .best_probes = best_probes, .expected_fill = expected_fill,
-  .take = take, .fill = fill, .scalar = &kScalar,
+  .take = take, .fill = fill, .take_both = take_both, .scalar = &kScalar,
 #if defined(__x86_64__)
   .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "layout/occupancy.hpp"
+#include "layout/overlap.hpp"
 #include "layout/table.hpp"
 
 namespace bfstore::layout {
@@ -52,12 +53,18 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
+void take_both(Overlap& overlap, const Geometry& geometry, const std::uint64_t* a, const std::uint64_t* b,
+               std::uint64_t num_words) noexcept {
+  const std::uint64_t bits = std::min(num_words * 64, geometry.num_bits - overlap.bits_taken());
+  overlap.take_piece(geometry.num_bits, bits, count_both(a, b, 0, bits));
+}
+
 }  // namespace
 
 constexpr Row kClassicRow{
     .info = {Layout::kClassic,
              "classic",
-             {.add = true, .add_alone = true, .merge = true, .fold = true, .ones_are_maybe = true}},
+             {.add = true, .add_alone = true, .merge = true, .intersect = true, .fold = true, .ones_are_maybe = true}},
     .in_lines = false,
     .inlined = false,
     .unit_bits = 1,
@@ -70,6 +77,7 @@ constexpr Row kClassicRow{
     .expected_fill = expected_fill,
     .take = take,
     .fill = fill,
+    .take_both = take_both,
     .scalar = &kScalar,
     .kernels = {},
 };

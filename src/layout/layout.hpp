@@ -83,6 +83,8 @@ struct Functions {
   Counts counts{};        // nullptr where the layout removes no keys
 };
 
+class Overlap;  // overlap.hpp
+
 // What the bits say, counted piece by piece.
 struct Tally {
   std::uint64_t set_bits = 0;
@@ -133,6 +135,9 @@ struct Row {
   // Counts the next piece of the body, in order. A piece is a whole number of lines, except for the last one.
   void (*take)(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept;
   Fill (*fill)(const Tally& tally, const Geometry& geometry) noexcept;
+  // Counts the next piece of two bodies of one size in the same way. nullptr: the sets of keys cannot be compared.
+  void (*take_both)(Overlap& overlap, const Geometry& geometry, const std::uint64_t* a, const std::uint64_t* b,
+                    std::uint64_t num_words) noexcept = nullptr;
 
   const Functions* scalar;
   Kernels kernels;

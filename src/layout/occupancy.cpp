@@ -53,12 +53,21 @@ double estimated_throws(double bins, double set) noexcept {
   return std::max(0.0, throws - too_many);
 }
 
+double raw_throws(double bins, double set) noexcept {
+  if (set >= bins) return std::numeric_limits<double>::infinity();
+  return std::log((bins - set) / bins) / std::log1p(-1 / bins);
+}
+
 double variance_of_throws(double bins, double set) noexcept {
   if (set >= bins) return std::numeric_limits<double>::infinity();
+  return variance_after(bins, raw_throws(bins, set));
+}
+
+double variance_after(double bins, double throws) noexcept {
   if (bins <= 2) return bins * bins;  // too few for the variance's formula
-  const double log_miss = std::log1p(-1 / bins);
-  const Emptiness there = emptiness(Bins(bins), std::log((bins - set) / bins) / log_miss);
-  return there.variance / (there.mean * there.mean) / (log_miss * log_miss);
+  const Bins all(bins);
+  const Emptiness there = emptiness(all, throws);
+  return there.variance / (there.mean * there.mean) / (all.log_miss * all.log_miss);
 }
 
 }  // namespace bfstore::layout

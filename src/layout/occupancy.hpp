@@ -42,8 +42,14 @@ double line_fill(double bins, double keys, double cells, double probes) noexcept
 // inequality, to the second order). A full filter counts as if half a bin were empty.
 double estimated_throws(double bins, double set) noexcept;
 
+// The same with that bias; infinite if every bin is set.
+double raw_throws(double bins, double set) noexcept;
+
 // The variance of that estimate (the delta method: the empty share's variance over its mean's square). Infinite if
 // every bin is set, since any greater number of throws would have set them, too.
 double variance_of_throws(double bins, double set) noexcept;
+
+// The variance of the estimate after that many throws, at least 0.
+double variance_after(double bins, double throws) noexcept;
 
 }  // namespace bfstore::layout

@@ -1,12 +1,13 @@
 // What a filter is, wherever it is, and reading it for a copy in another form while others may add to it: content_of(),
-// then each_piece_of_body(), then check_copied(). `Core` is Filter::Core, and one for all three: a handle that follows
-// its path has another one at another time.
+// then Body or each_..._piece(), then check_copied(). `Core` is Filter::Core, and one for all three: a handle that
+// follows its path has another one at another time.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/fail.hpp"
 #include "format/identity.hpp"
 #include "format/state.hpp"
+#include "layout/fold.hpp"
 #include "layout/layout.hpp"
 #include "store/plan.hpp"
 #include "store/refusals.hpp"
@@ -142,20 +144,66 @@ Error read_body(const Core& core, std::span<std::byte> into, std::uint64_t offse
   return base::fail(Code::kLost, opened->file().path() + ": truncated while it was read. Rebuild it.");
 }
 
+// All of the body, piece by piece and in order. Each piece is a whole number of lines, except for the last one.
+template <class Core>
+class Body {
+ public:
+  explicit Body(const Core& core) : core_(core) {
+    constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;
+    if (core.session != nullptr && core.session->file().identity().seal)
+      sealed_.emplace(core.session->file());
+    else
+      memory_.resize(std::min(kPieceBytes, core.body_bytes));
+  }
+
+  // Valid until the next one is read. Empty after the last one.
+  Result<std::span<const std::byte>> next() {
+    if (sealed_) return sealed_->next();
+    const std::uint64_t left = core_.body_bytes - offset_;
+    const std::span<std::byte> piece = std::span(memory_).first(std::min<std::uint64_t>(memory_.size(), left));
+    if (Error error = piece.empty() ? Error{} : read_body(core_, piece, offset_); !error.ok()) return error;
+    offset_ += piece.size();
+    return std::span<const std::byte>(piece);
+  }
+
+ private:
+  const Core& core_;
+  std::optional<SealedPieces> sealed_;
+  std::vector<std::byte> memory_;
+  std::uint64_t offset_ = 0;
+};
+
 // Calls take(offset in the body, piece) for all of it, in order, until that is an error.
 template <class Core, class Take>
 Error each_piece_of_body(const Core& core, Take take) {
-  if (core.session != nullptr && core.session->file().identity().seal)
-    return each_sealed_piece(core.session->file(), take);
-  constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;
-  std::vector<std::byte> memory(std::min(kPieceBytes, core.body_bytes));
-  for (std::uint64_t offset = 0; offset < core.body_bytes; offset += memory.size()) {
-    const std::uint64_t left = core.body_bytes - offset;
-    const std::span<std::byte> piece = std::span(memory).first(std::min<std::uint64_t>(memory.size(), left));
-    if (Error error = read_body(core, piece, offset); !error.ok()) return error;
-    if (Error error = take(offset, std::span<const std::byte>(piece)); !error.ok()) return error;
+  Body<Core> body(core);
+  for (std::uint64_t offset = 0;;) {
+    const auto piece = body.next();
+    if (!piece) return piece.error();
+    if (piece->empty()) return {};
+    if (Error error = take(offset, *piece); !error.ok()) return error;
+    offset += piece->size();
   }
-  return {};
+}
+
+inline std::span<const std::uint64_t> words_of(std::span<const std::byte> piece) noexcept {
+  return {reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)};
+}
+
+// Calls take(first word, words) for all of the body folded so often, in order, until that is an error.
+template <class Core, class Take>
+Error each_folded_piece(const Core& core, std::uint64_t times, Take take) {
+  layout::Folding folding(core.row, core.shape.num_bits, times);
+  Error wrong;
+  const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+    if (wrong.ok()) wrong = take(first, words);
+  };
+  Error error = each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
+    folding.take(words_of(piece), give);
+    return wrong;
+  });
+  if (error.ok()) folding.end(give);
+  return error.ok() ? wrong : error;
 }
 
 }  // namespace bfstore::store

@@ -7,9 +7,9 @@
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "format/sections.hpp"
-#include "layout/fold.hpp"
 #include "sizing/sizing.hpp"
 #include "store/content.hpp"
+#include "store/copy_place.hpp"
 #include "store/core.hpp"
 #include "store/follower.hpp"
 #include "store/plan.hpp"
@@ -21,10 +21,6 @@ using base::fail;
 using format::Form;
 using format::Identity;
 using store::Content;
-
-std::span<const std::uint64_t> words_of(std::span<const std::byte> piece) noexcept {
-  return {reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)};
-}
 
 // Divisors come in pairs, of which one is at most the root.
 template <class Take>
@@ -43,7 +39,7 @@ Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double
   if (!core.row.info.can.fold) return fail(Code::kUnsupported, "filters of this layout cannot be folded.");
   const auto counter = std::make_unique<layout::FillCounter>(core.row, core.target.geometry);  // stacks are small
   Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
-    counter->take(words_of(piece).data(), words_of(piece).size());
+    counter->take(store::words_of(piece).data(), store::words_of(piece).size());
     return Error{};
   });
   if (!error.ok()) return error;
@@ -79,31 +75,15 @@ Result<std::uint64_t> fold(const Core& core, Content& content, double fpr) {
 // The body of the filter, which is folded so often, as that of the new file.
 template <class Core>
 Error write_body(const Core& core, std::uint64_t times, const store::OpenFile& file) {
-  layout::Folding folding(core.row, core.shape.num_bits, times);
-  Error wrong;
-  const auto write = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
-    const std::uint64_t offset = file.identity().body_offset + first * sizeof(std::uint64_t);
-    if (wrong.ok()) wrong = file.file().write_at(std::as_bytes(words), offset);
-  };
-  Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
-    folding.take(words_of(piece), write);
-    return wrong;
+  return store::each_folded_piece(core, times, [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+    return file.file().write_at(std::as_bytes(words), file.identity().body_offset + first * sizeof(std::uint64_t));
   });
-  if (error.ok()) folding.end(write);
-  return error.ok() ? wrong : error;
 }
 
 Result<Identity> identity_in(const Content& content, Form form, bool same_file_id) {
   if (!same_file_id) return store::as_new(content.identity, form, {});
   if (content.has_file_id) return store::as_new(content.identity, form, content.identity.file_id);
   return fail(Code::kInvalid, "a bare filter has no file_id that the new filter could have. Leave it out.");
-}
-
-// A file whose bits are copied may get other bits meanwhile, and these would be in neither file.
-Error check_is_another(const region::File& source, const std::string& path) {
-  const auto there = region::File::open(path, region::File::Access::kRead);
-  if (!there || !there->same_file(source)) return {};
-  return fail(Code::kInvalid, path + ": is the file that would be copied. Give another name.");
 }
 
 // What the bare form would lose, or answer otherwise.
@@ -177,9 +157,7 @@ Result<Dump> dump_of(const Content& content, const DumpOptions& options) {
 }  // namespace
 
 Error Filter::save(const std::string& path, const SaveOptions& options) const {
-  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
-  if ((options.mode & ~0777U) != 0)
-    return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+  if (Error error = store::check_place(path, options); !error.ok()) return error;
   const Core::InUse core(*core_);
   auto content = store::content_of(*core);
   if (!content) return content.error();
@@ -188,16 +166,9 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   const auto identity = identity_in(*content, Form::kFile, options.same_file_id);
   if (!identity) return identity.error();
   if (options.replace && core->session != nullptr) {
-    if (Error error = check_is_another(core->session->file().file(), path); !error.ok()) return error;
+    if (Error error = store::check_is_another(core->session->file().file(), path); !error.ok()) return error;
   }
-  const store::Making making{.mode = options.mode,
-                             .replace = options.replace,
-                             .alone = true,
-                             .filling = options.filling,
-                             .any_filesystem = options.any_filesystem,
-                             .lock_timeout_ms = options.lock_timeout_ms,
-                             .map = {}};
-  const auto made = store::Session::make(path, *identity, making);
+  const auto made = store::Session::make(path, *identity, store::making_of(options));
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
   Error error = write_body(*core, *times, file);

@@ -216,24 +216,37 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   return {};
 }
 
-Error each_sealed_piece(const OpenFile& opened,
-                        const std::function<Error(std::uint64_t offset, std::span<const std::byte> piece)>& take) {
-  const SealedBytes sealed = sealed_bytes(opened);
-  const bool tolerates =
-      opened.tolerates_damage() && layout::row_of(sealed.identity.shape.layout).info.can.ones_are_maybe;
-  const std::vector<std::byte> ones(kChunkBytes, std::byte{0xff});
-  Chunks chunks(sealed);
-  Checksums checksums(sealed);
-  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
-    const format::Section place = chunks.place(number);
-    const auto chunk = chunks.read(number);
-    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, sealed.identity) : 0;
-    const bool whole = checksums.match(number, checksum) && chunk.ok();
-    if (!whole && !tolerates) return damaged(opened, {{place.offset, place.bytes}});
-    const std::span<const std::byte> piece = whole ? *chunk : std::span(ones).first(place.bytes);
-    if (Error error = take(place.offset - sealed.identity.body_offset, piece); !error.ok()) return error;
-  }
-  return {};
+struct SealedPieces::Walk {
+  explicit Walk(const OpenFile& file)
+      : opened(file),
+        sealed(sealed_bytes(file)),
+        tolerates(file.tolerates_damage() && layout::row_of(sealed.identity.shape.layout).info.can.ones_are_maybe),
+        ones(kChunkBytes, std::byte{0xff}),
+        chunks(sealed),
+        checksums(sealed) {}
+
+  const OpenFile& opened;
+  SealedBytes sealed;
+  bool tolerates;
+  std::vector<std::byte> ones;
+  Chunks chunks;
+  Checksums checksums;
+  std::uint64_t number = 0;
+};
+
+SealedPieces::SealedPieces(const OpenFile& opened) : walk_(std::make_unique<Walk>(opened)) {}
+SealedPieces::~SealedPieces() = default;
+SealedPieces::SealedPieces(SealedPieces&&) noexcept = default;
+
+Result<std::span<const std::byte>> SealedPieces::next() {
+  if (walk_->number == walk_->chunks.count()) return std::span<const std::byte>();
+  const std::uint64_t number = walk_->number++;
+  const format::Section place = walk_->chunks.place(number);
+  const auto chunk = walk_->chunks.read(number);
+  const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, walk_->sealed.identity) : 0;
+  const bool whole = walk_->checksums.match(number, checksum) && chunk.ok();
+  if (!whole && !walk_->tolerates) return damaged(walk_->opened, {{place.offset, place.bytes}});
+  return whole ? *chunk : std::span<const std::byte>(walk_->ones).first(place.bytes);
 }
 
 Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {

@@ -4,7 +4,7 @@
 
 #include <bfstore/seal.hpp>
 
-#include <functional>
+#include <memory>
 #include <span>
 
 #include "store/open_file.hpp"
@@ -29,10 +29,21 @@ SealedBytes sealed_bytes(const OpenFile& opened) noexcept;
 
 Verification verify_sealed(const SealedBytes& sealed);
 
-// For a copy of the filter: calls take(offset in the body, bytes) for all of it, in order, until that is an error. A
-// place that is not as it was sealed is kDamaged, or all ones if the handle tolerates damage.
-Error each_sealed_piece(const OpenFile& opened,
-                        const std::function<Error(std::uint64_t offset, std::span<const std::byte> piece)>& take);
+// The body for a copy of the filter, piece by piece and in order. A place that is not as it was sealed is kDamaged, or
+// all ones if the handle tolerates damage.
+class SealedPieces {
+ public:
+  explicit SealedPieces(const OpenFile& opened);
+  ~SealedPieces();
+  SealedPieces(SealedPieces&&) noexcept;
+
+  // Valid until the next one is read. Empty after the last one.
+  Result<std::span<const std::byte>> next();
+
+ private:
+  struct Walk;
+  std::unique_ptr<Walk> walk_;
+};
 
 Error not_sealed(const std::string& path);
 

@@ -5,10 +5,11 @@ import subprocess
 
 from bf_case import BF, BfCase, main
 
-COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify"]
+COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "intersect", "clear"]
 # Files that an example finds: made by these.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
-         for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt")}
+         for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt",
+                      "customers.txt", "readers.txt")}
 
 
 class Examples(BfCase):
@@ -38,7 +39,7 @@ class Examples(BfCase):
                 for name, text in LISTS.items():
                     self.write(name, text)
                 if command not in ("create", "build"):
-                    for name in ("users.bf", "seen.bf"):
+                    for name in ("users.bf", "seen.bf", "seen-today.bf"):
                         self.good("create", name, "--capacity", "1000", "--seed", "1", "-q")
                         self.good("add", name, "-q", "alice", "urls.txt 1")
                 if command == "verify":

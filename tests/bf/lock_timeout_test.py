@@ -10,7 +10,7 @@ STATE_LOCK = 1 << 62  # FORMAT.md, "Locks"
 LOCKERS = {"create": ("f", "--capacity", "10", "--force"), "build": ("f", "--from", "keys", "--force"),
            "add": ("f", "key"), "recover": ("f", "--accept-loss"), "seal": ("g", "f", "--force"),
            "merge": ("f", "f", "--into"), "copy": ("g", "f", "--force"),
-           "fold": ("g", "f", "--force", "--to-fpr", "0.5")}
+           "fold": ("g", "f", "--force", "--to-fpr", "0.5"), "intersect": ("f", "g", "--force"), "clear": ("f", "--force")}
 SOON = 4.5  # seconds: less than the five that are waited without a word, and much on a machine that does other things
 
 
@@ -41,7 +41,7 @@ class LockTimeout(BfCase):
                 self.refused(command, *LOCKERS[command], "--lock-timeout=" + bad,
                              says=["--lock-timeout: '", "is not none, forever, or a whole number from 1 to 4294967294"])
             self.refused(command, *LOCKERS[command], "--lock-timeout", says="--lock-timeout needs a value")
-        for command in ("contains", "verify"):
+        for command in ("contains", "verify", "compare"):
             self.refused(command, "f", "--lock-timeout", "5", says="--lock-timeout")
 
     def test_values_that_are_one_change_nothing_where_no_process_has_the_file(self):

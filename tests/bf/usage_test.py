@@ -3,7 +3,8 @@ import unittest
 
 from bf_case import BfCase, main
 
-COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "merge", "copy", "fold", "finish-filling"]
+COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "merge", "copy", "fold",
+            "intersect", "compare", "clear", "finish-filling"]
 
 
 class Usage(BfCase):
@@ -28,7 +29,7 @@ class Usage(BfCase):
             self.assertIn(option, text)
             self.assertIn(option, self.good("build", "--help").decode())
         self.assertIn("64Mi (67,108,864 bits)", text)
-        for command in ["create", "build", "add", "recover", "seal", "merge", "copy", "fold"]:
+        for command in ["create", "build", "add", "recover", "seal", "merge", "copy", "fold", "intersect", "clear"]:
             self.assertIn("--lock-timeout MS", self.good(command, "--help").decode())
         for option in ["--from", "--key-file", "--maybe", "--absent", "--count", "--null"]:
             self.assertIn(option, self.good("contains", "--help").decode())

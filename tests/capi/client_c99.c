@@ -402,6 +402,8 @@ static void bare_filters(void) {
 static void from_one_form_to_another(void) {
   bfs_options options = options_for(100, 0.01);
   bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
+  bfs_comparison comparison = BFS_COMPARISON_INIT;
+  const bfs_filter* both[2] = {NULL, NULL};
   bfs_error error;
   bfs_filter* filter = NULL;
   unsigned char memory[1024];
@@ -424,6 +426,11 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_save(filter, other_path, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
   CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
   CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
+  CHECK(bfs_compare(filter, filter, &comparison, &error) == BFS_OK && comparison.equal == 1 && comparison.differs == 0);
+  CHECK(bfs_compare(filter, NULL, &comparison, &error) == BFS_EINVAL);
+  CHECK(remove(other_path) == 0 && bfs_intersect(both, 2, other_path, NULL, &error) == BFS_EINVAL);
+  both[0] = both[1] = filter;
+  CHECK(bfs_intersect(both, 2, other_path, NULL, &error) == BFS_OK);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_OK);
   memset(memory, 0, sizeof memory);

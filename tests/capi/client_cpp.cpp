@@ -330,7 +330,13 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_get_note(filter, nullptr, 0, nullptr) == 0);
   bfs_filter* other = nullptr;
   CHECK(bfs_load(memory, bytes, &writing, &other, nullptr) == BFS_OK && bfs_merge(other, filter, nullptr) == BFS_OK);
-  CHECK(bfs_contains(other, "more", 4) == 1 && bfs_close(other, nullptr) == BFS_OK);
+  CHECK(bfs_contains(other, "more", 4) == 1);
+  bfs_comparison comparison = BFS_COMPARISON_INIT;
+  CHECK(bfs_compare(other, filter, &comparison, nullptr) == BFS_OK && comparison.equal == 1);
+  const bfs_filter* const both[] = {other, filter};
+  const std::string made = folder + "/both.bf";
+  CHECK(bfs_intersect(both, 2, made.c_str(), nullptr, nullptr) == BFS_OK && std::remove(made.c_str()) == 0);
+  CHECK(bfs_close(other, nullptr) == BFS_OK);
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 

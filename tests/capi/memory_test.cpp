@@ -263,6 +263,15 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   writing.flags = BFS_OPEN_WRITE;
   REQUIRE(bfs_load(memory.data(), bytes, &writing, &into, nullptr) == BFS_OK);
   whichever_allocation_fails("merge", [&](bfs_error* error) { return bfs_merge(into, filter, error); });
+  bfs_comparison comparison = BFS_COMPARISON_INIT;
+  whichever_allocation_fails("compare",
+                             [&](bfs_error* error) { return bfs_compare(into, filter, &comparison, error); });
+  const bfs_filter* const sources[] = {into, filter};
+  whichever_allocation_fails(
+      "intersect", [&](bfs_error* error) { return bfs_intersect(sources, 2, copy.c_str(), nullptr, error); },
+      [&] {
+        if (file.dir.names().size() == 2) REQUIRE(std::remove(copy.c_str()) == 0);
+      });
   REQUIRE(bfs_close(into, nullptr) == BFS_OK);
   REQUIRE(bfs_save(filter, copy.c_str(), nullptr, nullptr) == BFS_OK);
   REQUIRE(bfs_close(filter, nullptr) == BFS_OK);

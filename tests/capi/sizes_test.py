@@ -14,13 +14,14 @@ from support import COUNT, EINVAL, LIBRARY, LIBRARY_PATH, Case, bfs
 PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
-FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Keys)}  # of 1.0
+FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Comparison,
+                                                  bfs.Keys)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Without the types, so that a struct's end may be anywhere.
 BARE = ctypes.CDLL(LIBRARY_PATH)
 for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys",
-             "bfs_seal", "bfs_save"):
+             "bfs_seal", "bfs_save", "bfs_intersect", "bfs_compare"):
     getattr(BARE, name).restype = ctypes.c_int64 if name == "bfs_contains_keys" else c_int32
 
 
@@ -87,6 +88,8 @@ class Sizes(Case):
         yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_seal(self.path, path, block, None))
         filter_of_file = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
         yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_save(filter_of_file, path, block, None))
+        array = (c_void_p * 1)(filter_of_file)
+        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_intersect(array, c_size_t(1), path, block, None))
         self.close(filter_of_file)
 
     def test_a_struct_is_read_as_far_as_it_says_and_no_further(self):
@@ -106,23 +109,36 @@ class Sizes(Case):
                     room = min(max(size, 4), now)  # most of what a large size says is not there
                     self.assertEqual(call(self.put(struct, size, room=room)), EINVAL)
 
-    def test_statistics_fill_what_they_say_and_nothing_behind_it(self):
-        handle, now = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ), ctypes.sizeof(bfs.Statistics)
+    def check_filled(self, kind, fill, check):
+        """`fill` is given structs of every size to fill in, and `check` looks at one."""
+        now = ctypes.sizeof(kind)
         for size in (now, now + 1, now + 8, now + 32, 2048, 4096):
             with self.subTest(size=size):
                 block = self.end.block(size, fill=0xaa)
                 ctypes.memmove(block, size.to_bytes(4, "little"), 4)
-                self.assertEqual(BARE.bfs_stats(handle, ctypes.c_uint64(0), block, None), 0)
-                stats = bfs.Statistics.from_buffer_copy(self.end.content(size)[:now])
-                self.assertEqual((stats.struct_bytes, stats.capacity), (size, COUNT))
+                self.assertEqual(fill(block), 0)
+                made = kind.from_buffer_copy(self.end.content(size)[:now])
+                self.assertEqual(made.struct_bytes, size)
+                check(made)
                 self.assertEqual(self.end.content(size)[now:], bytes(size - now))
         for size in [*range(now), *IMPOSSIBLE]:
             with self.subTest(size=size):
                 room = min(max(size, 4), now)
                 before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
                 ctypes.memmove(self.end.block(room), before, room)
-                self.assertEqual(BARE.bfs_stats(handle, ctypes.c_uint64(0), c_void_p(self.end.address + 2 * PAGE - room), None), EINVAL)
+                self.assertEqual(fill(c_void_p(self.end.address + 2 * PAGE - room)), EINVAL)
                 self.assertEqual(self.end.content(room), before)
+
+    def test_statistics_fill_what_they_say_and_nothing_behind_it(self):
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        self.check_filled(bfs.Statistics, lambda block: BARE.bfs_stats(handle, ctypes.c_uint64(0), block, None),
+                          lambda made: self.assertEqual(made.capacity, COUNT))
+        self.close(handle)
+
+    def test_a_comparison_fills_what_it_says_and_nothing_behind_it(self):
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        self.check_filled(bfs.Comparison, lambda block: BARE.bfs_compare(handle, handle, block, None),
+                          lambda made: self.assertEqual((made.equal, made.jaccard.high), (1, 1)))
         self.close(handle)
 
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):

@@ -194,6 +194,11 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   check("bfs_dump of nothing", BFS_OK, [&] { return bfs_dump(file.filter, nullptr, 0, 0, &bytes, &error); });
   std::vector<std::byte> memory(bytes);
   check("bfs_merge", BFS_OK, [&] { return bfs_merge(file.filter, file.filter, &error); });
+  const std::string third = file.dir.file("third");
+  bfs_filter* const sources[] = {file.filter, file.filter};
+  check("bfs_intersect", BFS_OK, [&] { return bfs_intersect(sources, 2, third.c_str(), nullptr, &error); });
+  bfs_comparison comparison = BFS_COMPARISON_INIT;
+  check("bfs_compare", BFS_OK, [&] { return bfs_compare(file.filter, file.filter, &comparison, &error); });
   check("bfs_dump", BFS_OK, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, nullptr, &error); });
   file.check_close("what was saved");
   const std::string whole = read_bytes(copy);

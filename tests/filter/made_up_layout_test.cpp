@@ -189,6 +189,24 @@ TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says
   CHECK(fill.estimated_keys == 1);
 }
 
+TEST_CASE("a made-up layout that says nothing of sets is neither intersected nor compared, and its keys are counted") {
+  const TemporaryDirectory directory;
+  const Aligned buffer(built());
+  const Filter filter = must(Filter::wrap_to_read(std::span<const std::byte>(buffer.all())));
+  const Filter* const both[] = {&filter, &filter};
+  check_refused(Filter::intersect(both, directory.file("both")), Code::kUnsupported, {"have no intersection"});
+  check_refused(filter.compare(filter), Code::kUnsupported, {"cannot be compared"});
+  CHECK(directory.entries() == 0);
+  Options options;
+  options.hash = Hash::kExternal;
+  options.capacity = 100;
+  const InMemory other = InMemory::make(options);
+  const Comparison found = must(filter.compare(other.filter));
+  CHECK(found.differ.layout);
+  CHECK_FALSE(found.comparable);
+  CHECK(found.keys_a.estimate == 1);
+}
+
 TEST_CASE("a made-up layout's filter that is damaged while it is open answers maybe") {
   for (const std::size_t word : {std::size_t{0}, std::size_t{1}}) {
     const Aligned buffer(built());

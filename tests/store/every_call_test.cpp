@@ -211,6 +211,15 @@ Error say_recovered(Scene& scene) {
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error save_it(Scene& scene) { return scene.handle->save(sealed_in(scene)); }
+Error intersect_it(Scene& scene) {
+  const Filter* const sources[] = {&*scene.handle, &*scene.handle};
+  return Filter::intersect(sources, sealed_in(scene));
+}
+Error compare_it(Scene& scene) {
+  const auto found = scene.handle->compare(*scene.handle);
+  return found.ok() ? Error{} : found.error();
+}
+bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == intersect_it; }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
   scene.handle.reset();
@@ -267,6 +276,8 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == sync_it) return "bfs_sync";
   if (act == say_recovered) return "bfs_finish_recovery";
   if (act == seal_it) return "bfs_seal";
+  if (act == intersect_it) return "bfs_intersect";
+  if (act == compare_it) return "bfs_compare";
   return act == close_it ? "bfs_close" : "bfs_open";
 }
 
@@ -318,6 +329,9 @@ const Operation kOperations[] = {
     {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
     {"save a file that is read", looked_at, onlooker, save_it, is_saved},
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
+    {"intersect a file that is read", looked_at, onlooker, intersect_it, is_saved},
+    {"intersect a file that is written to", in_use, writer, intersect_it, is_saved, kSome},
+    {"compare a file that is written to", in_use, writer, compare_it, is_in_use, kSome},
     {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},
     {"close beside a writer", in_use, writer, close_it, is_in_use, kSome},
     {"close as the last recoverer", unclean, recoverer, close_it, is_paused},
@@ -427,7 +441,7 @@ void check_replaced(const Scene& scene, bool with_keys) {
 
 void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {
   check_handles(scene);
-  if (std::filesystem::exists(sealed_in(scene))) operation.act == save_it ? is_saved(scene) : is_sealed(scene);
+  if (std::filesystem::exists(sealed_in(scene))) makes_a_copy(operation.act) ? is_saved(scene) : is_sealed(scene);
   const bool there = std::filesystem::exists(scene.path);
   if (operation.name_of_file == kNew) {
     scene.handle.reset();
@@ -528,7 +542,7 @@ void check_death(const Operation& operation, std::size_t number, int outcome) {
   for (const std::string& name : attempt.scene.dir.names()) {
     const bool temporary = operation.name_of_file == kReplaced && name.rfind(".bfs", 0) == 0;
     CHECK((name == "filter.bf" || temporary ||
-           ((operation.act == seal_it || operation.act == save_it) && name == "sealed")));
+           ((operation.act == seal_it || makes_a_copy(operation.act)) && name == "sealed")));
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }

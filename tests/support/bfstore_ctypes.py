@@ -21,7 +21,7 @@ _HEADER = bfstore_header.constants(pathlib.Path(__file__).resolve().parents[2] /
 # BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
 READ, WRITE, EXCLUSIVE = (_HEADER["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
 globals().update({name.removeprefix("BFS_"): number for name, number in _HEADER.items()
-                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_"))})
+                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_DIFFERS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_"))})
 
 
 class Error(Structure):
@@ -57,6 +57,18 @@ class Statistics(Structure):
                 ("estimated_keys_high", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
                 ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16),
                 ("keys_removed", c_uint64), ("counters_at_15", c_uint64)]
+
+
+class Interval(Structure):
+    _fields_ = [("estimate", c_double), ("low", c_double), ("high", c_double)]
+
+
+class Comparison(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("differs", c_uint32), ("comparable", c_uint32), ("equal", c_uint32),
+                ("a_in_b", c_uint32), ("b_in_a", c_uint32), ("some_in_both", c_uint32), ("reserved", c_uint32),
+                ("num_bits", c_uint64), ("set_bits_a", c_uint64), ("set_bits_b", c_uint64), ("set_bits_both", c_uint64),
+                ("keys_a", Interval), ("keys_b", Interval), ("keys_either", Interval), ("keys_both", Interval),
+                ("jaccard", Interval)]
 
 
 class Keys(Structure):
@@ -95,6 +107,8 @@ SIGNATURES = {
     "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, POINTER(c_uint64), ERROR]),
     "bfs_load": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_merge": (c_int32, [c_void_p, c_void_p, ERROR]),
+    "bfs_intersect": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
+    "bfs_compare": (c_int32, [c_void_p, c_void_p, POINTER(Comparison), ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
@@ -230,6 +244,20 @@ def open_with(library, path, flags=READ, **given):
 
 def wrap_with(library, address, size, flags=READ, key=None):
     return call(library.bfs_wrap_with, address, size, open_options(flags, key))
+
+
+def compare(library, a, b):
+    found = Comparison(struct_bytes=ctypes.sizeof(Comparison))
+    error = new_error()
+    if library.bfs_compare(a, b, byref(found), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return found
+
+
+def intersect(library, handles, path, flags=0, mode=0, **fields):
+    error, array = new_error(), (c_void_p * len(handles))(*handles)
+    if library.bfs_intersect(array, len(handles), path, byref(copy_options(flags, mode, **fields)), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
 
 
 def new_error():

@@ -162,7 +162,8 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
 }
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
-  const char* const help = "bits (counting: counters) of the filter, with --probes: 64Mi (67,108,864), or a size in bytes: 8MiB";
+  const char* const help =
+      "bits (counting: counters) of the filter, with --probes: 64Mi (67,108,864), or a size in bytes: 8MiB";
   const auto take_bits = [&](const std::string& name, const std::string& text) {
     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
   };
@@ -484,13 +485,7 @@ void add_verify(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
 }
 
-void add_merge(CLI::App& app, Arguments& arguments) {
-  CLI::App& merge = *app.add_subcommand("merge", "Make one filter of the keys of several");
-  merge.callback([&] { arguments.command = Command::kMerge; });
-  add_help_and_version(merge,
-                       "bf merge OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]\n"
-                       "       bf merge OUT IN... --into [--key-file PATH] [-q]");
-  add_path(merge, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
   const auto take = [&](const CLI::results_t& results) {
     for (const std::string& word : results) {
       arguments.sources.push_back(unmasked(word));
@@ -498,12 +493,22 @@ void add_merge(CLI::App& app, Arguments& arguments) {
     }
     return true;
   };
-  merge.add_option("IN", take, "the filters whose keys it gets; they stay as they are, and may be in use")
+  app.add_option("IN", take, help)
       ->type_name("")
       ->type_size(1)
       ->expected(-1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->required();
+}
+
+void add_merge(CLI::App& app, Arguments& arguments) {
+  CLI::App& merge = *app.add_subcommand("merge", "Make one filter of the keys of several");
+  merge.callback([&] { arguments.command = Command::kMerge; });
+  add_help_and_version(merge,
+                       "bf merge OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]\n"
+                       "       bf merge OUT IN... --into [--key-file PATH] [-q]");
+  add_path(merge, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+  add_sources(merge, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
   CLI::Option* const into =
       merge.add_flag("--into", arguments.into, "OUT exists and gets the keys besides its own, while others use it");
   add_mode(merge, arguments.options);
@@ -568,6 +573,71 @@ void add_fold(CLI::App& app, Arguments& arguments) {
       "filters that are to be folded with a number of bits that has many divisors: --bits 8Gi --probes 7.\n"
       "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
       "  bf fold large.bf users.bf --to-fpr 0.01");
+}
+
+void add_intersect(CLI::App& app, Arguments& arguments) {
+  CLI::App& intersect = *app.add_subcommand("intersect", "Make a filter of the keys that all of several filters have");
+  intersect.callback([&] { arguments.command = Command::kIntersect; });
+  add_help_and_version(intersect, "bf intersect OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_path(intersect, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+  add_sources(intersect, arguments, "the filters; they stay as they are, and may be in use");
+  add_mode(intersect, arguments.options);
+  intersect.add_flag("--force", arguments.options.replace, "replace OUT if it exists; it is another file than each IN");
+  add_key_file(intersect, arguments);
+  add_lock_timeout(intersect, arguments);
+  add_any_filesystem(intersect, arguments);
+  add_quiet(intersect, arguments);
+  intersect.footer(
+      "OUT says maybe to every key that all of the filters have. It says maybe to some other keys, too: to fewer of "
+      "them\n"
+      "than each of the filters. The filters need one layout, hash, seed or secret, and number of probes (--like). "
+      "Their\n"
+      "numbers of bits may be multiples of the smallest one, which OUT gets. OUT has no marks.\n"
+      "\nExample: users who are both customers and readers:\n"
+      "  bf build customers.bf --from customers.txt\n  bf build readers.bf --from readers.txt --like customers.bf\n"
+      "  bf intersect both.bf customers.bf readers.bf");
+}
+
+void add_compare(CLI::App& app, Arguments& arguments) {
+  CLI::App& compare = *app.add_subcommand("compare", "Say in what two filters differ, and how many keys both have");
+  compare.callback([&] { arguments.command = Command::kCompare; });
+  add_help_and_version(compare, "bf compare A B [--json | -q] [--key-file PATH]");
+  add_path(compare, "A", "a filter; it may be in use", "", arguments.file)->required();
+  add_path(compare, "B", "the other one", "", arguments.target)->required();
+  compare.add_flag("--json", arguments.json, "print one JSON object")
+      ->excludes(compare.add_flag("-q,--quiet", arguments.quiet, "print nothing: the exit code is the answer"));
+  add_key_file(compare, arguments);
+  add_any_filesystem(compare, arguments);
+  compare.footer(
+      "Exit code: 0 if the bits are equal, so that both say the same of every key, 1 if not, 2 on an error.\n"
+      "The numbers of keys are estimates, each with the interval that has it in 95 of 100 cases. They need filters "
+      "that\n"
+      "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
+      "counts\n"
+      "as folded to the size of the smaller one.\n"
+      "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
+}
+
+void add_clear(CLI::App& app, Arguments& arguments) {
+  CLI::App& clear = *app.add_subcommand("clear", "Replace a filter by an empty one of the same shape");
+  clear.callback([&] { arguments.command = Command::kClear; });
+  add_help_and_version(clear, "bf clear FILE --force [--filling] [--key-file PATH] [-q]");
+  add_file(clear, arguments, "the filter");
+  clear.add_flag("--force", arguments.options.replace, "it is clear that the filter loses every key");
+  clear.add_flag("--filling", arguments.options.filling,
+                 "the empty filter answers maybe for every key until bf finish-filling");
+  add_key_file(clear, arguments);
+  add_lock_timeout(clear, arguments);
+  add_any_filesystem(clear, arguments);
+  add_quiet(clear, arguments);
+  clear.footer(
+      "The empty filter has the layout, hash, seed or secret, size, note and permissions of the old one, and no "
+      "marks.\n"
+      "It is a new file in the place of the old one: a process that has the old file open gets maybe for every key, "
+      "and\n"
+      "its adds get an error, until it opens the path again. Afterwards bf calls each old key absent: so if rows of\n"
+      "them are left, give --filling, add their keys, and end with bf finish-filling.\n"
+      "\nExample:\n  bf clear seen-today.bf --force");
 }
 
 void add_finish_filling(CLI::App& app, Arguments& arguments) {
@@ -646,8 +716,14 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_merge(app, arguments);
   add_copy(app, arguments);
   add_fold(app, arguments);
+  add_intersect(app, arguments);
+  add_compare(app, arguments);
+  add_clear(app, arguments);
   add_finish_filling(app, arguments);
-  add_help_and_version(app, "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|finish-filling ...");
+  add_help_and_version(
+      app,
+      "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|"
+      "finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

@@ -11,7 +11,24 @@
 
 namespace bf {
 
-enum class Command { kCreate, kBuild, kAdd, kRemove, kCount, kContains, kRecover, kSeal, kVerify, kFinishFilling, kMerge, kCopy, kFold };
+enum class Command {
+  kCreate,
+  kBuild,
+  kAdd,
+  kRemove,
+  kCount,
+  kContains,
+  kRecover,
+  kSeal,
+  kVerify,
+  kFinishFilling,
+  kMerge,
+  kCopy,
+  kFold,
+  kIntersect,
+  kCompare,
+  kClear
+};
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
@@ -19,7 +36,7 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   Command command = Command::kCreate;
   std::string file;
-  bfstore::Options options;       // create, build, seal, merge, copy, fold
+  bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, remove, count, contains, recover: instead of `from`, if there are any
   char separator = '\n';
@@ -30,8 +47,9 @@ struct Arguments {
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
   std::string target;                  // seal, copy, fold: the new file
-  std::vector<std::string> sources;    // merge
+  std::vector<std::string> sources;    // merge, intersect; compare: the other one
   bool into = false;                   // merge: `file` exists
+  bool json = false;                   // compare
   bool verify = false;                 // contains
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;

@@ -18,5 +18,8 @@ int finish_filling(const Arguments& arguments);
 int merge(const Arguments& arguments);
 int copy(const Arguments& arguments);
 int fold(const Arguments& arguments);
+int intersect(const Arguments& arguments);
+int compare(const Arguments& arguments);
+int clear(const Arguments& arguments);
 
 }  // namespace bf

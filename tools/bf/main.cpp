@@ -42,6 +42,12 @@ int run(bf::Arguments& arguments) {
       return bf::copy(arguments);
     case bf::Command::kFold:
       return bf::fold(arguments);
+    case bf::Command::kIntersect:
+      return bf::intersect(arguments);
+    case bf::Command::kCompare:
+      return bf::compare(arguments);
+    case bf::Command::kClear:
+      return bf::clear(arguments);
   }
   return 2;
 }

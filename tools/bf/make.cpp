@@ -1,4 +1,5 @@
-// bf create and bf build: new filters; bf finish-filling: the end of an online build.
+// bf create and bf build: new filters; bf clear: an empty one in the place of another; bf finish-filling: the end of an
+// online build.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -13,6 +14,8 @@
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <sys/stat.h>
 
 namespace bf {
 namespace {
@@ -109,6 +112,29 @@ int create(const Arguments& arguments) {
   interrupt::obey();
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
   if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
+  return 0;
+}
+
+// The empty filter is a new file: readers of the old one must not see its bits go.
+int clear(const Arguments& arguments) {
+  interrupt::defer();
+  if (!arguments.options.replace)
+    throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
+  refuse_taken(arguments.file, true);
+  const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  struct stat facts {};
+  if (::stat(arguments.file.c_str(), &facts) != 0) throw Failure(arguments.file + ": no such file.");
+  bfstore::Options options = arguments.options;
+  options.like = arguments.file;
+  options.mode = facts.st_mode & 0777U;
+  if (old.identity && old.identity->note) options.note = *old.identity->note;
+  ::umask(0);  // the new file has the permissions of the old one
+  bfstore::Filter filter = make_filter(arguments, options);
+  const std::string words = shape_words(filter.stats());
+  check(filter.close(), arguments.file);
+  interrupt::obey();
+  const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
+  if (!arguments.quiet) report(arguments.file + ": cleared, " + words + filling);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// bf merge, bf copy and bf fold: filters of filters.
+// bf merge, bf intersect, bf copy and bf fold: filters of filters.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace bf {
 namespace {
@@ -46,16 +47,21 @@ bfstore::Filter empty_one(const Arguments& arguments) {
   return make_filter(arguments, options);
 }
 
-// A new file of the filter, which may be in use.
-void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle) {
-  interrupt::defer();
-  refuse_taken(arguments.target, arguments.options.replace);
-  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+bfstore::SaveOptions save_options(const Arguments& arguments) {
+  bfstore::SaveOptions options;
   options.mode = arguments.options.mode;
   options.replace = arguments.options.replace;
   options.filling = arguments.options.filling;
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  return options;
+}
+
+// A new file of the filter, which may be in use.
+void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle) {
+  interrupt::defer();
+  refuse_taken(arguments.target, arguments.options.replace);
+  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const bfstore::Error error = filter.save(arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
@@ -94,13 +100,35 @@ int merge(const Arguments& arguments) {
   return 0;
 }
 
+int intersect(const Arguments& arguments) {
+  interrupt::defer();
+  refuse_taken(arguments.file, arguments.options.replace);
+  std::vector<bfstore::Filter> filters;
+  for (const std::string& path : arguments.sources)
+    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
+  std::vector<const bfstore::Filter*> sources;
+  for (const bfstore::Filter& filter : filters) sources.push_back(&filter);
+  const bfstore::Error error = bfstore::Filter::intersect(sources, arguments.file, save_options(arguments));
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
+  check(error, arguments.file);
+  if (arguments.quiet) return 0;
+  const bfstore::Filter made =
+      unwrap(open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead), arguments.file);
+  const bfstore::Stats stats = made.stats({.fill = true});
+  report(arguments.file + ": has the keys that are in all of " + std::to_string(arguments.sources.size()) +
+         (arguments.sources.size() == 1 ? " filter" : " filters") + ", and is as full as with " +
+         key_words(stats.keys_added) + ": its false-positive rate is " + short_number(stats.fill->estimated_fpr) +
+         " now; " + shape_words(stats));
+  return 0;
+}
+
 int copy(const Arguments& arguments) {
-  save(arguments, bfstore::SaveOptions{}, "copied");
+  save(arguments, save_options(arguments), "copied");
   return 0;
 }
 
 int fold(const Arguments& arguments) {
-  bfstore::SaveOptions options;
+  bfstore::SaveOptions options = save_options(arguments);
   options.fpr = arguments.options.fpr;
   save(arguments, options, "folded");
   return 0;

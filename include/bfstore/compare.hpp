@@ -1,0 +1,53 @@
+// What two filters have in common (Filter::compare). Plain values, no behaviour.
+#pragma once
+
+#include <cstdint>
+
+namespace bfstore {
+
+// In which of the values that decide where the bits of a key are two filters differ.
+struct Differences {
+  bool layout = false;
+  bool hash = false;
+  bool seed = false;
+  bool secret = false;
+  bool num_probes = false;  // k
+  bool num_bits = false;    // m
+
+  // One digest leads to the same bits in both, but for the number of bits.
+  [[nodiscard]] bool but_for_the_size() const noexcept { return !(layout || hash || seed || secret || num_probes); }
+};
+
+// A number that is estimated, and the interval that has it in 95 of 100 cases.
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;  // infinite where the bits set no bound
+};
+
+struct Comparison {
+  Differences differ;
+  // The sets of keys can be compared: the filters differ in num_bits at most, and one number of bits is a multiple of
+  // the other. Otherwise only keys_a and keys_b are known of all that follows, each in its own size.
+  bool comparable = false;
+  bool equal = false;  // the same number of bits, and the same bits: both give every key the same answer
+  // Every bit of the one is a bit of the other: nothing shows that it has a key that the other lacks. With equal
+  // numbers of bits the other answers "maybe" to every key to which it does.
+  bool a_in_b = false;
+  bool b_in_a = false;
+  // keys_both is more than 3 of its standard deviations above 0. Otherwise it cannot be told from none.
+  bool some_in_both = false;
+  std::uint64_t num_bits = 0;  // of the smaller filter. The larger one counts as folded (FORMAT.md, "Folding")
+  std::uint64_t set_bits_a = 0;
+  std::uint64_t set_bits_b = 0;
+  std::uint64_t set_bits_both = 0;  // of the intersection. 0: certainly no key is in both
+  // As FORMAT.md, "Rates and estimates" computes them. keys_both is not the number of keys of the intersection's bits,
+  // of which some are there by chance.
+  Interval keys_a;
+  Interval keys_b;
+  Interval keys_either;  // of the union
+  Interval keys_both;
+  Interval jaccard;  // keys_both / keys_either
+};
+
+}  // namespace bfstore

@@ -1,0 +1,70 @@
+// What the bits of two filters of one shape say of their two sets of keys: how many keys each has, and how many are in
+// both.
+//
+// Bits are bins, and probes are throws (occupancy.hpp). Keys that are in both sets make the same t_C throws into both
+// filters. Given where these went, all other throws are independent of each other. So the logarithms of the empty
+// shares of A and of B have the covariance v(t_C), and those of A and of the union U have v(t_A), where v(t) is the
+// variance of the logarithm after t throws (variance_after()). The keys of both are t_A + t_B - t_U (Swamidass & Baldi,
+// "Mathematical Correction for Fingerprint Similarity Measures to Improve Chemical Retrieval", 2007), and the variance
+// of that is
+//     v(t_U) + 2 v(t_C) - v(t_A) - v(t_B).
+// The three numbers are not independent: v(t_A) + v(t_B) + v(t_U) would be far too much.
+#pragma once
+
+#include <bfstore/compare.hpp>
+
+#include <array>
+#include <cstdint>
+
+#include "layout/occupancy.hpp"
+
+namespace bfstore::layout {
+
+// How many bits of a piece are set in one filter, in the other, and in at least one of them.
+struct SetBits {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t either = 0;
+
+  SetBits& operator+=(const SetBits& more) noexcept;
+};
+
+// Counts the bits of both as count_bits() does. Other threads may set some meanwhile.
+SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t first_bit,
+                   std::uint64_t num_bits) noexcept;
+
+class Overlap {
+ public:
+  // A whole group of bins, into which all probes of its keys go.
+  void take_group(std::uint64_t bins, const SetBits& set) noexcept;
+  // A piece of the only group, which has `bins` bins: how many of them have come so far.
+  void take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
+  [[nodiscard]] std::uint64_t bits_taken() const noexcept { return bits_taken_; }
+
+  [[nodiscard]] const SetBits& set() const noexcept { return all_; }
+  // The estimates that a Comparison has, and some_in_both.
+  void estimate(double probes, Comparison& into) const noexcept;
+
+ private:
+  // A number of throws, as estimated, and the variance of that.
+  struct Throws {
+    double number = 0;
+    double raw = 0;
+    double variance = 0;
+  };
+  [[nodiscard]] Throws throws_of(std::uint64_t bins, std::uint64_t set) noexcept;
+
+  SetBits all_;
+  SetBits pieces_;
+  std::uint64_t bits_taken_ = 0;
+  Throws a_;
+  Throws b_;
+  Throws either_;
+  double covariance_ = 0;  // of a and b
+  // Of groups that are lines: the same few numbers come again and again.
+  static constexpr std::uint64_t kFewBins = 512;
+  std::uint64_t known_bins_ = 0;
+  std::array<Throws, kFewBins + 1> known_{};
+};
+
+}  // namespace bfstore::layout

@@ -1,0 +1,66 @@
+// What two filters need to have in common, so that one can be merged into the other, intersected or compared with it.
+// `Core` is Filter::Core.
+#pragma once
+
+#include <bfstore/compare.hpp>
+#include <bfstore/hashes.hpp>
+
+#include <string>
+
+#include "base/fail.hpp"
+#include "layout/fold.hpp"
+#include "store/session.hpp"
+
+namespace bfstore::store {
+
+template <class Core>
+std::string name_of(const Core& core, const char* otherwise) {
+  return core.session != nullptr ? core.session->file().file().path() : otherwise;
+}
+
+template <class Core>
+Differences differences(const Core& one, const Core& other) {
+  Differences found;
+  found.layout = one.shape.layout != other.shape.layout;
+  found.hash = one.shape.hash != other.shape.hash;
+  found.seed = one.shape.seed != other.shape.seed;
+  found.secret = !found.hash && one.secret.key() != other.secret.key();
+  found.num_probes = one.shape.num_probes != other.shape.num_probes;
+  found.num_bits = one.shape.num_bits != other.shape.num_bits;
+  return found;
+}
+
+// What keeps the keys of `from`, folded, from being found in `into`. Empty if nothing does.
+template <class Core>
+std::string misfit(const Core& from, const Core& into) {
+  std::string found;
+  const Differences differ = differences(from, into);
+  const auto both = [&](const char* what, const std::string& one, const std::string& other) {
+    found += std::string(what) + " " + one + " and " + other + ", ";
+  };
+  const auto numbers = [&](const char* what, std::uint64_t one, std::uint64_t other) {
+    both(what, std::to_string(one), std::to_string(other));
+  };
+  if (differ.layout) both("layout", layout_of(from.shape.layout)->name, layout_of(into.shape.layout)->name);
+  if (differ.hash) both("hash", hash_of(from.shape.hash)->name, hash_of(into.shape.hash)->name);
+  if (differ.secret) found += "secret key, ";
+  if (differ.seed) numbers("seed", from.shape.seed, into.shape.seed);
+  if (differ.num_probes) numbers("number of probes", from.shape.num_probes, into.shape.num_probes);
+  if (layout::times_larger(from.shape.num_bits, into.shape.num_bits) == 0)
+    numbers("number of bits", from.shape.num_bits, into.shape.num_bits);
+  return found.empty() ? found : found.substr(0, found.size() - 2);
+}
+
+// `from`, folded, has its keys' bits where `into` has them. The names are for filters that are in no file.
+template <class Core>
+Error check_fit(const Core& from, const char* from_name, const Core& into, const char* into_name) {
+  const std::string different = misfit(from, into);
+  if (different.empty()) return {};
+  return base::fail(Code::kMismatch, name_of(from, from_name) + " and " + name_of(into, into_name) + ": differ in " +
+                                         different +
+                                         ". Make filters that are to fit together like each other (bf create --like). "
+                                         "The larger number of bits has to be a multiple of the smaller one, and a "
+                                         "filter is folded onto a smaller one alone.");
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,215 @@
+// What the bits of two filters say of their sets of keys: the numbers of keys, and their intervals, are right in as
+// many pairs of filters as they say.
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+
+#include "layout/layout.hpp"
+#include "layout/overlap.hpp"
+#include "support/support.hpp"
+
+using namespace rooms;
+
+namespace {
+
+constexpr std::uint64_t kBits = 512 * 20;
+constexpr std::uint32_t kProbes = 6;
+
+// How full each of two filters is, and how much of the smaller set is in both.
+struct Pair {
+  double fill_a;
+  double fill_b;
+  double shared;
+};
+
+constexpr Pair kPairs[] = {{0.05, 0.05, 0.5}, {0.3, 0.3, 0.1},  {0.3, 0.3, 0.5}, {0.3, 0.3, 1},   {0.5, 0.1, 0.5},
+                           {0.2, 0.6, 0.9},   {0.5, 0.5, 0.05}, {0.5, 0.5, 0.5}, {0.7, 0.7, 0.6}, {0.8, 0.8, 0.9}};
+
+std::uint64_t keys_at(double fill) {
+  return static_cast<std::uint64_t>(-std::log1p(-fill) * static_cast<double>(kBits) / kProbes);
+}
+
+// Two bodies with random keys.
+class Bodies {
+ public:
+  explicit Bodies(const layout::Row& row) : row_(row), geometry_(row.geometry(kBits, kProbes)) {}
+
+  void fill(std::mt19937_64& random, std::uint64_t only_a, std::uint64_t only_b, std::uint64_t both) {
+    std::fill(a_.bytes().begin(), a_.bytes().end(), std::byte{0});
+    std::fill(b_.bytes().begin(), b_.bytes().end(), std::byte{0});
+    for (std::uint64_t i = 0; i < only_a + both; ++i) {
+      const std::uint64_t digest = random();
+      row_.scalar->add_alone.one(a_.words(), geometry_, digest);
+      if (i < both) row_.scalar->add_alone.one(b_.words(), geometry_, digest);
+    }
+    for (std::uint64_t i = 0; i < only_b; ++i) row_.scalar->add_alone.one(b_.words(), geometry_, random());
+  }
+
+  // In pieces of that many lines.
+  [[nodiscard]] Comparison compare(std::uint64_t lines = kBits / kLineBits) {
+    const auto overlap = std::make_unique<layout::Overlap>();
+    for (std::uint64_t word = 0; word < kBits / 64; word += lines * 8)
+      row_.take_both(*overlap, geometry_, a_.words() + word, b_.words() + word, lines * 8);
+    Comparison made;
+    made.set_bits_a = overlap->set().a;
+    made.set_bits_b = overlap->set().b;
+    overlap->estimate(kProbes, made);
+    return made;
+  }
+
+ private:
+  const layout::Row& row_;
+  layout::Geometry geometry_;
+  Buffer a_{kBits / 8};
+  Buffer b_{kBits / 8};
+};
+
+// How estimates of one number turned out.
+class Trial {
+ public:
+  void take(const Interval& found, double truth) {
+    ++rounds_;
+    sum_ += found.estimate - truth;
+    squares_ += (found.estimate - truth) * (found.estimate - truth);
+    inside_ += found.low <= truth && truth <= found.high ? 1 : 0;
+  }
+  [[nodiscard]] double inside() const { return inside_ / rounds_; }
+  [[nodiscard]] double bias() const { return sum_ / rounds_; }
+  // Of the mean of all rounds.
+  [[nodiscard]] double deviation() const { return std::sqrt(squares_ / rounds_ / rounds_); }
+  [[nodiscard]] double rounds() const { return rounds_; }
+
+ private:
+  double rounds_ = 0;
+  double sum_ = 0;
+  double squares_ = 0;
+  double inside_ = 0;
+};
+
+std::vector<Layout> layouts_with_sets() {
+  std::vector<Layout> found;
+  for (const Layout layout : every_layout()) {
+    if (layout::row_of(layout).take_both != nullptr) found.push_back(layout);
+  }
+  return found;
+}
+
+std::map<std::string, Trial> try_pair(Bodies& bodies, std::mt19937_64& random, const Pair& pair) {
+  const std::uint64_t in_a = keys_at(pair.fill_a);
+  const std::uint64_t in_b = keys_at(pair.fill_b);
+  const auto both = static_cast<std::uint64_t>(pair.shared * static_cast<double>(std::min(in_a, in_b)));
+  const auto either = static_cast<double>(in_a + in_b - both);
+  std::map<std::string, Trial> trials;
+  for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1000 / kKeyScale, 100); ++round) {
+    bodies.fill(random, in_a - both, in_b - both, both);
+    const Comparison made = bodies.compare();
+    trials["a"].take(made.keys_a, static_cast<double>(in_a));
+    trials["b"].take(made.keys_b, static_cast<double>(in_b));
+    trials["either"].take(made.keys_either, either);
+    trials["both"].take(made.keys_both, static_cast<double>(both));
+    trials["Jaccard"].take(made.jaccard, static_cast<double>(both) / either);
+  }
+  return trials;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "keys of each, of both and of either, and Jaccard: the intervals have them in 95 of 100 pairs, without bias") {
+  std::mt19937_64 random(20261123);
+  for (const Layout layout : layouts_with_sets()) {
+    CAPTURE(layout);
+    Bodies bodies(layout::row_of(layout));
+    std::map<std::string, double> inside;
+    for (const Pair& pair : kPairs) {
+      CAPTURE(pair.fill_a);
+      CAPTURE(pair.fill_b);
+      CAPTURE(pair.shared);
+      for (const auto& [name, trial] : try_pair(bodies, random, pair)) {
+        CAPTURE(name);
+        inside[name] += trial.inside() / static_cast<double>(std::size(kPairs));
+        const bool one_set = name == "Jaccard" && pair.shared == 1;  // the bits are equal, and the ratio is 1
+        const double missed = 4 * std::sqrt(0.95 * 0.05 / trial.rounds());
+        CHECK(trial.inside() > 0.95 - missed);
+        if (!one_set) CHECK(trial.inside() < 0.95 + missed + (pair.fill_a < 0.1 ? 0.02 : 0));  // few, whole keys
+        CHECK(std::abs(trial.bias()) < 4 * trial.deviation() + (name == "Jaccard" ? 1e-4 : 0.1));
+      }
+    }
+    for (const auto& [name, share] : inside) {
+      CAPTURE(name);
+      CHECK(share > 0.93);
+      CHECK(share < 0.97);
+    }
+  }
+}
+
+TEST_CASE("two sets with nothing in common cannot be told from that, and fifty in common of hundreds can") {
+  std::mt19937_64 random(20261124);
+  const std::uint64_t rounds = std::max<std::uint64_t>(400 / kKeyScale, 100);
+  for (const Layout layout : layouts_with_sets()) {
+    CAPTURE(layout);
+    Bodies bodies(layout::row_of(layout));
+    for (const auto& [both, least, most] :
+         {std::tuple(std::uint64_t{0}, 0.0, 0.02), std::tuple(std::uint64_t{50}, 0.98, 1.0)}) {
+      double told = 0;
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        bodies.fill(random, 700, 600, both);
+        const Comparison made = bodies.compare();
+        told += made.some_in_both ? 1 / static_cast<double>(rounds) : 0;
+        CHECK(made.keys_both.low >= 0);
+        CHECK(made.keys_both.estimate <= made.keys_both.high);
+        CHECK(made.keys_both.high <= made.keys_b.high + 1e-9);
+      }
+      CAPTURE(both);
+      CHECK(told >= least);
+      CHECK(told <= most);
+    }
+  }
+}
+
+TEST_CASE("pieces of any number of lines are the same, and bits after m are not counted") {
+  std::mt19937_64 random(1);
+  for (const Layout layout : layouts_with_sets()) {
+    CAPTURE(layout);
+    Bodies bodies(layout::row_of(layout));
+    bodies.fill(random, 300, 200, 100);
+    const Comparison whole = bodies.compare();
+    for (const std::uint64_t lines : {1U, 4U, 10U}) {
+      const Comparison made = bodies.compare(lines);
+      CHECK(made.set_bits_a == whole.set_bits_a);
+      CHECK(made.keys_both.estimate == doctest::Approx(whole.keys_both.estimate));
+      CHECK(made.keys_both.high == doctest::Approx(whole.keys_both.high));
+    }
+  }
+  const std::uint64_t ones = ~std::uint64_t{0};
+  layout::Overlap overlap;
+  const layout::Row& classic = layout::row_of(Layout::kClassic);
+  classic.take_both(overlap, classic.geometry(61, 3), &ones, &ones, 1);
+  CHECK(overlap.set().either == 61);
+}
+
+TEST_CASE("empty filters, equal ones and full ones have estimates and bounds that are true") {
+  std::mt19937_64 random(2);
+  for (const Layout layout : layouts_with_sets()) {
+    CAPTURE(layout);
+    Bodies bodies(layout::row_of(layout));
+    const Comparison empty = bodies.compare();
+    CHECK(empty.keys_either.high == 0);
+    CHECK(empty.jaccard.estimate == 1);
+    CHECK_FALSE(empty.some_in_both);
+    bodies.fill(random, 0, 0, 500);
+    const Comparison equal = bodies.compare();
+    CHECK(equal.jaccard.low == doctest::Approx(1));
+    CHECK(equal.keys_both.low == doctest::Approx(equal.keys_a.low));
+    CHECK(equal.keys_both.high == doctest::Approx(equal.keys_a.high));
+    CHECK(equal.some_in_both);
+    bodies.fill(random, 60000, 60000, 0);
+    const Comparison full = bodies.compare();
+    CHECK(std::isinf(full.keys_either.high));
+    CHECK(full.keys_both.low == 0);
+    CHECK(full.jaccard.low == 0);
+    CHECK(full.jaccard.high == 1);
+    CHECK_FALSE(full.some_in_both);
+  }
+}
