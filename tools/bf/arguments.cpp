@@ -451,7 +451,8 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
       "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
       "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
-      "--accept-loss it answers absent for keys that may have been lost.\n"
+      "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys that\n"
+      "were removed since, and remove none of them again.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
