@@ -144,8 +144,9 @@ constexpr std::uint64_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFla
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
 constexpr std::uint64_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
-                                         BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
-constexpr std::uint64_t kFlagsOfBuffer = BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
+                                         BFS_OPTION_FILE_ID | BFS_OPTION_FILLING | BFS_OPTION_TUTORIAL_SIZING;
+constexpr std::uint64_t kFlagsOfBuffer =
+    BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID | BFS_OPTION_TUTORIAL_SIZING;
 constexpr std::uint64_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
 constexpr std::uint64_t kFlagsOfSave =
     BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_FILLING;
@@ -160,15 +161,34 @@ struct FlagName {
 #define BFS_FLAG_NAME(name) \
   FlagName { name, #name }
 constexpr FlagName kFlagNames[] = {
-    BFS_FLAG_NAME(BFS_OPEN_READ),     BFS_FLAG_NAME(BFS_OPEN_WRITE),           BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
-    BFS_FLAG_NAME(BFS_OPEN_POPULATE), BFS_FLAG_NAME(BFS_OPEN_RANDOM),          BFS_FLAG_NAME(BFS_OPEN_COPY),
-    BFS_FLAG_NAME(BFS_OPEN_GUARD),    BFS_FLAG_NAME(BFS_OPEN_RECOVER),         BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
-    BFS_FLAG_NAME(BFS_OPEN_STRICT),   BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),  BFS_FLAG_NAME(BFS_OPEN_LIMIT),
-    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW), BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),        BFS_FLAG_NAME(BFS_OPEN_RANGE),
-    BFS_FLAG_NAME(BFS_OPEN_VERIFY),   BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE), BFS_FLAG_NAME(BFS_OPEN_BARE),
-    BFS_FLAG_NAME(BFS_OPTION_SEED),   BFS_FLAG_NAME(BFS_OPTION_REPLACE),       BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
-    BFS_FLAG_NAME(BFS_OPEN_FD),       BFS_FLAG_NAME(BFS_OPTION_FILE_ID),       BFS_FLAG_NAME(BFS_STATS_FILL),
-    BFS_FLAG_NAME(BFS_STATS_MEMORY),  BFS_FLAG_NAME(BFS_OPEN_FOLLOW),          BFS_FLAG_NAME(BFS_OPTION_FILLING),
+    BFS_FLAG_NAME(BFS_OPEN_READ),
+    BFS_FLAG_NAME(BFS_OPEN_WRITE),
+    BFS_FLAG_NAME(BFS_OPEN_EXCLUSIVE),
+    BFS_FLAG_NAME(BFS_OPEN_POPULATE),
+    BFS_FLAG_NAME(BFS_OPEN_RANDOM),
+    BFS_FLAG_NAME(BFS_OPEN_COPY),
+    BFS_FLAG_NAME(BFS_OPEN_GUARD),
+    BFS_FLAG_NAME(BFS_OPEN_RECOVER),
+    BFS_FLAG_NAME(BFS_OPEN_ACCEPT_LOSS),
+    BFS_FLAG_NAME(BFS_OPEN_STRICT),
+    BFS_FLAG_NAME(BFS_OPEN_ANY_FILESYSTEM),
+    BFS_FLAG_NAME(BFS_OPEN_LIMIT),
+    BFS_FLAG_NAME(BFS_OPEN_NOFOLLOW),
+    BFS_FLAG_NAME(BFS_OPEN_NO_WRITE),
+    BFS_FLAG_NAME(BFS_OPEN_RANGE),
+    BFS_FLAG_NAME(BFS_OPEN_VERIFY),
+    BFS_FLAG_NAME(BFS_OPEN_TOLERATE_DAMAGE),
+    BFS_FLAG_NAME(BFS_OPEN_BARE),
+    BFS_FLAG_NAME(BFS_OPTION_SEED),
+    BFS_FLAG_NAME(BFS_OPTION_REPLACE),
+    BFS_FLAG_NAME(BFS_OPTION_UNPUBLISHED),
+    BFS_FLAG_NAME(BFS_OPEN_FD),
+    BFS_FLAG_NAME(BFS_OPTION_FILE_ID),
+    BFS_FLAG_NAME(BFS_STATS_FILL),
+    BFS_FLAG_NAME(BFS_STATS_MEMORY),
+    BFS_FLAG_NAME(BFS_OPEN_FOLLOW),
+    BFS_FLAG_NAME(BFS_OPTION_FILLING),
+    BFS_FLAG_NAME(BFS_OPTION_TUTORIAL_SIZING),
 };
 #undef BFS_FLAG_NAME
 
@@ -211,6 +231,9 @@ Error check_options(const bfs_options& from, const char* function, std::uint64_t
   if (from.note == nullptr && from.note_bytes != 0) return invalid("bfs_options.note is null, but note_bytes is not 0");
   if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("bfs_options.note is longer than 1024 bytes");
   if (from.reserved != 0) return invalid("bfs_options: reserved is not 0");
+  if (from.num_seeds > bfstore::kMaxProbes) return invalid("bfs_options.num_seeds is above 64");
+  if ((from.seeds == nullptr) != (from.num_seeds == 0))
+    return invalid("bfs_options: one of seeds and num_seeds is given without the other");
   return {};
 }
 
@@ -231,6 +254,8 @@ Options options_of(const bfs_options& from) {
   if (from.mode != 0) options.mode = from.mode;
   if (from.like != nullptr) options.like = from.like;
   if (from.note != nullptr) options.note.assign(static_cast<const char*>(from.note), from.note_bytes);
+  if (from.num_seeds != 0) options.seeds.assign(from.seeds, from.seeds + from.num_seeds);
+  options.tutorial_sizing = set(BFS_OPTION_TUTORIAL_SIZING);
   options.replace = set(BFS_OPTION_REPLACE);
   options.unpublished = set(BFS_OPTION_UNPUBLISHED);
   options.filling = set(BFS_OPTION_FILLING);
@@ -785,7 +810,7 @@ int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {
 int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest) {
   if (filter == nullptr || null_keys(key, key_bytes) || out_digest == nullptr) return BFS_EINVAL;
   const auto digest = filter->filter.digest(key_of(key, key_bytes));
-  if (!digest) return BFS_EDIGESTONLY;
+  if (!digest) return static_cast<std::int32_t>(filter->filter.digest_keys(Keys::views({}), {}).raw());  // why not
   *out_digest = *digest;
   return BFS_OK;
 }

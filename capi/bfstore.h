@@ -102,6 +102,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_EKEY (-17)         /* the secret key is missing, is another one, or the filter has none */
 #define BFS_ESHUT (-18)        /* the handle was shut: it answers "maybe", and adds nothing */
 #define BFS_EMISMATCH (-19)    /* two filters differ in what must be equal: the message says in what */
+#define BFS_EKEYONLY (-20)     /* the file's hash gives no digests: it takes keys alone */
 #define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
@@ -137,12 +138,18 @@ typedef struct bfs_filter bfs_filter;
 /* --- Numbers ------------------------------------------------------------------------------------------------------ */
 
 /* Layouts and hashes.  Files store these numbers, which never change.  0 in bfs_options is the default. */
-#define BFS_LAYOUT_BLOCKED 1  /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
-#define BFS_LAYOUT_CLASSIC 2  /* k bits anywhere: the lowest false-positive rate, and k cache misses */
+#define BFS_LAYOUT_BLOCKED 1 /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
+#define BFS_LAYOUT_CLASSIC 2 /* k bits anywhere: the lowest false-positive rate, and k cache misses */
 #define BFS_LAYOUT_COUNTING 3 /* counters in one line of 64 bytes a key: bfs_remove, at about four times the size */
-#define BFS_HASH_XXH3 1       /* default: XXH3-64 with the file's seed */
-#define BFS_HASH_EXTERNAL 2   /* the caller passes digests of its own, well mixed hash */
-#define BFS_HASH_SIPHASH 3    /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
+#define BFS_HASH_XXH3 1      /* default: XXH3-64 with the file's seed */
+#define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
+#define BFS_HASH_SIPHASH 3   /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
+/* These have no digests (BFS_EKEYONLY).  They give the positions of a key's k bits, by MurmurHash3_x86_32 with k listed
+ * seeds, and only the classic layout, which is the default then, takes them: for the bits of other programs, such as
+ * those with Python's mmh3 and bitarray.  m is at most 2^32.  Such a filter is neither folded nor in the bare form, and
+ * anyone can choose keys that fill it: not for keys that strangers choose. */
+#define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
+#define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
@@ -205,6 +212,10 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_FILE_ID 0x8000000ull
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
  * copied.  Two filters that were built alike are then equal byte for byte, if they have equal seeds: see "Replicas". */
+
+#define BFS_OPTION_TUTORIAL_SIZING 0x10000000ull
+/* c b, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2).  Both
+ * are cut off, so the rate, which bfs_stats tells, is a little above fpr. */
 
 #define BFS_OPTION_FILLING 0x800000ull
 /* c, not with UNPUBLISHED, f and i.  An online build: the file has its name at once and takes adds from every writer,
@@ -295,8 +306,9 @@ typedef struct bfs_error {
  *   capacity and bits_per_key  m = capacity * bits_per_key (counting: a quarter), and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
  *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given
- *                              (otherwise capacity is where half the bits are set)
- *   like                       m, k, n, p, layout, hash and seed of another file: one digest serves both
+ *                              (otherwise capacity is where half the bits are set).  With seeds, k is their number,
+ *                              and need not be given
+ *   like                       m, k, n, p, layout, hash, seed and seeds of another file: one digest serves both
  *
  * With capacity alone, fpr is 0.01.  The rate of the blocked layout is that of Putze, Sanders & Singler, "Cache-,
  * Hash- and Space-Efficient Bloom Filters" (WEA 2007): the mean over the Poisson load of a line.  A rate below its
@@ -324,11 +336,11 @@ typedef struct bfs_options {
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
   uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; otherwise zeros; see "Replicas" */
+  const uint32_t* seeds;       /* of BFS_HASH_MURMUR3*, one for each of the k bits; NULL: 0, 1, .. k - 1 */
+  uint64_t num_seeds;          /* k, or 0: no seeds are given */
 } bfs_options;
-#define BFS_OPTIONS_INIT                                                                \
-  {                                                                                     \
-    sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
-  }
+#define BFS_OPTIONS_INIT \
+  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0 }
 
 /* How to open a file or a buffer.  Zero means "not given". */
 typedef struct bfs_open_options {
@@ -398,8 +410,8 @@ typedef struct bfs_statistics {
 /* In which of the values that decide where the bits of a key are two filters differ (bfs_comparison.differs). */
 #define BFS_DIFFERS_LAYOUT 0x1u
 #define BFS_DIFFERS_HASH 0x2u
-#define BFS_DIFFERS_SEED 0x4u
-#define BFS_DIFFERS_KEY 0x8u /* the secret of BFS_HASH_SIPHASH */
+#define BFS_DIFFERS_SEED 0x4u /* or the list of seeds */
+#define BFS_DIFFERS_KEY 0x8u  /* the secret of BFS_HASH_SIPHASH */
 #define BFS_DIFFERS_NUM_PROBES 0x10u
 #define BFS_DIFFERS_NUM_BITS 0x20u
 
@@ -723,7 +735,7 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, c
 /* Writes the same into the caller's memory, at any address, as an embedded filter, or with BFS_OPEN_BARE in the bare
  * form.  *out_bytes is how many bytes that takes; if `buffer` is NULL, that is all; otherwise out_bytes may be NULL.
  * Embedded filters have no marks: where they matter, call bfs_list_marks before this, and keep them with the bytes.  In
- * the bare form a note, a seed, a secret and an m that is not a multiple of 64 are BFS_EINVAL; n and p are lost.
+ * the bare form a note, a seed, seeds, a secret and an m that is no multiple of 64 are BFS_EINVAL; n and p are lost.
  * BFS_EINVAL too if the buffer is too short, or the one that the filter is in.  On an error no whole filter was
  * written.
  * A handle of BFS_OPEN_FOLLOW may need another number of bytes in each call: take the one of this call.
@@ -751,10 +763,10 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * equal bit for bit to one filter of all keys.  Of the counting layout: the sums of their counters, at most 15.  A
  * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Other
  * threads and processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call
- * (with BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret, and k. The m of `from`
- * is that of `into`, or a multiple of it: then `from` is folded while it is read.  No mark is taken over, and nothing
- * is durable before the next sync or close of `into`.  The count of keys grows by an estimate of the new ones.  After
- * an error some keys of `from` may be in `into`, which does no harm: call again.
+ * (with BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m
+ * of `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
+ * No mark is taken over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an
+ * estimate of the new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
  * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
  * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
@@ -822,7 +834,8 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range
  * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
- * Codes: EINVAL, EREADONLY, EDIGESTONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT. */
+ * Codes: EINVAL, EREADONLY, EDIGESTONLY, EKEYONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL,
+ * EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
@@ -853,18 +866,18 @@ BFS_API int32_t bfs_count_digest(const bfs_filter* filter, uint64_t digest);
 /* Returns 0 if the key was certainly never added (or was removed), 1 if it may have been, or the file is in doubt
  * (bfs_health).  Only 0 is a no.
  * Waits for nothing but the disk.
- * Codes: EINVAL, EDIGESTONLY. */
+ * Codes: EINVAL, EDIGESTONLY (a key), EKEYONLY (a digest). */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 
 /* The key's digest in this file.  Files with equal hash and seed (or secret) have equal digests.
- * Codes: EINVAL, EDIGESTONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
 BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, uint64_t* out_digest);
 
 /* --- Many keys ---------------------------------------------------------------------------------------------------- */
 
-/* Adds keys.  Returns how many were certainly new.  EINVAL and EDIGESTONLY: nothing was added.  With any other code
- * some of the keys may have been added, and none counts as added.
+/* Adds keys.  Returns how many were certainly new.  EINVAL, EDIGESTONLY and EKEYONLY: nothing was added.  With any
+ * other code some of the keys may have been added, and none counts as added.
  * Codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
 
@@ -876,18 +889,18 @@ BFS_API BFS_CHECK int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* ke
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
  * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can).
- * Codes: EINVAL, EDIGESTONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* A selection vector: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
  * present, ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; what
  * follows the last one is undefined.  At most 2^32 keys.
- * Codes: EINVAL, EDIGESTONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
 BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t* indices);
 
 /* digests[i] = the digest of key i in this file (bfs_digest), 0 for a null.  Returns keys->count.  Below 0 nothing is
  * written.
- * Codes: EINVAL, EDIGESTONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
 BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests);
 
 /* bfs_add_keys of digests in an array.  Codes: as bfs_add_keys. */

@@ -10,6 +10,7 @@ using bfstore::Code;
 static_assert(static_cast<std::int32_t>(Code::kKey) == BFS_EKEY);
 static_assert(static_cast<std::int32_t>(Code::kShut) == BFS_ESHUT);
 static_assert(static_cast<std::int32_t>(Code::kMismatch) == BFS_EMISMATCH);
+static_assert(static_cast<std::int32_t>(Code::kKeyOnly) == BFS_EKEYONLY);
 static_assert(static_cast<std::int32_t>(Code::kDamaged) == BFS_EDAMAGED);
 static_assert(static_cast<std::int32_t>(Code::kFilling) == BFS_EFILLING);
 static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
@@ -19,6 +20,8 @@ static_assert(static_cast<int>(bfstore::Layout::kCounting) == BFS_LAYOUT_COUNTIN
 static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
 static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
 static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
+static_assert(static_cast<int>(bfstore::Hash::kMurmur3) == BFS_HASH_MURMUR3);
+static_assert(static_cast<int>(bfstore::Hash::kMurmur3Unsigned) == BFS_HASH_MURMUR3_UNSIGNED);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
@@ -54,7 +57,9 @@ static_assert(offsetof(bfs_options, key_bytes) == 112);
 static_assert(offsetof(bfs_options, lock_timeout_ms) == 120);
 static_assert(offsetof(bfs_options, writeback_check_ms) == 124);
 static_assert(offsetof(bfs_options, file_id) == 128);
-static_assert(sizeof(bfs_options) == 144);
+static_assert(offsetof(bfs_options, seeds) == 144);
+static_assert(offsetof(bfs_options, num_seeds) == 152);
+static_assert(sizeof(bfs_options) == 160);
 
 static_assert(offsetof(bfs_open_options, struct_bytes) == 0);
 static_assert(offsetof(bfs_open_options, fd) == 4);

@@ -14,7 +14,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev)
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
-test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash binutils
+test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-xxhash python3-bitarray python3-venv binutils
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3)
 # What the benchmark can do without.
@@ -90,6 +90,16 @@ install_packages() {
     return 1
   fi
   rm -f "$log"
+}
+
+# Python packages that Debian lacks, whose bits bfstore's filters hold: into a folder that tests/bf/meson.build names.
+# Fetched once. Without them the tests that compare with them are skipped.
+fetch_python_packages() {
+  local venv=$root/build-deps/tests-venv
+  [[ -f $venv/complete ]] && return 0
+  [[ -x $venv/bin/pip ]] || /usr/bin/python3 -m venv "$venv" || return 1
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --target "$venv/packages" mmh3 || return 1
+  touch "$venv/complete"
 }
 
 # --- Building ---------------------------------------------------------------------------------------------------------

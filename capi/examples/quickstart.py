@@ -22,7 +22,8 @@ class Options(ctypes.Structure):
                 ("hash", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("seed", ctypes.c_uint64),
                 ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64),
                 ("key", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("lock_timeout_ms", ctypes.c_uint32),
-                ("writeback_check_ms", ctypes.c_uint32), ("file_id", ctypes.c_uint8 * 16)]
+                ("writeback_check_ms", ctypes.c_uint32), ("file_id", ctypes.c_uint8 * 16),
+                ("seeds", ctypes.c_void_p), ("num_seeds", ctypes.c_uint64)]
 
 
 class Error(ctypes.Structure):

@@ -37,6 +37,7 @@ enum class Code : std::int32_t {
   kKey = -17,          // the secret key is missing, is another one, or the filter has none
   kShut = -18,         // the handle was shut: it answers "maybe", and adds nothing
   kMismatch = -19,     // two filters differ in what must be equal; the message says in what
+  kKeyOnly = -20,      // the file's hash gives no digests: it takes keys alone
 
   // The file is good; its state forbids this.
   kUnclean = -100,     // dirty when the machine went down, or copied while in use

@@ -179,10 +179,12 @@ class Filter {
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
   // The same as a number, which the C ABI returns as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
+  // (Of a hash that gives positions, every digest is maybe.)
   [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;
 
   // The key's digest in this file. Files with equal hash and seed (or secret key) have equal digests. Empty for
-  // Hash::kExternal. For Hash::kSipHash it is as secret as the key: it shows where the bits are.
+  // Hash::kExternal, and for a hash that gives positions. For Hash::kSipHash it is as secret as the key: it shows where
+  // the bits are.
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
@@ -264,6 +266,9 @@ class Filter {
   // Of a handle that follows its path, here and below: of the file that it is on now.
   [[nodiscard]] Shape shape() const noexcept;
 
+  // Options::seeds, of a hash that takes them.
+  [[nodiscard]] std::vector<std::uint32_t> seeds() const;
+
   // Options::note, empty in the bare form.
   [[nodiscard]] std::string note() const;
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
@@ -294,6 +299,8 @@ class Filter {
   explicit Filter(std::unique_ptr<Core> core) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
+  template <class Answer>
+  Count answer_placed(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
   Count answer_all(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>

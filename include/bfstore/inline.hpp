@@ -10,7 +10,7 @@
 //
 // A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, if the caller
 // inlines that, too. A filter with Hash::kExternal takes the caller's own digests, and one with Hash::kSipHash only
-// Filter::digest(key).
+// Filter::digest(key). Where a hash gives positions, there are no digests, and every digest is "maybe".
 //
 // A lookup in a filter of another layout than blocked is a call of the kernel that was chosen when it was opened.
 //

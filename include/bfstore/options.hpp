@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bfstore {
 
@@ -22,6 +23,11 @@ enum class Hash : std::uint16_t {
   kXxh3 = 1,      // XXH3-64 with the file's seed
   kExternal = 2,  // the caller passes digests of its own, well mixed hash, and never keys
   kSipHash = 3,   // SipHash-2-4 under a SecretKey: for keys that strangers choose
+  // These give the positions of k bits in the classic layout, and no digest (kKeyOnly): MurmurHash3_x86_32 with k
+  // listed seeds, for the bits of other programs. m is at most 2^32. Anyone can choose keys for them: not for keys that
+  // strangers choose.
+  kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
+  kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
 };
 
 // The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
@@ -131,13 +137,15 @@ struct OpenOptions {
 // Exactly one of these pairs gives the size of a filter (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
-//   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k
+//   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k (for hashes
+//                               with listed seeds, a buffer has room for 64 of them)
 //   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
-//                               half of the bits are set)
+//                               half of the bits are set). With seeds, k is their number, and need not be given
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs
 //                               the file's key, if it has one, which becomes the new file's, too
-// With capacity alone, fpr is 0.01. A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic
-// layout.
+// With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
+// m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. A rate below
+// the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
 // In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for
@@ -148,11 +156,15 @@ struct Options {
   std::uint32_t num_probes = 0;  // k: 1..64
   std::string like;              // path of the file whose shape is copied; it need not be clean
 
-  std::optional<Layout> layout;       // blocked if not given
+  // Blocked if not given, and classic for a hash that gives positions.
+  std::optional<Layout> layout;
   std::optional<Hash> hash;           // XXH3-64 if not given
   std::optional<std::uint64_t> seed;  // for Hash::kXxh3 only; random if not given
   std::optional<SecretKey> key{};     // for Hash::kSipHash, which needs one; never stored (OpenOptions)
-  std::string note;                   // the owner's own words, any bytes, at most kMaxNoteBytes
+  // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
+  std::vector<std::uint32_t> seeds{};
+  bool tutorial_sizing = false;
+  std::string note;  // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all
   // zeros. To the library, two filters with equal ids are one filter and a copy of it that cp made, so that one must

@@ -45,6 +45,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kKey, "BFS_EKEY", "the secret key is missing, is not the filter's own, or the filter has none"},
     CodeRow{Code::kShut, "BFS_ESHUT", "the handle was shut; open the path again", EBADF},
     CodeRow{Code::kMismatch, "BFS_EMISMATCH", "the filters differ in layout, hash, seed, probes or bits", EINVAL},
+    CodeRow{Code::kKeyOnly, "BFS_EKEYONLY", "the filter's hash gives no digests: it takes keys alone"},
     CodeRow{Code::kFault, "BFS_EFAULT",
             "a page of the file could not be read, or the file was truncated; every answer is maybe", EIO},
     CodeRow{Code::kSealed, "BFS_ESEALED", "the file is sealed: it is never written to again", EROFS},

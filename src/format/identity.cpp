@@ -22,6 +22,13 @@ std::uint64_t checksum_of(Bytes record) noexcept {
   return hash::xxh3(record.data(), record.size() - kChecksumBytes, 0);
 }
 
+std::uint64_t canary_of(std::uint64_t seed, Hash hash, std::uint64_t num_bits, std::uint32_t num_probes,
+                        const Parameters& parameters) noexcept {
+  hash::Placing placing{num_bits, num_probes};
+  if (parameters.seeds) placing.seeds = *parameters.seeds;
+  return hash::canary(hash, seed, placing);
+}
+
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // What the record says before its parameter records. `bytes` reaches at least that far.
@@ -76,6 +83,8 @@ class Checker {
     check_body();
     if (whole_) check_records();
     if (whole_) check_seal();
+    if (id_.seeds && id_.seeds->size() != id_.num_probes)
+      broken(Code::kRecord, "the seeds are not one for each of k probes. Use a copy or rebuild it.");
     check_canary();
     return {std::move(id_), std::move(problems_)};
   }
@@ -85,6 +94,7 @@ class Checker {
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
   bool keyed() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
+  bool gives_positions() const noexcept { return hash_ != nullptr && hash_->info.gives_positions; }
 
   [[nodiscard]] bool has_magic() const noexcept {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
@@ -173,8 +183,12 @@ class Checker {
       broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + ". Use a later bfstore.");
     hash_ = hash::find(id_.hash);
     if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + ". Use a later bfstore.");
-    if (keyed() && id_.seed != 0)
+    if ((keyed() || gives_positions()) && id_.seed != 0)
       broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown. Use a later bfstore.");
+    if (gives_positions() && row_ != nullptr && !layout::takes_positions(*row_)) {
+      broken(Code::kHash, std::string(hash_->info.name) + " gives positions, which the layout " + row_->info.name +
+                              " does not take. Use a later bfstore.");
+    }
   }
 
   void check_numbers() {
@@ -184,7 +198,11 @@ class Checker {
     const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
     const std::uint64_t most = row_ != nullptr ? layout::most_bits(*row_) : kMaxBits;
     good_bits_ = id_.num_bits >= 1 && id_.num_bits <= most && id_.num_bits % unit == 0;
-    if (!good_bits_) {
+    if (good_bits_ && hash_ != nullptr && id_.num_bits > hash_->most_bits) {
+      good_bits_ = false;
+      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and " + hash_->info.name +
+                              " reaches no more than " + std::to_string(hash_->most_bits) + " bits");
+    } else if (!good_bits_) {
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +
                               std::to_string(std::countr_zero(most)) +
                               (unit > 1 ? " in blocks of " + std::to_string(unit) : ""));
@@ -266,7 +284,8 @@ class Checker {
   bool found(const RecordRow& row) const noexcept { return std::count(found_.begin(), found_.end(), &row) != 0; }
 
   bool fits(const RecordRow& row, bool critical, Bytes value) const noexcept {
-    if (value.size() < row.least_bytes || value.size() > row.most_bytes) return false;
+    if (value.size() < row.least_bytes || value.size() > row.most_bytes || value.size() % row.unit_bytes != 0)
+      return false;
     if (critical != row.critical || (found(row) && !row.repeats)) return false;
     return !minor_known() || all_zero(value.subspan(row.reserved.offset, row.reserved.bytes));
   }
@@ -293,7 +312,11 @@ class Checker {
   }
 
   void check_canary() {
-    if (hash_ != nullptr && id_.canary != hash::canary(hash_->info.hash, id_.seed)) {
+    if (hash_ == nullptr) return;
+    const bool placeable = good_bits_ && id_.num_probes <= kMaxProbes &&
+                           (!hash_->info.takes_seeds || (id_.seeds && id_.seeds->size() == id_.num_probes));
+    if (gives_positions() && !placeable) return;
+    if (id_.canary != canary_of(id_.seed, hash_->info.hash, id_.num_bits, id_.num_probes, id_)) {
       broken(Code::kCanary,
              "this library's hash function differs from that of the library that made the file. Use that library, or "
              "rebuild the file.");
@@ -349,7 +372,8 @@ std::vector<std::byte> encode_identity(const Identity& identity) {
   put(record, kBodyOffsetField, identity.body_offset);
   put(record, kBodyBytesField, identity.body_bytes);
   std::memcpy(record.data() + kFileIdField.offset, identity.file_id.data(), identity.file_id.size());
-  put(record, kCanaryField, hash::canary(identity.shape.hash, identity.shape.seed));
+  const Shape& shape = identity.shape;
+  put(record, kCanaryField, canary_of(shape.seed, shape.hash, shape.num_bits, shape.num_probes, identity));
   put(record, kRoCompatField, identity.seal ? kRoSealed : 0);
   const std::size_t records_bytes = put_records(std::span(record).subspan(kRecordsOffset), identity);
   put(record, kRecordsBytesField, static_cast<std::uint32_t>(records_bytes));

@@ -47,6 +47,31 @@ std::optional<Value> encode_key_check(const Parameters& from) {
   return value;
 }
 
+// --- seeds -----------------------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kSeedBytes = 4;
+
+constexpr const char* kSeedsRefused =
+    "a list of seeds is repeated, not 4 to 256 bytes long in steps of 4, not marked critical, or of another hash";
+
+bool has_seeds(const ReportedIdentity& identity) noexcept {
+  const hash::Row* const row = hash::find(identity.hash);
+  return row != nullptr && row->info.takes_seeds;
+}
+
+void decode_seeds(Bytes value, Parameters& into) {
+  into.seeds.emplace();
+  for (std::size_t at = 0; at < value.size(); at += kSeedBytes)
+    into.seeds->push_back(base::load<std::uint32_t>(value.data() + at));
+}
+
+std::optional<Value> encode_seeds(const Parameters& from) {
+  if (!from.seeds) return std::nullopt;
+  Value value(from.seeds->size() * kSeedBytes);
+  for (std::size_t i = 0; i < from.seeds->size(); ++i) base::store(value.data() + i * kSeedBytes, (*from.seeds)[i]);
+  return value;
+}
+
 // --- seal ------------------------------------------------------------------------------------------------------------
 
 bool is_sealed(const ReportedIdentity& identity) noexcept { return (identity.ro_compat & kRoSealed) != 0; }
@@ -110,6 +135,25 @@ const RecordRow kKeyCheckRow{
     .missing = "the hash is siphash, and the key check is missing. Rebuild it.",
     .decode = decode_key_check,
     .encode = encode_key_check,
+};
+
+const RecordRow kSeedsRow{
+    .type = kRecordSeeds,
+    .name = "seeds",
+    .critical = true,
+    .repeats = false,
+    .least_bytes = kSeedBytes,
+    .most_bytes = kMaxProbes * kSeedBytes,
+    .unit_bytes = kSeedBytes,
+    .reserved = {},
+    .in_file = true,
+    .in_embedded = true,
+    .expected = has_seeds,
+    .malformed = kSeedsRefused,
+    .unexpected = kSeedsRefused,
+    .missing = "the hash takes a list of seeds, and the list is missing. Rebuild it.",
+    .decode = decode_seeds,
+    .encode = encode_seeds,
 };
 
 const RecordRow kSealRow{

@@ -28,6 +28,7 @@ inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
 inline constexpr std::uint16_t kRecordNote = 1;
 inline constexpr std::uint16_t kRecordKeyCheck = 2;
 inline constexpr std::uint16_t kRecordSeal = 3;
+inline constexpr std::uint16_t kRecordSeeds = 5;
 
 // The fields of a key check's value.
 inline constexpr Field kKeyCheckSaltField{"salt", 0, 8};
@@ -53,8 +54,9 @@ struct RecordRow {
   bool repeats;               // the record may occur more than once; no version writes it so
   std::uint32_t least_bytes;  // of the value
   std::uint32_t most_bytes;
-  Field reserved;  // of the value
-  bool in_file;    // the forms that may have it
+  std::uint32_t unit_bytes = 1;  // the value's length is a multiple of this
+  Field reserved;                // of the value
+  bool in_file;                  // the forms that may have it
   bool in_embedded;
   // The record must be there if this is true, and must not be if it is false. nullptr: either is good.
   bool (*expected)(const ReportedIdentity& identity) noexcept;
@@ -74,6 +76,7 @@ struct RecordRow {
 extern const RecordRow kNoteRow;
 extern const RecordRow kKeyCheckRow;
 extern const RecordRow kSealRow;
+extern const RecordRow kSeedsRow;
 
 // nullptr if this version does not know the record.
 const RecordRow* find_record(std::uint16_t type) noexcept;

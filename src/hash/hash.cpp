@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "hash/murmur3.hpp"
+#include "hash/placer.hpp"
 #include "hash/siphash.hpp"
 
 namespace bfstore::hash {
@@ -16,11 +18,38 @@ std::uint64_t siphash_for_all(const void* data, std::size_t bytes, std::uint64_t
   return siphash(data, bytes, counting);
 }
 
+// As Python's %: the remainder has the sign of the divisor.
+std::uint64_t floored_remainder(std::int64_t number, std::uint64_t divisor) noexcept {
+  const std::int64_t rest = number % static_cast<std::int64_t>(divisor);
+  return static_cast<std::uint64_t>(rest) + (rest < 0 ? divisor : 0);
+}
+
+void place_murmur3(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
+  for (std::uint32_t i = 0; i < placing.num_probes; ++i) {
+    const auto hash = static_cast<std::int32_t>(murmur3_x86_32(key, placing.seeds[i]));
+    positions[i] = floored_remainder(hash, placing.num_bits);
+  }
+}
+
+void place_murmur3_unsigned(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
+  for (std::uint32_t i = 0; i < placing.num_probes; ++i)
+    positions[i] = murmur3_x86_32(key, placing.seeds[i]) % placing.num_bits;
+}
+
+constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
+  return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
+}
+
+// A hash of 32 bits reaches no more positions.
+constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
+
 // In the order of their numbers.
 constexpr std::array kRows{
     Row{{Hash::kXxh3, "xxh3", true, true, false, true}, xxh3},
     Row{{Hash::kExternal, "external", false, false, false, true}, nullptr},
     Row{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all},
+    Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, place_murmur3, kMost32},
+    Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, place_murmur3_unsigned, kMost32},
 };
 
 }  // namespace
@@ -34,14 +63,22 @@ const Row* find(std::uint16_t number) noexcept {
 
 const Row& row_of(Hash hash) noexcept { return *find(static_cast<std::uint16_t>(hash)); }
 
-std::uint64_t canary(Hash hash, std::uint64_t seed) noexcept {
+std::uint64_t canary(Hash hash, std::uint64_t seed, const Placing& placing) noexcept {
   const Row& row = row_of(hash);
-  if (row.known_digest == nullptr) return 0;
+  if (!row.info.takes_keys) return 0;
   constexpr std::array<std::size_t, 7> kLengths{0, 3, 8, 16, 100, 240, 1000};
   std::array<unsigned char, 1000> key{};
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<unsigned char>(i % 251);
   std::uint64_t fold = 0;
-  for (const std::size_t length : kLengths) fold = std::rotl(fold, 9) ^ row.known_digest(key.data(), length, seed);
+  const auto take = [&fold](std::uint64_t number) { fold = std::rotl(fold, 9) ^ number; };
+  for (const std::size_t length : kLengths) {
+    if (row.place == nullptr) {
+      take(row.known_digest(key.data(), length, seed));
+    } else {
+      const Positions positions({reinterpret_cast<const char*>(key.data()), length}, row, placing);
+      for (const std::uint64_t position : positions.all()) take(position);
+    }
+  }
   return fold;
 }
 

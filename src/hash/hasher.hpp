@@ -30,14 +30,15 @@ struct SipHash {
   return hash == Hash::kXxh3 && key.size() <= 16;
 }
 
-// Returns what `use` makes of the hasher, or `otherwise` if the hash takes no keys. XXH3, which nearly every filter
-// uses, has a branch of its own, which the CPU always predicts.
-template <class Outcome, class Use>
-Outcome visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Outcome otherwise, Use use) noexcept {
+// Returns what `use` makes of the hasher, or what `otherwise` returns if the hash gives no digests of keys. XXH3, which
+// nearly every filter uses, has a branch of its own, which the CPU always predicts.
+template <class Otherwise, class Use>
+auto visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Otherwise otherwise, Use use) noexcept
+    -> decltype(otherwise()) {
   if (hash == Hash::kXxh3) [[likely]]
     return use(Xxh3{seed});
   if (hash == Hash::kSipHash) return use(SipHash{secret});
-  return otherwise;
+  return otherwise();
 }
 
 }  // namespace bfstore::hash

@@ -14,7 +14,24 @@ namespace {
 using Kernel = Scalar<Classic>;
 #include "layout/functions.inc"
 
-constexpr Functions kScalar = functions("scalar");
+bool contains_positions(const std::uint64_t* words, ByPosition::Positions positions) noexcept {
+  return std::all_of(positions.begin(), positions.end(), [words](std::uint64_t bit) { return test_bit(words, bit); });
+}
+
+// Tests first, as add() does.
+template <class How>
+bool add_positions(std::uint64_t* words, ByPosition::Positions positions) noexcept {
+  if (contains_positions(words, positions)) return false;
+  for (const std::uint64_t bit : positions) How::set_bit(words, bit);
+  return true;
+}
+
+constexpr Functions with_positions(Functions functions) noexcept {
+  functions.by_position = {contains_positions, add_positions<Shared>, add_positions<Alone>};
+  return functions;
+}
+
+constexpr Functions kScalar = with_positions(functions("scalar"));
 
 Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
   return {num_bits, num_bits, num_probes};

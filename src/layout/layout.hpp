@@ -74,13 +74,22 @@ struct Unaligned {
               std::size_t count) noexcept = nullptr;
 };
 
+// For hashes that give the positions of a key's bits instead of a digest. True of an add: a bit was missing.
+struct ByPosition {
+  using Positions = std::span<const std::uint64_t>;
+  bool (*contains)(const std::uint64_t* words, Positions positions) noexcept = nullptr;
+  bool (*add)(std::uint64_t* words, Positions positions) noexcept = nullptr;
+  bool (*add_alone)(std::uint64_t* words, Positions positions) noexcept = nullptr;
+};
+
 struct Functions {
   const char* isa;
   Lookups contains;
-  Changes add;            // concurrently with other writers; nullptr where the layout cannot
-  Changes add_alone;      // as the only writer; nullptr where the layout cannot
-  Unaligned unaligned{};  // nullptr where the layout has no bare form
-  Counts counts{};        // nullptr where the layout removes no keys
+  Changes add;               // concurrently with other writers; nullptr where the layout cannot
+  Changes add_alone;         // as the only writer; nullptr where the layout cannot
+  Unaligned unaligned{};     // nullptr where the layout has no bare form
+  Counts counts{};           // nullptr where the layout removes no keys
+  ByPosition by_position{};  // nullptr where the layout takes digests alone
 };
 
 class Overlap;  // overlap.hpp
@@ -148,6 +157,9 @@ const Row* find(std::uint16_t number) noexcept;
 
 // The number was found before.
 const Row& row_of(Layout layout) noexcept;
+
+// Whether a hash that gives positions can be that of a filter with this layout.
+inline bool takes_positions(const Row& row) noexcept { return row.scalar->by_position.contains != nullptr; }
 
 // Bytes of the body that holds m bits.
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept;

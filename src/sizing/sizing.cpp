@@ -247,6 +247,19 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   return size_of_bits(row, options, options.capacity, bits_in(row, bytes), 0);
 }
 
+// What most tutorials compute, in their order: both numbers are cut off.
+Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
+  const auto keys = static_cast<double>(options.capacity);
+  const double bits = std::trunc(-(keys * std::log(options.fpr)) / std::pow(std::log(2.0), 2));
+  const double probes = std::trunc(bits / keys * std::log(2.0));
+  if (bits >= 1 && bits <= static_cast<double>(kMaxBits) && probes >= 1 && probes <= kMaxProbes) {
+    return size_of_bits(row, options, options.capacity, static_cast<std::uint64_t>(bits),
+                        static_cast<std::uint32_t>(probes));
+  }
+  return base::fail(Code::kSizing, "the tutorials' sizing gives " + number(bits) + " bits and " + number(probes) +
+                                       " probes, which no filter can have. Leave it out.");
+}
+
 // If no capacity is given, it is where half of the bits are set: there k is the best for m and n.
 Result<Size> solve_for_shape(const Row& row, const Options& options) {
   const double half_full = static_cast<double>(options.num_bits) * std::log(2.0) / options.num_probes;
@@ -285,6 +298,8 @@ Error check_ranges(const Row& row, const Options& options) {
         "the size was given in two ways. Give a false-positive rate, or bits per key, or max_bytes, or num_bits with "
         "num_probes.");
   }
+  if (options.tutorial_sizing && (options.capacity == 0 || options.fpr == 0))
+    return out_of_range("the tutorials' sizing is for a capacity and a false-positive rate. Give both.");
   return {};
 }
 
@@ -314,6 +329,7 @@ std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t nu
 
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
   if (Error error = check_ranges(row, options); !error.ok()) return error;
+  if (options.tutorial_sizing) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {
     return out_of_range("no size was given. Give a capacity, or num_bits and num_probes, or a file to be like.");

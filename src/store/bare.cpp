@@ -63,15 +63,17 @@ void add_all(std::byte* body, const Geometry& geometry, const Unaligned& functio
   if constexpr (std::is_same_v<Form, Keys::Digests>) {
     functions.add(body, geometry, keys.digests.data(), keys.size());
   } else {
-    hash::visit(hash, 0, kNoSecret, 0, [&](const auto& hasher) {
-      std::array<std::uint64_t, 64> digests;
-      for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
-        const std::size_t size = std::min(digests.size(), keys.size() - first);
-        for (std::size_t i = 0; i < size; ++i) digests[i] = hasher(keys[first + i]);
-        functions.add(body, geometry, digests.data(), size);
-      }
-      return 0;
-    });
+    hash::visit(
+        hash, 0, kNoSecret, [] { return 0; },
+        [&](const auto& hasher) {
+          std::array<std::uint64_t, 64> digests;
+          for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
+            const std::size_t size = std::min(digests.size(), keys.size() - first);
+            for (std::size_t i = 0; i < size; ++i) digests[i] = hasher(keys[first + i]);
+            functions.add(body, geometry, digests.data(), size);
+          }
+          return 0;
+        });
   }
 }
 
@@ -94,7 +96,8 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 // Flattened: calls within this file, and of the few parts of XXH3 that short keys need, would be a third of the time.
 [[gnu::flatten]] bool contains(std::span<const std::byte> filter, std::string_view key) noexcept {
   return may_contain(filter, [key](Hash hash, auto ask) {
-    return hash::visit(hash, 0, kNoSecret, true, [&](const auto& hasher) { return ask(hasher(key)); });
+    return hash::visit(
+        hash, 0, kNoSecret, [] { return true; }, [&](const auto& hasher) { return ask(hasher(key)); });
   });
 }
 

@@ -96,8 +96,7 @@ Error compare_sets(const Core& a, const Core& b, Comparison& made) {
 
 template <class Core>
 bool fold_onto_each_other(const Core& a, const Core& b) {
-  return layout::times_larger(a.shape.num_bits, b.shape.num_bits) != 0 ||
-         layout::times_larger(b.shape.num_bits, a.shape.num_bits) != 0;
+  return store::times_folded(a, b) != 0 || store::times_folded(b, a) != 0;
 }
 
 }  // namespace

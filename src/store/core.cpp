@@ -12,6 +12,7 @@
 #include "format/sections.hpp"
 #include "hash/hasher.hpp"
 #include "store/follower.hpp"
+#include "store/placed.hpp"
 
 namespace bfstore {
 namespace {
@@ -56,6 +57,7 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
   if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
   born = file.born();
+  place_as(identity);
   session = std::move(file_session);
   look_at_lock();
 }
@@ -68,6 +70,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
       functions(best),
       words(body),
       shape(body_shape),
+      gives_positions(hash::row_of(body_shape.hash).info.gives_positions),
       body_bytes(body_length),
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
@@ -76,6 +79,12 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
   const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
   target = {body, geometry, none, functions.contains.one_for(geometry), row.inlined};
   add_sentinel = none;
+  if (gives_positions) {
+    target.inlined = false;
+    target.ask = [](const layout::Target&, std::uint64_t) noexcept {
+      return static_cast<std::int32_t>(Code::kKeyOnly);
+    };
+  }
 }
 
 Filter::Core::Core(const layout::Functions& best, std::byte* start, const store::Embedded& embedded, Adding how)
@@ -87,6 +96,18 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
                      store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
   add_sentinel = target.sentinel;
   own_identity = embedded.identity;
+  place_as(embedded.identity);
+}
+
+void Filter::Core::place_as(const format::Identity& identity) {
+  if (!gives_positions) return;
+  const Shape& its = identity.shape;
+  placer.emplace(its.hash, its.num_bits, its.num_probes, identity.seeds.value_or(std::vector<std::uint32_t>()));
+}
+
+const std::vector<std::uint32_t>& Filter::Core::seeds() const noexcept {
+  static const std::vector<std::uint32_t> kNone;
+  return placer ? placer->seeds() : kNone;
 }
 
 bool Filter::Core::not_yet(const layout::Target& target) noexcept {
@@ -97,6 +118,7 @@ bool Filter::Core::not_yet(const layout::Target& target) noexcept {
 
 void Filter::Core::look_before_too() noexcept {
   target.kernel = target.ask;
+  if (gives_positions) return;  // answers no digest, and placed.hpp looks before, too
   target.inlined = false;
   target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
     return not_yet(asked) ? 1 : asked.kernel(asked, digest);
@@ -124,8 +146,18 @@ Code Filter::Core::why_not(const layout::Sentinel& sentinel) const noexcept {
 }
 
 std::int32_t Filter::Core::answer_any_key(std::string_view key) const noexcept {
-  return hash::visit(shape.hash, shape.seed, secret.key(), static_cast<std::int32_t>(Code::kDigestOnly),
-                     [&](const auto& hasher) { return answer(hasher(key)); });
+  return hash::visit(
+      shape.hash, shape.seed, secret.key(), [&] { return answer_placed(key); },
+      [&](const auto& hasher) { return answer(hasher(key)); });
+}
+
+// kDigestOnly where the caller brings digests.
+std::int32_t Filter::Core::answer_placed(std::string_view key) const noexcept {
+  if (!gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
+  if (follower != nullptr) follower->follow_in_time();
+  std::uint8_t answer = 1;
+  const Count maybes = contains_placed(*InUse(*this), Keys(), Keys::Views{std::span(&key, 1)}, store::Bytes(&answer));
+  return maybes.keys() != 0 ? 1 : 0;
 }
 
 Count Filter::Core::add(std::uint64_t digest) noexcept {

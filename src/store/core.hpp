@@ -12,6 +12,7 @@
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
+#include "hash/placer.hpp"
 #include "layout/layout.hpp"
 #include "store/embedded.hpp"
 #include "store/key.hpp"
@@ -58,6 +59,17 @@ struct Filter::Core {
   static bool not_yet(const layout::Target& target) noexcept;
   // kDigestOnly where no keys are taken. A function of its own: it needs a stack frame.
   [[nodiscard, gnu::noinline]] std::int32_t answer_any_key(std::string_view key) const noexcept;
+
+  [[nodiscard]] std::int32_t answer_placed(std::string_view key) const noexcept;
+
+  // Why this filter's hash has no digest for a key.
+  [[nodiscard]] Code no_digest() const noexcept { return gives_positions ? Code::kKeyOnly : Code::kDigestOnly; }
+  // For a hash that gives positions: what computes them, by the file's own numbers.
+  void place_as(const format::Identity& identity);
+  [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept;
+  // Whether the filter of a smaller size is the fold of this one: positions are remainders, and do not keep their
+  // order.
+  [[nodiscard]] bool folds() const noexcept { return row.info.can.fold && !gives_positions; }
 
   void look_before_too() noexcept;
 
@@ -123,7 +135,9 @@ struct Filter::Core {
   layout::Functions functions;
   std::uint64_t* words;
   Shape shape;
-  store::Secret secret;  // Hash::kSipHash only
+  store::Secret secret;                // Hash::kSipHash only
+  bool gives_positions;                // the hash, which then gives no digests
+  std::optional<hash::Placer> placer;  // exactly then, but for a handle that follows its path
   std::uint64_t body_bytes;
   layout::Sentinel add_sentinel;  // the same, but keys are added to a file that is filled, and by a recoverer
   region::ForkMark born;

@@ -9,6 +9,7 @@
 #include "store/core.hpp"
 #include "store/divide.hpp"
 #include "store/follower.hpp"
+#include "store/placed.hpp"
 #include "store/refusals.hpp"
 
 namespace bfstore {
@@ -22,10 +23,10 @@ Error only_reads() {
   return base::fail(Code::kInvalid, "the filter was opened to follow its path. Publish the handle that made the file.");
 }
 
-// What `use` makes of the key's digest, or `otherwise` if the caller brings digests.
-template <class Outcome, class Use>
-Outcome with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Outcome otherwise,
-                    Use use) noexcept {
+// What `use` makes of the key's digest, or what `otherwise` returns if the hash gives none.
+template <class Otherwise, class Use>
+auto with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Otherwise otherwise,
+                 Use use) noexcept {
   return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
                      [&](const auto& hasher) { return use(hasher(key)); });
 }
@@ -147,22 +148,32 @@ void Filter::abandon() noexcept {
 // --- One key ---------------------------------------------------------------------------------------------------------
 
 Count Filter::add(std::string_view key) noexcept {
-  return with_digest(core_->shape, core_->secret, key, Count(Code::kDigestOnly),
+  const auto without_digest = [&] {
+    if (!core_->gives_positions) return Count(Code::kDigestOnly);
+    return add_placed(*core_, Keys(), Keys::Views{std::span(&key, 1)});
+  };
+  return with_digest(core_->shape, core_->secret, key, without_digest,
                      [this](std::uint64_t digest) { return core_->add(digest); });
 }
 
-Count Filter::add_digest(std::uint64_t digest) noexcept { return core_->add(digest); }
+Count Filter::add_digest(std::uint64_t digest) noexcept {
+  return core_->gives_positions ? Count(Code::kKeyOnly) : core_->add(digest);
+}
 
 Count Filter::remove(std::string_view key) noexcept {
-  return with_digest(core_->shape, core_->secret, key, Count(Code::kDigestOnly),
-                     [this](std::uint64_t digest) { return core_->remove(digest); });
+  if (!core_->removes()) return Code::kUnsupported;
+  return with_digest(
+      core_->shape, core_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return core_->remove(digest); });
 }
 
 Count Filter::remove_digest(std::uint64_t digest) noexcept { return core_->remove(digest); }
 
 Count Filter::count(std::string_view key) const noexcept {
-  return with_digest(core_->shape, core_->secret, key, Count(Code::kDigestOnly),
-                     [this](std::uint64_t digest) { return count_digest(digest); });
+  if (!core_->removes()) return Code::kUnsupported;
+  return with_digest(
+      core_->shape, core_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return count_digest(digest); });
 }
 
 Count Filter::count_digest(std::uint64_t digest) const noexcept {
@@ -185,8 +196,9 @@ bool Filter::contains(std::string_view key) const noexcept { return answer(key) 
 bool Filter::contains_digest(std::uint64_t digest) const noexcept { return core_->answer(digest) != 0; }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
-  return with_digest(core_->shape, core_->secret, key, std::optional<std::uint64_t>(),
-                     [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
+  return with_digest(
+      core_->shape, core_->secret, key, [] { return std::optional<std::uint64_t>(); },
+      [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
 }
 
 // --- Durability and facts --------------------------------------------------------------------------------------------
@@ -257,6 +269,8 @@ std::string Filter::note() const {
   const format::Identity* const identity = core->identity();
   return identity != nullptr ? identity->note.value_or(std::string()) : std::string();
 }
+
+std::vector<std::uint32_t> Filter::seeds() const { return Core::InUse(*core_)->seeds(); }
 
 Code Filter::health() const noexcept { return Core::InUse(*core_)->health(); }
 

@@ -23,11 +23,18 @@ Differences differences(const Core& one, const Core& other) {
   Differences found;
   found.layout = one.shape.layout != other.shape.layout;
   found.hash = one.shape.hash != other.shape.hash;
-  found.seed = one.shape.seed != other.shape.seed;
+  found.seed = one.shape.seed != other.shape.seed || one.seeds() != other.seeds();
   found.secret = !found.hash && one.secret.key() != other.secret.key();
   found.num_probes = one.shape.num_probes != other.shape.num_probes;
   found.num_bits = one.shape.num_bits != other.shape.num_bits;
   return found;
+}
+
+// How many times `from` is folded to have the size of `into`; 0 if it cannot.
+template <class Core>
+std::uint64_t times_folded(const Core& from, const Core& into) {
+  const std::uint64_t times = layout::times_larger(from.shape.num_bits, into.shape.num_bits);
+  return times == 1 || from.folds() ? times : 0;
 }
 
 // What keeps the keys of `from`, folded, from being found in `into`. Empty if nothing does.
@@ -44,10 +51,12 @@ std::string misfit(const Core& from, const Core& into) {
   if (differ.layout) both("layout", layout_of(from.shape.layout)->name, layout_of(into.shape.layout)->name);
   if (differ.hash) both("hash", hash_of(from.shape.hash)->name, hash_of(into.shape.hash)->name);
   if (differ.secret) found += "secret key, ";
-  if (differ.seed) numbers("seed", from.shape.seed, into.shape.seed);
+  const bool seed = from.shape.seed != into.shape.seed;
+  if (seed) numbers("seed", from.shape.seed, into.shape.seed);
+  const bool seeds = !differ.hash && from.seeds() != into.seeds();
+  if (seeds) found += "list of seeds, ";
   if (differ.num_probes) numbers("number of probes", from.shape.num_probes, into.shape.num_probes);
-  if (layout::times_larger(from.shape.num_bits, into.shape.num_bits) == 0)
-    numbers("number of bits", from.shape.num_bits, into.shape.num_bits);
+  if (times_folded(from, into) == 0) numbers("number of bits", from.shape.num_bits, into.shape.num_bits);
   return found.empty() ? found : found.substr(0, found.size() - 2);
 }
 
@@ -60,7 +69,7 @@ Error check_fit(const Core& from, const char* from_name, const Core& into, const
                                          different +
                                          ". Make filters that are to fit together like each other (bf create --like). "
                                          "The larger number of bits has to be a multiple of the smaller one, and a "
-                                         "filter is folded onto a smaller one alone.");
+                                         "filter is folded onto a smaller one alone, if their hash gives digests.");
 }
 
 }  // namespace bfstore::store

@@ -29,7 +29,8 @@ std::size_t own_number() noexcept {
 }
 
 // A digest that was taken of one file is asked in the other: with another hash or seed that would be a wrong no. Both
-// files of a keyed hash were opened with the same key.
+// files of a keyed hash were opened with the same key. A hash that gives positions is asked with the numbers of the
+// file of the moment.
 bool same_digests(const Shape& one, const Shape& other) noexcept {
   return one.hash == other.hash && (one.hash != Hash::kXxh3 || one.seed == other.seed);
 }

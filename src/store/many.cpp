@@ -3,6 +3,7 @@
 #include "hash/hasher.hpp"
 #include "store/batch.hpp"
 #include "store/follower.hpp"
+#include "store/placed.hpp"
 
 namespace bfstore {
 namespace {
@@ -17,18 +18,19 @@ struct Hashed {
 };
 
 // What `use` makes of the keys' digests, given or yet to be computed. An error of the keys comes before anything was
-// done. kDigestOnly if the filter takes no keys.
+// done. `none` if the hash gives no digests of keys: kDigestOnly or kKeyOnly.
 template <class Use>
-Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
+Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Code none, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
   return keys.visit([&]<class Form>(const Form& form) -> Count {
     if constexpr (std::is_same_v<Form, Keys::Digests>) {
       return use(store::Given{form.digests});
     } else {
-      return hash::visit(shape.hash, shape.seed, secret.key(), Count(Code::kDigestOnly),
-                         [&]<class Hasher>(const Hasher& hasher) {
-                           return use(Hashed<Form, Hasher>{form, hasher});
-                         });
+      return hash::visit(
+          shape.hash, shape.seed, secret.key(), [none] { return Count(none); },
+          [&]<class Hasher>(const Hasher& hasher) {
+            return use(Hashed<Form, Hasher>{form, hasher});
+          });
     }
   });
 }
@@ -62,7 +64,7 @@ class Present {
  public:
   Count find(const Keys& piece, const Shape& shape, const store::Secret& secret) noexcept {
     size_ = 0;
-    return with_digests(piece, shape, secret, [&](const auto& source) {
+    return with_digests(piece, shape, secret, Code::kDigestOnly, [&](const auto& source) {
       for (std::size_t i = 0; i < source.size(); ++i) {
         if (piece.is_null(i)) continue;
         digests_[size_] = source.digest(i);
@@ -131,29 +133,42 @@ Count Filter::answer_some(const Keys& keys, std::span<Answer> out) const noexcep
 
 template <class Answer>
 Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept {
-  return with_digests(keys, core_->shape, core_->secret, [&](const auto& digests) -> Count {
+  return with_digests(keys, core_->shape, core_->secret, core_->no_digest(), [&](const auto& digests) -> Count {
     if (!has_room(out, digests.size())) return Code::kInvalid;
     if (core_->follower != nullptr) core_->follower->follow_in_time();
     return contains_all(*Core::InUse(*core_), digests, taker_of(out));
   });
 }
 
+// Of a hash that gives positions.
+template <class Answer>
+Count Filter::answer_placed(const Keys& keys, std::span<Answer> out) const noexcept {
+  return with_keys(keys, [&](const auto& form) -> Count {
+    if (!has_room(out, form.size())) return Code::kInvalid;
+    if (core_->follower != nullptr) core_->follower->follow_in_time();
+    return contains_placed(*Core::InUse(*core_), keys, form, taker_of(out));
+  });
+}
+
 // In bytes or in indices.
 template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
-  const Count maybes = keys.may_have_nulls() ? answer_some(keys, out) : answer_all(keys, out);
+  const Count maybes = core_->gives_positions  ? answer_placed(keys, out)
+                       : keys.may_have_nulls() ? answer_some(keys, out)
+                                               : answer_all(keys, out);
   if (maybes.ok()) return maybes;
   // If something is wrong with the keys, their number is not known.
-  const bool counted = maybes.code() == Code::kDigestOnly;
+  const bool counted = maybes.code() == Code::kDigestOnly || maybes.code() == Code::kKeyOnly;
   return all_maybe(counted ? out.first(std::min(keys.size(), out.size())) : out, maybes.code());
 }
 
 Count Filter::add_keys(const Keys& keys) noexcept {
+  if (core_->gives_positions) return with_keys(keys, [&](const auto& form) { return add_placed(*core_, keys, form); });
   if (keys.may_have_nulls()) {
     return sum_of_pieces(keys, core_->shape, core_->secret,
                          [this](const Present& present, std::size_t) { return add_all(*core_, present.digests()); });
   }
-  return with_digests(keys, core_->shape, core_->secret,
+  return with_digests(keys, core_->shape, core_->secret, Code::kDigestOnly,
                       [this](const auto& digests) { return add_all(*core_, digests); });
 }
 
@@ -163,7 +178,7 @@ Count Filter::remove_keys(const Keys& keys) noexcept {
     return sum_of_pieces(keys, core_->shape, core_->secret,
                          [this](const Present& present, std::size_t) { return remove_all(*core_, present.digests()); });
   }
-  return with_digests(keys, core_->shape, core_->secret,
+  return with_digests(keys, core_->shape, core_->secret, Code::kDigestOnly,
                       [this](const auto& digests) { return remove_all(*core_, digests); });
 }
 
@@ -181,7 +196,9 @@ Count Filter::digest_keys(const Keys& keys, std::span<std::uint64_t> digests) co
     for (std::size_t i = 0; i < source.size(); ++i) digests[i] = keys.is_null(i) ? 0 : source.digest(i);
     return source.size();
   };
-  return with_digests(keys, core_->shape, core_->secret, digest);
+  const bool are_digests = keys.visit([]<class Form>(const Form&) { return std::is_same_v<Form, Keys::Digests>; });
+  if (core_->gives_positions && are_digests) return with_keys(keys, [](const auto&) { return Count(Code::kKeyOnly); });
+  return with_digests(keys, core_->shape, core_->secret, core_->no_digest(), digest);
 }
 
 }  // namespace bfstore

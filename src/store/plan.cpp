@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
@@ -45,11 +46,18 @@ std::uint64_t body_budget(const Options& options, const Identity& identity) noex
 
 bool anything_but_like(const Options& options) noexcept {
   return options.capacity != 0 || options.fpr != 0 || options.bits_per_key != 0 || options.max_bytes != 0 ||
-         options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed;
+         options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed ||
+         !options.seeds.empty() || options.tutorial_sizing;
 }
 
+// A shape, and the parameters that belong to it.
+struct Planned {
+  Shape shape;
+  std::optional<std::vector<std::uint32_t>> seeds;
+};
+
 // The other file's identity is enough: it need not be clean.
-Result<Shape> shape_like(const Options& options) {
+Result<Planned> shape_like(const Options& options) {
   if (anything_but_like(options)) {
     return fail(Code::kInvalid,
                 "the shape of " + options.like + " is copied whole. Give no size, layout, hash or seed with it.");
@@ -58,7 +66,7 @@ Result<Shape> shape_like(const Options& options) {
   if (!file) return file.error();
   const auto header = checked_header(*file, {.key = options.key});
   if (!header) return header.error();
-  return header->identity.shape;
+  return Planned{header->identity.shape, header->identity.seeds};
 }
 
 // "Give blocked or classic.", of the rows of a table
@@ -77,29 +85,68 @@ Error check_hash(Hash hash, const Options& options) {
     return fail(Code::kInvalid, "unknown hash " + number + ". " + give_one_of(hashes()));
   }
   if (!row->info.takes_seed && options.seed) {
-    return fail(Code::kInvalid,
-                std::string("a seed was given, and only xxh3 has one. ") +
-                    (row->info.takes_secret ? "Give siphash a key instead." : "Give none with external digests."));
+    return fail(Code::kInvalid, std::string("a seed was given, and only xxh3 has one. ") +
+                                    (row->info.takes_secret  ? "Give siphash a key instead."
+                                     : row->info.takes_seeds ? "Give a list of seeds instead."
+                                                             : "Give none with external digests."));
   }
+  if (!row->info.takes_seeds && !options.seeds.empty())
+    return fail(Code::kInvalid, std::string("a list of seeds was given, and ") + row->info.name + " takes none.");
   return check_key_for(hash, options.key);
 }
 
-Result<Shape> shape_of_size(const Options& options, std::uint64_t body_bytes) {
-  const auto layout_number = static_cast<std::uint16_t>(options.layout.value_or(Layout::kBlocked));
+// With seeds, k is their number.
+Result<sizing::Size> size_of(const layout::Row& row, Options options, std::uint64_t body_bytes) {
+  const std::size_t count = options.seeds.size();
+  if (count > kMaxProbes)
+    return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
+  if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
+  auto size = sizing::solve(row, options, body_bytes);
+  if (!size || count == 0 || size->num_probes == count) return size;
+  return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
+                                  std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
+}
+
+// What a hash that gives positions asks of the rest of the shape.
+Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits) {
+  if (!hash.info.gives_positions) return {};
+  if (!layout::takes_positions(row)) {
+    return fail(Code::kInvalid, std::string(hash.info.name) + " gives positions, which the layout " + row.info.name +
+                                    " does not take. Use the classic layout.");
+  }
+  if (num_bits <= hash.most_bits) return {};
+  return fail(Code::kSizing, std::string(hash.info.name) + " reaches at most " + std::to_string(hash.most_bits) +
+                                 " bits, and the filter would have " + std::to_string(num_bits) + ". Use xxh3.");
+}
+
+std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
+  if (!hash::row_of(hash).info.takes_seeds) return std::nullopt;
+  if (!options.seeds.empty()) return options.seeds;
+  std::vector<std::uint32_t> counting(num_probes);
+  std::iota(counting.begin(), counting.end(), 0U);
+  return counting;
+}
+
+Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);
+  const hash::Row* const hash_row = hash::find(static_cast<std::uint16_t>(hash));
+  const bool gives_positions = hash_row != nullptr && hash_row->info.gives_positions;
+  const auto layout_number =
+      static_cast<std::uint16_t>(options.layout.value_or(gives_positions ? Layout::kClassic : Layout::kBlocked));
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr)
     return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
-  const auto size = sizing::solve(*row, options, body_bytes);
+  const auto size = size_of(*row, options, body_bytes);
   if (!size) return size.error();
+  if (Error error = check_positions(*row, *hash_row, size->num_bits); !error.ok()) return error;
   Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
               size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
   if (needs_seed) {
     if (Error error = fill_random(&shape.seed, sizeof shape.seed); !error.ok()) return error;
   }
-  return shape;
+  return Planned{shape, seeds_of(options, hash, shape.num_probes)};
 }
 
 // All zeros are a field that was forgotten.
@@ -111,6 +158,8 @@ Error check_file_id(const Options& options) {
 }
 
 Error check_bare(const Options& options, const Shape& shape) {
+  if (!hash::row_of(shape.hash).info.fits_bare)
+    return fail(Code::kInvalid, "the bare form has no room for what the hash needs. Use the embedded form.");
   if (!options.note.empty() || shape.seed != 0)
     return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0. Give neither.");
   return {};
@@ -141,7 +190,8 @@ Result<Identity> plan(const Options& options, Form form) {
   const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
   if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
     return fail(Code::kInvalid,
-                "the bare form has no room for a key check, so its hash cannot be siphash. Use the embedded form.");
+                "the bare form has no room for a key check or a list of seeds, so its hash is xxh3 or external. Use "
+                "the embedded form.");
   }
   if ((options.mode & ~0777U) != 0)
     return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
@@ -150,12 +200,14 @@ Result<Identity> plan(const Options& options, Form form) {
   if (!parameters) return parameters.error();
   Identity identity{std::move(*parameters)};
   identity.form = form;
+  if (hash && hash->takes_seeds) identity.seeds = std::vector<std::uint32_t>(kMaxProbes);  // k is not known yet
   identity.header_bytes = format::header_bytes_for(form, identity);
-  const auto shape =
-      options.like.empty() ? shape_of_size(options, body_budget(options, identity)) : shape_like(options);
-  if (!shape) return shape.error();
-  identity.shape = *shape;
-  identity.body_bytes = layout::body_bytes(layout::row_of(shape->layout), shape->num_bits);
+  auto planned = options.like.empty() ? shape_of_size(options, body_budget(options, identity)) : shape_like(options);
+  if (!planned) return planned.error();
+  identity.shape = planned->shape;
+  identity.seeds = std::move(planned->seeds);
+  identity.header_bytes = format::header_bytes_for(form, identity);
+  identity.body_bytes = layout::body_bytes(layout::row_of(identity.shape.layout), identity.shape.num_bits);
   if (options.bare) {
     if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
     // m is not stored: it follows from the body's length.

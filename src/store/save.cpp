@@ -36,7 +36,7 @@ void each_divisor(std::uint64_t number, Take take) {
 template <class Core>
 Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double fpr) {
   if (!(fpr > 0 && fpr < 1)) return fail(Code::kInvalid, "the fpr is out of range. Give one such as 0.01.");
-  if (!core.row.info.can.fold) return fail(Code::kUnsupported, "filters of this layout cannot be folded.");
+  if (!core.folds()) return fail(Code::kUnsupported, "filters of this layout and hash cannot be folded.");
   const auto counter = std::make_unique<layout::FillCounter>(core.row, core.target.geometry);  // stacks are small
   Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
     counter->take(store::words_of(piece).data(), store::words_of(piece).size());
@@ -89,7 +89,9 @@ Result<Identity> identity_in(const Content& content, Form form, bool same_file_i
 // What the bare form would lose, or answer otherwise.
 const char* not_for_bare(const Content& content) noexcept {
   const Shape& shape = content.identity.shape;
-  if (!hash::row_of(shape.hash).info.fits_bare) return "its hash is siphash, for which the bare form has no key check";
+  const HashInfo& hash = hash::row_of(shape.hash).info;
+  if (hash.takes_secret) return "its hash is siphash, for which the bare form has no key check";
+  if (!hash.fits_bare) return "its hash has parameters, for which the bare form has no room";
   if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
   if (content.identity.note) return "it has a note, and the bare form has none";
   const bool whole = shape.num_bits == layout::bits_in(layout::row_of(shape.layout), content.identity.body_bytes);
@@ -226,6 +228,7 @@ Result<Filter> Filter::load(std::span<const std::byte> bytes, OpenMode mode, boo
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, loaded->body.words(), loaded->shape, loaded->body_bytes, how);
   core->own_identity = std::move(loaded->identity);
+  if (core->own_identity) core->place_as(*core->own_identity);
   core->secret.keep(key);
   core->loaded = std::make_unique<store::Loaded>(std::move(*loaded));
   if (core->loaded->slot) core->stripes = core->loaded->live_page.data() + format::kStripesField.offset;

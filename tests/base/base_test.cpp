@@ -41,6 +41,8 @@ const char* expected_name(Code code) {
       return "BFS_EOWNERS";
     case Code::kDigestOnly:
       return "BFS_EDIGESTONLY";
+    case Code::kKeyOnly:
+      return "BFS_EKEYONLY";
     case Code::kSizing:
       return "BFS_ESIZING";
     case Code::kInternal:

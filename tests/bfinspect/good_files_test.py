@@ -147,6 +147,15 @@ class GoodFiles(InspectorCase):
         self.assertNotRegex(text, r"(?m)^ +seed ")
         self.assertIsNone(self.json(self.make(name="plain"))["key_check"])
 
+    def test_listed_seeds_take_the_place_of_the_seed(self):
+        for text, seeds, shown in (("41..47", list(range(41, 48)), r"41\.\.47"), ("3,1,4", [3, 1, 4], "3, 1, 4"), ("7,8", [7, 8], "7, 8")):
+            path = self.make("--hash", "murmur3", "--bits", "1000", "--seeds", text, name="seeded" + text)
+            found, words = self.json(path), self.text(path)
+            self.assertEqual((found["hash"], found["seeds"], found["valid"]), ("murmur3", seeds, True))
+            self.assertRegex(words, rf"(?m)^ +seeds +{shown}$")
+            self.assertNotRegex(words, r"(?m)^ +seed ")
+        self.assertIsNone(self.json(self.make(name="plain"))["seeds"])
+
     def test_a_body_of_two_mebibytes_begins_at_two_mebibytes(self):
         found = self.json(self.make("--bits", str(2**24), "--probes", "5"))
         self.assertEqual((found["body_offset"], found["body_bytes"]), (2**21, 2**21))

@@ -295,7 +295,7 @@ class Arguments(Case):
                 ("BFS_EINVAL", {"capacity": 10, "bits_per_key": -1}),
                 ("BFS_EINVAL", {"num_bits": 512, "num_probes": 65}),
                 ("BFS_EINVAL", {"num_bits": 2**48 + 1, "num_probes": 1}),
-                ("BFS_EINVAL", {"capacity": 10, "layout": 99}), ("BFS_EINVAL", {"capacity": 10, "hash": 4}),
+                ("BFS_EINVAL", {"capacity": 10, "layout": 99}), ("BFS_EINVAL", {"capacity": 10, "hash": 65535}),
                 ("BFS_EINVAL", {"capacity": 10, "hash": "external", "seed": 1}),
                 ("BFS_EINVAL", {"capacity": 10, "note": b"n" * 1025}), ("BFS_EINVAL", {"capacity": 2**63}),
                 ("BFS_ESIZING", {"capacity": 10**9, "fpr": 1e-10}), ("BFS_ESIZING", {"capacity": 2**60, "fpr": 0.01})):
@@ -308,7 +308,7 @@ class Arguments(Case):
         keep, address = bfs.aligned_buffer(4096)
         for wrong, words in (
                 ({"layout": 99}, [b"layout", b"99"]), ({"layout": 70000}, [b"layout", b"70000"]),
-                ({"hash": 4}, [b"hash", b"4"]), ({"hash": 70000}, [b"hash", b"70000"]),
+                ({"hash": 65535}, [b"hash", b"65535"]), ({"hash": 70000}, [b"hash", b"70000"]),
                 ({"seed": 7}, [b"seed", b"BFS_OPTION_SEED"]),
                 ({"file_id": (ctypes.c_uint8 * 16)(0, 1)}, [b"file_id", b"BFS_OPTION_FILE_ID"])):
             options, size = bfs.options(capacity=10), ctypes.c_uint64()
@@ -349,6 +349,44 @@ class Arguments(Case):
 
 
 class Files(Case):
+    def test_murmur3_takes_keys_and_seeds_and_no_digests(self):
+        seeds, code = [41, 2**32 - 1, 7], CODES["BFS_EKEYONLY"]
+        handle = self.create(hash="murmur3", capacity=0, fpr=0, num_bits=1000, seeds=seeds)
+        stats = bfs.statistics(LIBRARY, handle)
+        self.assertEqual((stats.num_bits, stats.num_probes, stats.layout, stats.hash),
+                         (1000, 3, bfs.LAYOUTS["classic"], bfs.HASHES["murmur3"]))
+        self.assertEqual(LIBRARY.bfs_add(handle, b"foo", 3), 1)
+        self.assertEqual([LIBRARY.bfs_contains(handle, key, 3) for key in (b"foo", b"bar")], [1, 0])
+        digests, answers = (ctypes.c_uint64 * 2)(1, 2), answers_for(2, 0)
+        self.assertEqual(LIBRARY.bfs_add_digest(handle, 1), code)
+        self.assertEqual(LIBRARY.bfs_contains_digest(handle, 1), code)
+        self.assertEqual(LIBRARY.bfs_digest(handle, b"foo", 3, digests), code)
+        self.assertEqual(LIBRARY.bfs_add_digests(handle, digests, 2), code)
+        self.assertEqual(LIBRARY.bfs_contains_digests(handle, digests, 2, answers), code)
+        self.assertEqual((list(answers), list(digests)), ([1, 1], [1, 2]))
+        keys, lengths = pointers([b"foo", b"bar"])
+        self.assertEqual(LIBRARY.contains_many(handle, keys, lengths, 2, answers), 1)
+        self.assertEqual(list(answers), [1, 0])
+        other = self.create(path=self.path + b".like", capacity=0, fpr=0, like=self.path)
+        self.assertEqual(LIBRARY.bfs_merge(other, handle, None), 0)
+        self.assertEqual(LIBRARY.bfs_contains(other, b"foo", 3), 1)
+
+    def test_seeds_and_their_number_are_given_together(self):
+        options = bfs.options(hash="murmur3", num_bits=1000, seeds=[1, 2, 3])
+        size, filter_ = ctypes.c_uint64(), ctypes.c_void_p()
+        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        options.num_seeds = 65
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+        options.num_seeds = 0
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+        options.seeds, options.num_seeds = None, 3
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+
+    def test_the_sizing_of_tutorials(self):
+        handle = self.create(hash="murmur3", capacity=20, fpr=0.05, flags=bfs.OPTION_TUTORIAL_SIZING)
+        stats = bfs.statistics(LIBRARY, handle)
+        self.assertEqual((stats.num_bits, stats.num_probes, stats.capacity), (124, 4, 20))
+
     def test_the_external_hash_takes_digests_and_no_keys(self):
         handle, code = self.create(hash="external"), CODES["BFS_EDIGESTONLY"]
         keys, lengths = pointers([b"a", b"b"])

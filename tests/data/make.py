@@ -1,6 +1,6 @@
 """Makes the files of this folder: run by hand, once for each version of the format; the files are what is kept.
 
-Arguments: the shared library, and --keyed to make those with a secret key alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
+Arguments: the shared library, and --keyed or --seeded to make those with a secret key, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
 """
 import ctypes
 import os
@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, KEYED, KEYED_IDENTITY, STATE, seal_identity
+from breakage import IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
@@ -32,7 +32,7 @@ def make_file(library, name, external=False, **given):
     path = FOLDER / name
     path.unlink(missing_ok=True)
     seed = None if given.get("hash") else 7
-    options = bfs.options(num_bits=1024, num_probes=5, capacity=60, seed=seed, **given)
+    options = bfs.options(**{"num_bits": 1024, "num_probes": 5, "capacity": 60, "seed": seed, **given})
     fill(library, bfs.call(library.bfs_create, os.fsencode(path), options), external)
     return bytearray(path.read_bytes())
 
@@ -74,8 +74,20 @@ def make_keyed(library):
     break_file(good, "hash 65535", *IDENTITY["hash 65535"])
 
 
+def make_seeded(library):
+    """Since hashes 4 and 5 exist."""
+    good = make_file(library, "good_murmur3.bf", **SEEDED)
+    make_file(library, "good_murmur3_unsigned.bf", **{**SEEDED, "hash": "murmur3-unsigned"}, seeds=[41, 42, 2**32 - 1])
+    for defect, (change, code) in SEEDED_IDENTITY.items():
+        if code is not None:
+            break_file(good, defect, change, code)
+
+
 def main():
     library = bfs.load(sys.argv[1])
+    make_seeded(library)
+    if "--seeded" in sys.argv:
+        return
     make_keyed(library)
     if "--keyed" in sys.argv:
         return

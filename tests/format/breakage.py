@@ -109,6 +109,7 @@ IDENTITY = {
     "hash 3 with a seed": (field(34, "H", 3), "BFS_EHASH"),
     "hash 3 without a key check": (both(field(34, "H", 3), field(64, "Q", 0)), "BFS_ERECORD"),
     "a key check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
+    "seeds of another hash": (records(record(5, 1, bytes(20))), "BFS_ERECORD"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
     "num_probes 2^32 - 1": (field(36, "I", 2**32 - 1), "BFS_EPROBES"),
@@ -182,6 +183,34 @@ KEYED_IDENTITY = {
     "the canary of hash 3": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
     "another key check": (lambda d: put(d, KEY_CHECK, "B", d[KEY_CHECK] ^ 1), "BFS_EKEY"),
     "another tag": (lambda d: put(d, KEY_CHECK + 8, "B", d[KEY_CHECK + 8] ^ 1), "BFS_EKEY"),
+}
+SEEDED = {"hash": "murmur3", "layout": "classic", "num_bits": 1000, "num_probes": 3, "seed": None, "note": None}
+SEEDS = struct.pack("<3I", 0, 1, 2)
+
+# Of a file made of SEEDED.
+SEEDED_IDENTITY = {
+    "seed of hash 4": (field(64, "Q", 1), "BFS_EHASH"),
+    "hash 4 in the blocked layout": (field(32, "H", 1), "BFS_EHASH"),
+    "hash 5 with the canary of hash 4": (field(34, "H", 5), "BFS_ECANARY"),
+    "hash 1 with seeds": (field(34, "H", 1), "BFS_ERECORD"),
+    "num_bits of hash 4 beyond 2^32": (field(40, "Q", 2**32 + 64), "BFS_EBITS"),
+    "num_bits of hash 4 one less": (field(40, "Q", 999), "BFS_ECANARY"),
+    "more seeds than probes": (field(36, "I", 2), "BFS_ERECORD"),
+    "fewer seeds than probes": (field(36, "I", 4), "BFS_ERECORD"),
+    "no seeds": (records(b""), "BFS_ERECORD"),
+    "a note and no seeds": (records(record(1, 0, NOTE)), "BFS_ERECORD"),
+    "the seeds behind a note": (records(record(1, 0, NOTE) + record(5, 1, SEEDS)), None),
+    "the seeds not critical": (records(record(5, 0, SEEDS)), "BFS_ERECORD"),
+    "the seeds with an unknown flag": (records(record(5, 3, SEEDS)), "BFS_ERECORD"),
+    "seeds of 0 bytes": (records(record(5, 1, b"")), "BFS_ERECORD"),
+    "seeds of 8 bytes": (records(record(5, 1, SEEDS[:8])), "BFS_ERECORD"),
+    "seeds of 11 bytes": (records(record(5, 1, SEEDS[:11])), "BFS_ERECORD"),
+    "seeds of 13 bytes": (records(record(5, 1, SEEDS + b"\0")), "BFS_ERECORD"),
+    "seeds of 16 bytes": (records(record(5, 1, SEEDS + bytes(4))), "BFS_ERECORD"),
+    "two lists of seeds": (records(record(5, 1, SEEDS) * 2), "BFS_ERECORD"),
+    "another seed": (records(record(5, 1, struct.pack("<3I", 0, 1, 3))), "BFS_ECANARY"),
+    "the seeds in another order": (records(record(5, 1, struct.pack("<3I", 0, 2, 1))), "BFS_ECANARY"),
+    "the canary of hash 4": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
 }
 FILE_ONLY = {
     "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),

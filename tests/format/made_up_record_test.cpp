@@ -64,7 +64,7 @@ const RecordRow kStampRow{
 }  // namespace
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kKeyCheckRow, &kNoteRow, &kSealRow, &kTicketRow, &kStampRow};
+  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kTicketRow, &kStampRow};
   return kRows;
 }
 
@@ -180,7 +180,7 @@ void check_refused(const std::vector<Problem>& problems, const std::string& text
 // Calls `look` with each record of the table, good as it is.
 template <class Look>
 void each_record(const Look& look) {
-  CHECK(format::record_rows().size() == 5);
+  CHECK(format::record_rows().size() == 6);
   for (const RecordRow* const row : format::record_rows()) {
     CAPTURE(row->name);
     const Subject subject(*row);

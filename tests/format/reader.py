@@ -54,11 +54,31 @@ def siphash(data, secret):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
-def canary(hash_number, seed):
+def murmur3(data, seed):
+    """MurmurHash3_x86_32 as its author's code tells it."""
+    rotate = lambda x, bits: (x << bits | x >> 32 - bits) % 2**32
+    mixed = lambda word: rotate(word * 0xCC9E2D51 % 2**32, 15) * 0x1B873593 % 2**32
+    h, whole = seed, len(data) // 4 * 4
+    for word, in struct.iter_unpack("<I", data[:whole]):
+        h = (rotate(h ^ mixed(word), 13) * 5 + 0xE6546B64) % 2**32
+    h ^= mixed(number(data[whole:])) ^ len(data)
+    h = (h ^ h >> 16) * 0x85EBCA6B % 2**32
+    h = (h ^ h >> 13) * 0xC2B2AE35 % 2**32
+    return h ^ h >> 16
+
+
+def positions(key, hash_number, m, seeds):
+    for h in (murmur3(key, seed) for seed in seeds):
+        yield (h - 2**32 if hash_number == 4 and h >= 2**31 else h) % m
+
+
+def canary(hash_number, seed, m=0, seeds=()):
     c = 0
     for length in (0, 3, 8, 16, 100, 240, 1000) if hash_number != 2 else ():
         key = bytes(j % 251 for j in range(length))
-        c = (c << 9 | c >> 55) % 2**64 ^ (xxh3(key, seed) if hash_number == 1 else siphash(key, bytes(range(16))))
+        for part in positions(key, hash_number, m, seeds) if hash_number > 3 else [
+                xxh3(key, seed) if hash_number == 1 else siphash(key, bytes(range(16)))]:
+            c = (c << 9 | c >> 55) % 2**64 ^ part
     return c
 
 
@@ -73,10 +93,10 @@ def body_bytes(layout, m):
 
 class Filter:
     note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
-    secret, key_check, filling = None, None, False
+    secret, key_check, filling, seeds = None, None, False, None
 
     def digest(self, key):
-        check([(self.hash != 2, "BFS_EDIGESTONLY")])
+        check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
         return xxh3(key, self.seed) if self.hash == 1 else siphash(key, self.secret)
 
     def probes(self, digest):
@@ -92,15 +112,21 @@ class Filter:
         bits = LAYOUTS[self.layout][1]
         return self.body[i * bits // 8] >> i * bits % 8 & 2**bits - 1
 
-    def contains_digest(self, digest):
-        bits = LAYOUTS[self.layout][1]
-        mask = 2**bits - 1
-        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in self.probes(digest))
-
     def count_digest(self, digest):
         return min(self.cell(i) for i in self.probes(digest))
 
+    def has(self, cells):
+        bits = LAYOUTS[self.layout][1]
+        mask = 2**bits - 1
+        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in cells)
+
+    def contains_digest(self, digest):
+        check([(self.hash < 4, "BFS_EKEYONLY")])
+        return self.has(self.probes(digest))
+
     def contains(self, key):
+        if self.hash > 3:
+            return self.has(positions(key, self.hash, self.m, struct.unpack(f"<{self.k}I", self.seeds)))
         return self.contains_digest(self.digest(key))
 
 
@@ -115,8 +141,8 @@ def identity(data, form, limit, secret):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3), "BFS_EHASH"),
-           (f.hash != 3 or f.seed == 0, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0, "BFS_EBITS"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5), "BFS_EHASH"),
+           (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash < 4 or f.m <= 2**32), "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
@@ -125,8 +151,8 @@ def identity(data, form, limit, secret):
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal"}.get(kind)
-        fits = {1: length <= 1024, 2: length == 16, 3: length == 40}.get(kind, True) and flags % 2 == (kind == 2)
+        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal", 5: "seeds"}.get(kind)
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 5: length in range(4, 257, 4)}.get(kind, True) and flags % 2 == (kind in (2, 5))
         check([(end <= len(left) and fits, "BFS_ERECORD"),
                (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
                (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
@@ -134,7 +160,9 @@ def identity(data, form, limit, secret):
             setattr(f, kind_of, value)
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
-           ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD")])
+           ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD"),
+           ((f.seeds is not None) == (f.hash > 3) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
+    seeds = struct.unpack(f"<{f.k}I", f.seeds or bytes(4 * f.k))
     f.end_at = f.start + f.body_bytes
     if form == 1:
         f.end_at = -(-f.end_at // 4096) * 4096
@@ -145,7 +173,7 @@ def identity(data, form, limit, secret):
                (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
                (f.sums_at + 8 * count + 8 <= limit, "BFS_EBODY")])
         f.end_at = f.sums_at + 8 * count
-    check([(its_canary == canary(f.hash, f.seed), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_EKEY"),
+    check([(its_canary == canary(f.hash, f.seed, f.m, seeds), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_EKEY"),
            (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_EKEY")])
     f.secret = secret
     return f, minor

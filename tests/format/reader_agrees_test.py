@@ -50,6 +50,10 @@ SHAPES = [
     ("counting", 256, 64, "external", None, b"k at its limit"),
     ("counting", 128 * 1001, 6, "siphash", None, b"keyed"),
     ("counting", 128 * 32769, 40, "xxh3", ALL_ONES, b"over 2 MiB"),
+    ("classic", 124, 4, "murmur3", None, None),
+    ("classic", 50021, 7, "murmur3", None, b"signed"),
+    ("classic", 50021, 7, "murmur3-unsigned", None, b"unsigned"),
+    ("classic", 1001, 64, "murmur3-unsigned", None, None),
 ]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
@@ -138,7 +142,10 @@ class ReaderAgrees(unittest.TestCase):
         for length in [*range(301), 1000, 5000]:
             key = random.Random(length).randbytes(length)
             code = LIBRARY.bfs_digest(handle, key, length, ctypes.byref(digest))
-            if read.hash != 2:
+            if read.hash > 3:
+                self.assertEqual(code, -20)  # BFS_EKEYONLY
+                self.assertRaisesRegex(reader.Refused, "^BFS_EKEYONLY$", read.digest, key)
+            elif read.hash != 2:
                 self.assertEqual((code, digest.value), (0, read.digest(key)), f"key of {length} bytes")
             else:
                 self.assertEqual(code, -11)  # BFS_EDIGESTONLY

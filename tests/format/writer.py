@@ -19,7 +19,8 @@ import stat
 import struct
 import time
 
-from reader import LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, siphash, state as read_state, xxh3
+from reader import LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
+from reader import xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
@@ -31,6 +32,9 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def digest_of(shape, key):
+    """What the bits are computed of. Of a hash that gives positions: these."""
+    if shape.hash > 3:
+        return tuple(positions(key, shape.hash, shape.m, struct.unpack(f"<{shape.k}I", shape.seeds)))
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
 
 
@@ -49,7 +53,7 @@ def change_cells(words, shape, digest, change):
     """Whether one was 0. change(cell, the most that it can be) is what it becomes. A word is stored whole."""
     bits, was_empty = LAYOUTS[shape.layout][1], False
     most = 2**bits - 1
-    for cell in cells_of(shape, digest):
+    for cell in set(digest) if shape.hash > 3 else cells_of(shape, digest):
         word, shift = cell * bits // 64, cell * bits % 64
         old = words[word] >> shift & most
         words[word] += change(old, most) - old << shift
@@ -66,8 +70,9 @@ def lower(words, shape, digest):
     change_cells(words, shape, digest, lambda old, most: old if old in (0, most) else old - 1)
 
 
-def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None):
+def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None):
     f = Filter()
+    f.seeds = struct.pack(f"<{k}I", *seeds) if seeds else None
     f.layout, f.m, f.k, f.n, f.p, f.hash, f.seed, f.note, f.secret = layout, m, k, n, p, hash, seed, note, secret
     f.body_bytes = body_bytes(layout, m)
     if hash == 3:
@@ -82,13 +87,14 @@ def up(x, unit):
 
 def identity(f, form, seal=None):
     records = b""
-    for kind, value in ((1, f.note), (2, f.key_check), (3, seal)):
+    for kind, value in ((1, f.note), (2, f.key_check), (3, seal), (5, f.seeds)):
         if value:
-            records += struct.pack("<HHI", kind, kind == 2, len(value)) + value + bytes(-len(value) % 8)
+            records += struct.pack("<HHI", kind, kind in (2, 5), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
     record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 1, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
-                         f.hash, f.k, f.m, f.n, f.p, f.seed, start, f.body_bytes, f.file_id, canary(f.hash, f.seed), len(records), 0, 0)
+                         f.hash, f.k, f.m, f.n, f.p, f.seed, start, f.body_bytes, f.file_id,
+                         canary(f.hash, f.seed, f.m, struct.unpack(f"<{f.k}I", f.seeds) if f.seeds else ()), len(records), 0, 0)
     record = (record + records).ljust(size - 8, b"\0")
     return record + struct.pack("<Q", xxh3(record, 0))
 

@@ -44,6 +44,8 @@ SHAPES = [
     ("classic", 524288, 9, "external", None, b"a chunk"),
     ("classic", 524353, 7, "xxh3", 9, b"a word more"),
     ("classic", 20000003, 3, "siphash", None, None),
+    ("classic", 1000, 4, "murmur3", None, b"signed"),
+    ("classic", 99991, 7, "murmur3-unsigned", None, None),
     ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
     ("counting", 128 * 32768, 5, "external", None, None),
 ]
@@ -55,6 +57,10 @@ def key_of(shape):
     return SECRET if shape[3] == "siphash" else None
 
 
+def seeds_of(shape):
+    return [41 + i * 0x9E3779B9 & 2**32 - 1 for i in range(shape[2])] if shape[3].startswith("murmur3") else None
+
+
 def items(shape, keys):
     """Keys, or for the external hash digests."""
     return [reader.xxh3(key, 1) for key in keys] if shape[3] == "external" else keys
@@ -62,12 +68,14 @@ def items(shape, keys):
 
 def library_options(shape, **more):
     layout, m, k, hash_name, seed, note = shape
-    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key_of(shape), **more)
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key_of(shape),
+                       seeds=seeds_of(shape), **more)
 
 
 def writer_shape(shape, n, p):
     layout, m, k, hash_name, seed, note = shape
-    return writer.shape(bfs.LAYOUTS[layout], m, k, n, p, bfs.HASHES[hash_name], seed or 0, note, key_of(shape))
+    return writer.shape(bfs.LAYOUTS[layout], m, k, n, p, bfs.HASHES[hash_name], seed or 0, note, key_of(shape),
+                        seeds_of(shape))
 
 
 def library_adds(handle, shape, keys):

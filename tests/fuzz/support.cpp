@@ -85,7 +85,28 @@ void check_digest_only(const bfs_filter* filter) {
   check(std::count(answers.begin(), answers.end(), std::uint8_t{1}) == kKeys, "every answer of an error is maybe");
 }
 
+// Of a hash that gives positions.
+void ask_keys(const bfs_filter* filter, const KeySet& present) {
+  check(bfs_contains_digest(filter, digest(0)) != 0, "a digest is no where there are none");
+  std::array<std::uint8_t, kKeys> one{};
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    const std::int32_t answer = bfs_contains(filter, key(i).data(), key(i).size());
+    check(answer == 0 || answer == 1, "an answer is 0 or 1", answer);
+    check(answer == 1 || !present.contains(i), "a key that was added is never answered no",
+          static_cast<std::int64_t>(i));
+    one[i] = static_cast<std::uint8_t>(answer);
+  }
+  std::array<std::uint8_t, kKeys> many{};
+  const auto maybes = contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, many.data());
+  check(maybes == std::count(one.begin(), one.end(), std::uint8_t{1}) && many == one, "batches of keys agree", maybes);
+}
+
 }  // namespace
+
+bool takes_digests(const bfs_filter* filter) {
+  std::uint64_t any = 0;
+  return bfs_digest(filter, "", 0, &any) != BFS_EKEYONLY;
+}
 
 void check(bool good, const char* expected, std::int64_t got) {
   if (good) return;
@@ -192,6 +213,7 @@ void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& 
 }
 
 void ask(const bfs_filter* filter, const KeySet& present) {
+  if (!takes_digests(filter)) return ask_keys(filter, present);
   std::uint64_t of_key = 0;
   const bool external = bfs_digest(filter, "", 0, &of_key) == BFS_EDIGESTONLY;
   if (external) check_digest_only(filter);

@@ -73,6 +73,9 @@ std::int32_t add(bfs_filter* filter, std::size_t number);
 // Adds `count` keys from that number on; `present` has those whose add returned without an error.
 void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
 
+// Otherwise its hash gives positions.
+bool takes_digests(const bfs_filter* filter);
+
 // Asks for every key, one by one and in batches: the answers agree, and none of `present` gets a no.
 void ask(const bfs_filter* filter, const KeySet& present);
 

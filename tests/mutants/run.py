@@ -28,7 +28,7 @@ import time
 import tables
 
 # The programs that know the protocol.
-PROGRAM = re.compile(r"store_\w+_test|region_lock_test|format_state_test")
+PROGRAM = re.compile(r"store_\w+_test|region_lock_test|format_state_test|filter_seeded_test")
 # Those that take longest; before them come the others, those of a room below the store first.
 LONG = ["store_races_test", "store_waits_test", "store_guard_test", "store_live_word_test", "store_header_bits_test",
         "store_damage_test", "store_kill_test", "store_kill_recovery_test", "store_cut_race_test", "store_power_cut_test",

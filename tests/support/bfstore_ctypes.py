@@ -34,7 +34,8 @@ class Options(Structure):
                 ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
                 ("layout", c_uint32), ("hash", c_uint32), ("reserved", c_uint32), ("seed", c_uint64), ("like", c_char_p),
                 ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
-                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32), ("file_id", c_uint8 * 16)]
+                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32), ("file_id", c_uint8 * 16),
+                ("seeds", POINTER(c_uint32)), ("num_seeds", c_uint64)]
 
 
 class OpenOptions(Structure):
@@ -222,6 +223,8 @@ def options(note=None, seed=None, flags=0, like=None, **fields):
         fields["key_bytes"] = len(fields["key"])
     if fields.get("file_id") is not None:
         fields["file_id"], flags = (c_uint8 * 16)(*fields["file_id"]), flags | OPTION_FILE_ID
+    if fields.get("seeds") is not None:
+        fields["num_seeds"], fields["seeds"] = len(fields["seeds"]), (c_uint32 * len(fields["seeds"]))(*fields["seeds"])
     return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
 
 

@@ -163,18 +163,23 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
   const char* const help =
-      "bits (counting: counters) of the filter, with --probes: 64Mi (67,108,864), or a size in bytes: 8MiB";
+      "bits (counting: counters) of the filter, with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
   const auto take_bits = [&](const std::string& name, const std::string& text) {
     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
   };
   const auto take_probes = [&](const std::string& name, const std::string& text) {
     options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
   };
+  const auto take_seeds = [&](const std::string& name, const std::string& text) {
+    options.seeds = parse_seeds(name, text);
+  };
   CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
   CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
-  bits->needs(probes);
+  CLI::Option* const seeds =
+      add_text(app, "--seeds", "of murmur3, one for each bit of a key: 41..47 or 3,1,4 (default: 0, 1, 2, ...)", "S",
+               take_seeds);
   probes->needs(bits);
-  return {bits, probes};
+  return {bits, probes, seeds};
 }
 
 // The ways to give the size, and which exclude each other. `counted`: bf counts the keys, so --capacity may be left
@@ -193,6 +198,11 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
     like->excludes(option);
   }
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
+  CLI::Option* const tutorial =
+      app.add_flag("--tutorial-sizing", arguments.options.tutorial_sizing,
+                   "with --fpr: the m and k of most tutorials: cut off, so that the rate is a little above P");
+  tutorial->needs(qualities.front());
+  tutorial->excludes(like);
 }
 
 // `kind` is a noun with its article; `known` are the names that exist.
@@ -233,7 +243,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
       add_text(app, "--hash",
-               "xxh3 (default), siphash (strangers choose the keys; --key-file), or external (digests, by the API)",
+               "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (mmh3's bits)",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
@@ -278,7 +288,7 @@ void add_create(CLI::App& app, Arguments& arguments) {
   create.callback([&] { arguments.command = Command::kCreate; });
   add_help_and_version(create,
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-                       "       bf create FILE --bits M --probes K [--capacity N]\n"
+                       "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "       bf create FILE --like OTHER\n"
                        "       options of all: [--filling] " +
                            std::string(kShapeUsage));
@@ -688,6 +698,12 @@ void check_hash(const Arguments& arguments) {
 }
 
 void check_size(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (options.num_bits != 0 && options.num_probes == 0 && options.seeds.empty()) {
+    const std::string name = arguments.command == Command::kBuild ? "build" : "create";
+    throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name +
+                  " --help.");
+  }
   if (arguments.command != Command::kCreate || arguments.is_sized()) return;
   throw Failure("create: no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }

@@ -143,9 +143,10 @@ void Loader::add_digests(std::span<const std::uint64_t> digests) {
 void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
   std::vector<std::uint64_t> digests;
   std::uint64_t before = 0;
+  const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   read_keys(source, separator, part, progress != nullptr,
             [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-              if (part) {
+              if (part && has_digests) {
                 for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
                 if (digests.size() >= kTurn) add_digests(std::exchange(digests, {}));
               } else {

@@ -84,6 +84,10 @@ class Input {
       source_.rewind();
       return keys;
     }
+    if (options.hash && bfstore::hash_of(*options.hash)->gives_positions) {
+      throw Failure(source_.name() + ": can be read only once, and " + bfstore::hash_of(*options.hash)->name +
+                    " has no digests to keep. Give --capacity or --bits, or a file.");
+    }
     keep_digests(source_, separator_, Hasher(arguments, options), kept_.emplace());
     return kept_->count();
   }

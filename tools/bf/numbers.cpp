@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -153,6 +154,32 @@ std::uint64_t parse_uint64(const std::string& option, std::string_view text) {
   const auto value = parse_integer<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
   if (!value) refuse(option, text, "is not a whole number from 0 to 18446744073709551615, decimal or 0x...");
   return *value;
+}
+
+std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_view text) {
+  constexpr std::size_t kMost = 64;
+  const auto fail = [&] {
+    refuse(option, text, "is not a list of at most 64 seeds below 2^32, such as 41..47 or 3,1,4");
+  };
+  const auto number = [&](std::string_view part) {
+    const bool hex = part.substr(0, 2) == "0x";
+    const auto value = parse_integer<std::uint32_t>(hex ? part.substr(2) : part, hex ? 16 : 10);
+    if (!value) fail();
+    return *value;
+  };
+  std::vector<std::uint32_t> seeds;
+  for (std::string_view rest = text;;) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    const std::size_t dots = part.find("..");
+    const std::uint32_t first = number(part.substr(0, dots));
+    const std::uint32_t last = dots == std::string_view::npos ? first : number(part.substr(dots + 2));
+    if (last < first || last - first >= kMost - seeds.size()) fail();
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(static_cast<std::uint32_t>(seed));
+    if (end == rest.size()) return seeds;
+    if (seeds.size() == kMost) fail();
+    rest.remove_prefix(end + 1);
+  }
 }
 
 std::uint32_t parse_mode(const std::string& option, std::string_view text) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bf {
 
@@ -27,6 +28,9 @@ double parse_fraction(const std::string& option, std::string_view text, double l
 
 // 64 bits, decimal or 0x and hexadecimal.
 std::uint64_t parse_uint64(const std::string& option, std::string_view text);
+
+// "41..47", or single numbers with commas, "3,1,4": at most 64 numbers of 32 bits, decimal or 0x and hexadecimal.
+std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_view text);
 
 // Permission bits in octal.
 std::uint32_t parse_mode(const std::string& option, std::string_view text);

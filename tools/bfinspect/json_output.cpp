@@ -47,6 +47,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
                           "n",
                           "p",
                           "seed",
+                          "seeds",
                           "layout",
                           "hash",
                           "key_check",
@@ -71,6 +72,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["n"] = id->capacity;
   out["p"] = id->fpr;
   out["seed"] = std::to_string(id->seed);
+  out["seeds"] = id->seeds ? Json(*id->seeds) : Json();
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
   out["key_check"] = id->key_check ? Json(key_check_text(id->key_check->tag)) : Json();

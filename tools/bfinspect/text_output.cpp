@@ -55,6 +55,8 @@ void put_shape(Page& page, const ReportedIdentity& id) {
   if (std::isfinite(bits_per_key(id))) page.row("bits per key", fixed_text(bits_per_key(id), 2));
   if (id.key_check) {
     page.row("key check", key_check_text(id.key_check->tag));
+  } else if (id.seeds) {
+    page.row("seeds", seeds_text(*id.seeds));
   } else {
     page.row("seed", std::to_string(id.seed));
   }

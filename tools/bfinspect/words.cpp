@@ -150,6 +150,15 @@ std::string key_check_text(std::uint64_t check) {
   return digits.data();
 }
 
+std::string seeds_text(const std::vector<std::uint32_t>& seeds) {
+  bool ascend = seeds.size() > 2;
+  for (std::size_t i = 1; i < seeds.size(); ++i) ascend = ascend && seeds[i] == std::uint64_t{seeds[i - 1]} + 1;
+  if (ascend) return std::to_string(seeds.front()) + ".." + std::to_string(seeds.back());
+  std::string text;
+  for (const std::uint32_t seed : seeds) text += (text.empty() ? "" : ", ") + std::to_string(seed);
+  return text;
+}
+
 std::string format_version(const bfstore::ReportedIdentity& identity) {
   return std::to_string(identity.version_major) + '.' + std::to_string(identity.version_minor);
 }

@@ -16,6 +16,9 @@ std::string hash_name(std::uint16_t persisted);
 // 16 hexadecimal digits.
 std::string key_check_text(std::uint64_t check);
 
+// "41..47", or all of them if they do not ascend one by one.
+std::string seeds_text(const std::vector<std::uint32_t>& seeds);
+
 // "1.0"
 std::string format_version(const bfstore::ReportedIdentity& identity);
 

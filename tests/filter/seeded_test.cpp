@@ -1,0 +1,461 @@
+// Hashes that give positions: their filters hold the bits of k seeded hashes and no other, in every form of keys; say
+// kKeyOnly wherever a digest is needed; and are copied, merged and followed to by the same numbers, or not at all.
+#include <set>
+
+#include <bfstore/bare.hpp>
+#include <bfstore/inline.hpp>
+
+#include "support/support.hpp"
+
+using namespace rooms;
+
+namespace {
+
+// Another implementation of MurmurHash3_x86_32, byte by byte, and Python's % by its definition.
+std::uint32_t reference_hash(std::string_view key, std::uint32_t seed) {
+  const auto rotated = [](std::uint32_t x, unsigned bits) { return x << bits | x >> (32 - bits); };
+  std::uint32_t h = seed, word = 0;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    word |= static_cast<std::uint32_t>(static_cast<unsigned char>(key[i])) << (8 * (i % 4));
+    const bool last = i + 1 == key.size();
+    if (i % 4 != 3 && !last) continue;
+    h ^= rotated(word * 0xcc9e2d51U, 15) * 0x1b873593U;
+    if (i % 4 == 3) h = rotated(h, 13) * 5 + 0xe6546b64U;
+    word = 0;
+  }
+  h ^= static_cast<std::uint32_t>(key.size());
+  h = (h ^ h >> 16) * 0x85ebca6bU;
+  h = (h ^ h >> 13) * 0xc2b2ae35U;
+  return h ^ h >> 16;
+}
+
+std::uint64_t reference_position(std::string_view key, Hash hash, std::uint32_t seed, std::uint64_t num_bits) {
+  std::int64_t number = reference_hash(key, seed);
+  if (hash == Hash::kMurmur3 && number >= std::int64_t{1} << 31) number -= std::int64_t{1} << 32;
+  const auto m = static_cast<std::int64_t>(num_bits);
+  return static_cast<std::uint64_t>(((number % m) + m) % m);
+}
+
+constexpr std::array kHashes{Hash::kMurmur3, Hash::kMurmur3Unsigned};
+const std::vector<std::uint32_t> kSeeds{41, 42, 43, 0xffffffff, 7};
+
+Options seeded(Hash hash, std::uint64_t num_bits = 99991, std::vector<std::uint32_t> seeds = kSeeds) {
+  Options options;
+  options.hash = hash;
+  options.num_bits = num_bits;
+  options.seeds = std::move(seeds);
+  return options;
+}
+
+// The keys of tests, of every length modulo 4.
+std::string key(std::uint64_t number) { return std::to_string(mix(number)).substr(0, 1 + number % 17) + "é"; }
+
+std::vector<std::string> keys(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::string> all;
+  for (std::uint64_t i = first; i < first + count; ++i) all.push_back(key(i));
+  return all;
+}
+
+void add_all(Filter& filter, const std::vector<std::string>& all) {
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  REQUIRE(filter.add_keys(Keys::views(views)).ok());
+}
+
+class Reference {
+ public:
+  explicit Reference(const Options& options) : options_(options) {}
+
+  [[nodiscard]] std::set<std::uint64_t> positions(std::string_view key) const {
+    std::set<std::uint64_t> all;
+    for (const std::uint32_t seed : options_.seeds)
+      all.insert(reference_position(key, *options_.hash, seed, options_.num_bits));
+    return all;
+  }
+  // Whether a bit was missing.
+  bool add(std::string_view key) {
+    const std::size_t before = bits_.size();
+    for (const std::uint64_t position : positions(key)) bits_.insert(position);
+    return bits_.size() != before;
+  }
+  [[nodiscard]] bool contains(std::string_view key) const {
+    const auto all = positions(key);
+    return std::includes(bits_.begin(), bits_.end(), all.begin(), all.end());
+  }
+  [[nodiscard]] std::vector<std::byte> body(std::size_t bytes) const {
+    std::vector<std::byte> body(bytes);
+    for (const std::uint64_t bit : bits_) body.at(bit / 8) |= static_cast<std::byte>(1U << (bit % 8));
+    return body;
+  }
+
+ private:
+  Options options_;
+  std::set<std::uint64_t> bits_;
+};
+
+std::vector<std::byte> bits_of(const Filter& filter) {
+  std::vector<std::byte> dumped(must(filter.dumped_bytes()));
+  must(filter.dump(dumped));
+  constexpr std::size_t kEndWordBytes = 8;
+  const std::size_t body = filter.stats().body_bytes;
+  return {dumped.end() - static_cast<std::ptrdiff_t>(body + kEndWordBytes),
+          dumped.end() - static_cast<std::ptrdiff_t>(kEndWordBytes)};
+}
+
+// Whatever the filter has: no call that needs a digest answers one.
+void check_key_only(Filter& filter) {
+  const std::array<std::uint64_t, 3> digests{0, 1, UINT64_MAX};
+  std::array<std::uint8_t, 3> answers{};
+  std::array<std::uint32_t, 3> indices{9, 9, 9};
+  std::array<std::uint64_t, 3> out{5, 5, 5};
+  CHECK(filter.add_digest(7).code() == Code::kKeyOnly);
+  CHECK(filter.contains_digest(7));
+  CHECK(filter.lookup().contains_digest(7));
+  CHECK(filter.lookup().call(7) == static_cast<std::int32_t>(Code::kKeyOnly));
+  CHECK_FALSE(filter.digest("key").has_value());
+  CHECK(filter.add_keys(Keys::digests(digests)).code() == Code::kKeyOnly);
+  CHECK(filter.contains_keys(Keys::digests(digests), answers).code() == Code::kKeyOnly);
+  CHECK(answers == std::array<std::uint8_t, 3>{1, 1, 1});
+  CHECK(filter.select_keys(Keys::digests(digests), indices).code() == Code::kKeyOnly);
+  CHECK(indices == std::array<std::uint32_t, 3>{0, 1, 2});
+  const std::array<std::string_view, 3> views{"a", "b", "c"};
+  CHECK(filter.digest_keys(Keys::views(views), out).code() == Code::kKeyOnly);
+  CHECK(filter.digest_keys(Keys::digests(digests), out).code() == Code::kKeyOnly);
+  CHECK(out == std::array<std::uint64_t, 3>{5, 5, 5});
+  CHECK(filter.add_keys(Keys()).ok());  // no keys, which every filter takes
+}
+
+}  // namespace
+
+TEST_CASE("the bits and the answers are those of k seeded hashes, one key at a time and many, shared and alone") {
+  for (const Hash hash : kHashes) {
+    for (const std::uint64_t num_bits : {1U, 63U, 1000U, 99991U}) {
+      for (const bool exclusive : {false, true}) {
+        const TemporaryDirectory directory;
+        Options options = seeded(hash, num_bits);
+        options.exclusive = exclusive;
+        Reference reference(options);
+        Filter filter = must(Filter::create(directory.file("f"), options));
+        CHECK(filter.shape().layout == Layout::kClassic);
+        CHECK(filter.shape().num_probes == kSeeds.size());
+        CHECK(filter.seeds() == kSeeds);
+        for (const std::string& one : keys(0, 50)) {
+          const Count count = filter.add(one);
+          REQUIRE(count.ok());
+          REQUIRE(count.keys() == (reference.add(one) ? 1 : 0));
+        }
+        const auto many = keys(50, 500);
+        std::uint64_t changed = 0;
+        for (const std::string& one : many) changed += reference.add(one) ? 1U : 0U;
+        const std::vector<std::string_view> views(many.begin(), many.end());
+        CHECK(filter.add_keys(Keys::views(views)).keys() == changed);
+        CHECK(filter.add("").ok());
+        reference.add("");
+        CHECK(bits_of(filter) == reference.body(filter.stats().body_bytes));
+
+        const auto asked = keys(0, 3000);
+        std::vector<std::string_view> asked_views(asked.begin(), asked.end());
+        std::vector<std::uint8_t> answers(asked.size(), 7);
+        std::vector<std::uint32_t> indices(asked.size());
+        const Count maybes = filter.contains_keys(Keys::views(asked_views), answers);
+        std::uint64_t expected = 0;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+          REQUIRE(answers[i] == (reference.contains(asked[i]) ? 1 : 0));
+          REQUIRE(filter.answer(asked[i]) == answers[i]);
+          if (answers[i] == 1) REQUIRE(expected < asked.size());
+          expected += answers[i];
+        }
+        CHECK(maybes.keys() == expected);
+        REQUIRE(filter.select_keys(Keys::views(asked_views), indices).keys() == expected);
+        for (std::size_t i = 0, at = 0; i < asked.size(); ++i) {
+          if (answers[i] == 1) REQUIRE(indices[at++] == i);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("nulls are not hashed, not added, and answered 0") {
+  InMemory made = InMemory::make(seeded(Hash::kMurmur3));
+  const auto unique = [](std::uint64_t i) { return key(i) + std::to_string(i); };
+  std::string bytes;
+  std::vector<std::int32_t> offsets{0};
+  std::vector<std::uint8_t> validity(13);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    bytes += unique(i);
+    offsets.push_back(static_cast<std::int32_t>(bytes.size()));
+    if (i % 3 != 0) validity[(i + 1) / 8] = static_cast<std::uint8_t>(validity[(i + 1) / 8] | 1U << ((i + 1) % 8));
+  }
+  const Keys column = Keys::column(bytes.data(), bytes.size(), offsets).where_valid(validity.data(), 1);
+  CHECK(made.filter.add_keys(column).keys() == 66);
+  std::vector<std::uint8_t> answers(100, 7);
+  CHECK(made.filter.contains_keys(column, answers).keys() == 66);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    REQUIRE(answers[i] == (i % 3 != 0 ? 1 : 0));
+    REQUIRE(made.filter.contains(unique(i)) == (i % 3 != 0));
+  }
+}
+
+TEST_CASE("what is wrong with keys is an error before any is added, and every answer is maybe") {
+  InMemory made = InMemory::make(seeded(Hash::kMurmur3));
+  const std::array<const void*, 2> pointers{"a", nullptr};
+  const std::array<std::size_t, 2> lengths{1, 1};
+  CHECK(made.filter.add_keys(Keys::pointers(pointers, lengths)).code() == Code::kInvalid);
+  CHECK(made.filter.stats({.fill = true}).fill->set_bits == 0);
+  const std::array<std::string_view, 2> views{"a", "b"};
+  std::array<std::uint8_t, 1> few{7};
+  CHECK(made.filter.contains_keys(Keys::views(views), few).code() == Code::kInvalid);
+  CHECK(few[0] == 1);
+}
+
+TEST_CASE("every call that needs a digest is kKeyOnly, or maybe, in every kind of handle") {
+  const TemporaryDirectory directory;
+  for (const Hash hash : kHashes) {
+    const std::string path = directory.file(hash_of(hash)->name);
+    Filter writer = must(Filter::create(path, seeded(hash)));
+    check_key_only(writer);
+    CHECK(writer.stats({.fill = true}).fill->set_bits == 0);
+    must(writer.close());
+    for (const bool follow : {false, true}) {
+      OpenOptions options;
+      options.follow = follow;
+      Filter reader = must(Filter::open(path, OpenMode::kRead, options));
+      CHECK(reader.add("key").code() == Code::kReadOnly);
+      const std::array<std::uint64_t, 1> digests{1};
+      std::array<std::uint8_t, 1> answers{};
+      CHECK(reader.contains_digest(1));
+      CHECK(reader.lookup().contains_digest(1));
+      CHECK(reader.contains_keys(Keys::digests(digests), answers).code() == Code::kKeyOnly);
+      CHECK(reader.answer("key") == 0);
+    }
+    InMemory made = InMemory::make(seeded(hash));
+    check_key_only(made.filter);
+  }
+}
+
+TEST_CASE("a filter that is filled answers maybe to every key, and its digests are kKeyOnly all the same") {
+  const TemporaryDirectory directory;
+  Options options = seeded(Hash::kMurmur3);
+  options.filling = true;
+  Filter writer = must(Filter::create(directory.file("f"), options));
+  const Filter reader = must(Filter::open(directory.file("f"), OpenMode::kRead));
+  REQUIRE(writer.add("present").ok());
+  const std::array<std::string_view, 2> views{"present", "absent"};
+  std::array<std::uint8_t, 2> answers{};
+  for (const Filter* const filter : {&std::as_const(writer), &reader}) {
+    CHECK(filter->answer("absent") == 1);
+    CHECK(filter->contains_keys(Keys::views(views), answers).keys() == 2);
+    CHECK(filter->lookup().call(1) == static_cast<std::int32_t>(Code::kKeyOnly));
+  }
+  must(writer.finish_filling());
+  for (const Filter* const filter : {&std::as_const(writer), &reader}) {
+    CHECK(filter->answer("absent") == 0);
+    CHECK(filter->answer("present") == 1);
+  }
+}
+
+TEST_CASE("a poisoned or superseded filter answers maybe, and takes no key") {
+  const TemporaryDirectory directory;
+  Options options = seeded(Hash::kMurmur3);
+  Filter old = must(Filter::create(directory.file("f"), options));
+  REQUIRE(old.add("old").ok());
+  options.replace = true;
+  const Filter next = must(Filter::create(directory.file("f"), options));
+  CHECK(old.health() == Code::kSuperseded);
+  CHECK(old.answer("absent") == 1);
+  CHECK(old.add("new").code() == Code::kSuperseded);
+  const std::array<std::string_view, 2> views{"a", "b"};
+  std::array<std::uint8_t, 2> answers{};
+  CHECK(old.contains_keys(Keys::views(views), answers).keys() == 2);
+  CHECK(old.add_keys(Keys::views(views)).code() == Code::kSuperseded);
+}
+
+TEST_CASE("a copy in every form has the seeds, and answers as its source") {
+  const TemporaryDirectory directory;
+  for (const Hash hash : kHashes) {
+    InMemory made = InMemory::make(seeded(hash, 5000));
+    add_all(made.filter, keys(0, 300));
+    const std::string path = directory.file(hash_of(hash)->name);
+    must(made.filter.save(path));
+    must(seal(path, path + ".sealed"));
+    std::vector<std::byte> dumped(must(made.filter.dumped_bytes()));
+    must(made.filter.dump(dumped));
+    check_refused(made.filter.dump(dumped, {.bare = true}), Code::kInvalid, {"bare"});
+    std::ofstream(path + ".range", std::ios::binary)
+        .write(reinterpret_cast<const char*>(dumped.data()), static_cast<std::streamsize>(dumped.size()));
+    OpenOptions copied;
+    copied.map.copy = true;
+    std::vector<Filter> copies;
+    copies.push_back(must(Filter::open(path, OpenMode::kRead)));
+    copies.push_back(must(Filter::open(path, OpenMode::kRead, copied)));
+    copies.push_back(must(Filter::open(path + ".sealed", OpenMode::kRead)));
+    copies.push_back(must(Filter::open_range(path + ".range", 0, 0, {})));
+    copies.push_back(must(Filter::load(dumped)));
+    copies.push_back(must(Filter::wrap(made.buffer.bytes())));
+    for (const Filter& copy : copies) {
+      CHECK(copy.seeds() == kSeeds);
+      CHECK(bits_of(copy) == bits_of(made.filter));
+      for (std::uint64_t i = 0; i < 2000; ++i) REQUIRE(copy.answer(key(i)) == made.filter.answer(key(i)));
+    }
+    CHECK(must(inspect(path)).identity->seeds == kSeeds);
+  }
+}
+
+TEST_CASE("filters with the same seeds merge, and others do not, nor filters of other sizes, which do not fold") {
+  const TemporaryDirectory directory;
+  for (const Hash hash : kHashes) {
+    Options options = seeded(hash, 6000);
+    InMemory one = InMemory::make(options);
+    InMemory other = InMemory::make(options);
+    InMemory both = InMemory::make(options);
+    add_all(one.filter, keys(0, 200));
+    add_all(other.filter, keys(200, 200));
+    add_all(both.filter, keys(0, 400));
+    must(one.filter.merge(other.filter));
+    CHECK(bits_of(one.filter) == bits_of(both.filter));
+
+    const Comparison comparison = must(one.filter.compare(both.filter));
+    CHECK(comparison.equal);
+    CHECK_FALSE(comparison.differ.seed);
+
+    InMemory larger = InMemory::make(seeded(hash, 12000));
+    check_refused(one.filter.merge(larger.filter), Code::kMismatch, {"number of bits", "12000"});
+    for (const std::vector<std::uint32_t>& seeds :
+         {std::vector<std::uint32_t>{42, 41, 43, 0xffffffff, 7}, {41, 42, 43, 0xffffffff, 8}}) {
+      InMemory reseeded = InMemory::make(seeded(hash, 6000, seeds));
+      check_refused(one.filter.merge(reseeded.filter), Code::kMismatch, {"list of seeds"});
+      const std::array<const Filter*, 2> both_seeds{&one.filter, &reseeded.filter};
+      check_refused(Filter::intersect(both_seeds, directory.file("in both")), Code::kMismatch, {"list of seeds"});
+      const Comparison apart = must(one.filter.compare(reseeded.filter));
+      CHECK(apart.differ.seed);
+      CHECK_FALSE(apart.comparable);
+    }
+    InMemory rehashed = InMemory::make(seeded(hash == kHashes[0] ? kHashes[1] : kHashes[0], 6000));
+    check_refused(one.filter.merge(rehashed.filter), Code::kMismatch, {"hash murmur3"});
+    CHECK(bits_of(one.filter) == bits_of(both.filter));
+    const std::array<const Filter*, 2> sizes{&one.filter, &larger.filter};
+    check_refused(Filter::intersect(sizes, directory.file("in both")), Code::kMismatch, {"number of bits", "12000"});
+    CHECK_FALSE(must(one.filter.compare(larger.filter)).comparable);
+    check_refused(one.filter.save(directory.file("folded"), {.fpr = 0.5}), Code::kUnsupported, {"folded"});
+    CHECK(directory.entries() == 0);
+  }
+}
+
+TEST_CASE(
+    "a reader follows to a filter of another size and other seeds, and asks by its numbers; not to another hash") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("f");
+  const auto publish = [&](Options options, std::uint64_t first) {
+    options.replace = true;
+    options.unpublished = true;
+    Filter made = must(Filter::create(path, options));
+    if (hash_of(*options.hash)->takes_keys) add_all(made, keys(first, 100));
+    must(made.publish());
+  };
+  publish(seeded(Hash::kMurmur3), 0);
+  OpenOptions options;
+  options.follow = true;
+  const Filter reader = must(Filter::open(path, OpenMode::kRead, options));
+  CHECK(reader.contains(key(0)));
+  CHECK(reader.answer("absent") == 0);
+  publish(seeded(Hash::kMurmur3, 77777, {1, 2, 3, 4, 5, 6, 7, 8, 9}), 100);
+  CHECK(must(reader.is_current()));
+  for (std::uint64_t i = 100; i < 200; ++i) REQUIRE(reader.contains(key(i)));
+  const auto all = keys(100, 100);
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  std::vector<std::uint8_t> answers(100);
+  CHECK(reader.contains_keys(Keys::views(views), answers).keys() == 100);
+  CHECK(reader.answer("absent") == 0);
+  CHECK(reader.seeds().size() == 9);
+  CHECK(reader.contains_digest(1));
+  publish(seeded(Hash::kMurmur3Unsigned), 200);
+  CHECK_FALSE(must(reader.is_current()));
+  CHECK(reader.answer("absent") == 1);
+}
+
+TEST_CASE("seeds count from 0 where none are given, and options that contradict each other are refused") {
+  Options options = seeded(Hash::kMurmur3, 124, {});
+  options.num_probes = 4;
+  CHECK(InMemory::make(options).filter.seeds() == std::vector<std::uint32_t>{0, 1, 2, 3});
+  options.num_probes = 0;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"num_probes"});
+  options.seeds = {1, 2};
+  options.num_probes = 3;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"3 probes", "2"});
+  options.seeds.assign(65, 1);
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"65 seeds", "64"});
+  options = seeded(Hash::kMurmur3);
+  options.layout = Layout::kBlocked;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"murmur3", "blocked", "classic"});
+  options = seeded(Hash::kMurmur3);
+  options.seed = 1;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"seed"});
+  options = seeded(Hash::kMurmur3);
+  options.key = SecretKey{};
+  check_refused(Filter::required_bytes(options), Code::kKey, {"siphash"});
+  options = seeded(Hash::kMurmur3);
+  options.bare = true;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"bare"});
+  for (const Hash hash : {Hash::kXxh3, Hash::kExternal}) {
+    options = seeded(hash);
+    options.num_probes = static_cast<std::uint32_t>(kSeeds.size());
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"list of seeds", hash_of(hash)->name});
+  }
+  options = seeded(Hash::kMurmur3, std::uint64_t{1} << 32);
+  CHECK(Filter::required_bytes(options).ok());
+  ++options.num_bits;
+  check_refused(Filter::required_bytes(options), Code::kSizing, {"murmur3", "4294967296"});
+  std::array<std::byte, 72> room{};
+  CHECK(bare::build(room, Keys(), Layout::kClassic, Hash::kMurmur3) == Code::kInvalid);
+}
+
+TEST_CASE("a bare filter like one with seeds is refused, and a file like one has its seeds") {
+  const TemporaryDirectory directory;
+  must(must(Filter::create(directory.file("f"), seeded(Hash::kMurmur3))).close());
+  Options like;
+  like.like = directory.file("f");
+  CHECK(must(Filter::create(directory.file("g"), like)).seeds() == kSeeds);
+  like.bare = true;
+  check_refused(Filter::required_bytes(like), Code::kInvalid, {"bare"});
+}
+
+TEST_CASE("a buffer of so many bytes has room for the seeds, and is as large as it may be but for unused ones") {
+  for (const std::uint64_t bytes : {600U, 1024U, 5000U, 100000U}) {
+    Options options = seeded(Hash::kMurmur3, 0, {});
+    options.capacity = bytes;
+    options.max_bytes = bytes;
+    const std::uint64_t needed = must(Filter::required_bytes(options));
+    CHECK(needed <= bytes);
+    CHECK(needed + 256 + 72 > bytes);
+  }
+}
+
+// The numbers that the formulas of the tutorials give in Python.
+TEST_CASE("the sizing of tutorials cuts m and k off, and the promise is the rate that these have") {
+  struct Case {
+    std::uint64_t keys;
+    double fpr;
+    std::uint64_t num_bits;
+    std::uint32_t num_probes;
+  };
+  for (const Case& known :
+       {Case{20, 0.05, 124, 4}, Case{1000, 0.01, 9585, 6}, Case{1'000'000, 0.001, 14377587, 9}, Case{10, 0.1, 47, 3}}) {
+    Options options = seeded(Hash::kMurmur3, 0, {});
+    options.capacity = known.keys;
+    options.fpr = known.fpr;
+    options.tutorial_sizing = true;
+    const InMemory made = InMemory::make(options);
+    const Shape shape = made.filter.shape();
+    CHECK(shape.num_bits == known.num_bits);
+    CHECK(shape.num_probes == known.num_probes);
+    CHECK(shape.capacity == known.keys);
+    CHECK(shape.fpr > known.fpr * 0.95);
+    CHECK(shape.fpr < known.fpr * 1.3);
+    CHECK(made.filter.seeds().size() == known.num_probes);
+  }
+  Options options = seeded(Hash::kMurmur3, 0, {});
+  options.tutorial_sizing = true;
+  options.capacity = 10;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"tutorials", "capacity"});
+  options.fpr = 0.9;
+  check_refused(Filter::required_bytes(options), Code::kSizing, {"tutorials", "0 probes"});
+}
