@@ -540,6 +540,42 @@ std::int32_t build_bare(void* buffer, std::uint64_t bytes, std::uint32_t layout,
                                         given<bfstore::Hash>(hash).value_or(bfstore::Hash::kXxh3)));
 }
 
+bfstore::PlanRequest plan_request_of(const bfs_plan_request& from) noexcept {
+  bfstore::PlanRequest request;
+  request.layout = layout_or_default(from.layout);
+  request.capacity = from.capacity;
+  request.fpr = from.fpr;
+  request.bits_per_key = from.bits_per_key;
+  request.max_bytes = from.max_bytes;
+  request.num_bits = from.num_bits;
+  request.num_probes = from.num_probes;
+  return request;
+}
+
+std::uint32_t abilities_of(const bfstore::Capabilities& can) noexcept {
+  return (can.add ? BFS_CAN_ADD : 0) | (can.remove ? BFS_CAN_REMOVE : 0) | (can.merge ? BFS_CAN_MERGE : 0) |
+         (can.fold ? BFS_CAN_FOLD : 0) | (can.grow ? BFS_CAN_GROW : 0) | (can.expire ? BFS_CAN_EXPIRE : 0) |
+         (can.intersect ? BFS_CAN_INTERSECT : 0);
+}
+
+bfs_plan_result plan_result_of(const bfstore::Plan& plan) noexcept {
+  bfs_plan_result result{};
+  result.layout = static_cast<std::uint32_t>(plan.layout.layout);
+  result.num_probes = plan.num_probes;
+  result.abilities = abilities_of(plan.layout.can);
+  result.num_bits = plan.num_bits;
+  result.capacity = plan.capacity;
+  result.fpr = plan.fpr;
+  result.bits_per_key = plan.bits_per_key;
+  result.body_bytes = plan.body_bytes;
+  result.file_bytes = plan.file_bytes;
+  result.fill_ratio = plan.fill_ratio;
+  result.bloom_fpr = plan.bloom_fpr;
+  result.cache_lines = plan.cache_lines;
+  result.page_faults = plan.page_faults;
+  return result;
+}
+
 }  // namespace
 
 const char* bfs_version(void) { return bfstore::version(); }
@@ -552,6 +588,22 @@ const char* bfs_code_name(int32_t code) {
 }
 
 const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<Code>(code)); }
+
+int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_result* out, bfs_error* error) {
+  if (out == nullptr) return invalid(error, "bfs_plan: out is null");
+  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastPlanResult))
+    return invalid(error, "bfs_plan_result.struct_bytes is not its size");
+  return guarded(error, [&] {
+    bfs_plan_request given{};
+    if (const char* wrong = capi::read_struct(request, capi::kLeastPlanRequest, given); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_plan_request") + wrong));
+    if (given.reserved != 0) return invalid(error, "bfs_plan_request: reserved is not 0");
+    const auto plan = bfstore::plan(plan_request_of(given));
+    if (!plan) return report(error, plan.error());
+    capi::fill_struct(out, plan_result_of(*plan));
+    return BFS_OK;
+  });
+}
 
 int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error) {
   if (out != nullptr) *out = nullptr;

@@ -563,6 +563,65 @@ BFS_API const char* bfs_strerror(int32_t code);
 /* The name of a code, "BFS_EUNCLEAN"; "BFS_E?" for any other number.  Static, never NULL. */
 BFS_API const char* bfs_code_name(int32_t code);
 
+/* --- Planning ----------------------------------------------------------------------------------------------------- */
+
+/* What is known of a filter that is not made yet.  Zero means "not given".  Any two or more numbers may be given, but
+ * at most two of capacity, bits_per_key, and m (num_bits or max_bytes).  With capacity alone, fpr is 0.01. */
+typedef struct bfs_plan_request {
+  uint32_t struct_bytes; /* sizeof(bfs_plan_request) */
+  uint32_t layout;       /* BFS_LAYOUT_*; 0 is the default */
+  uint64_t capacity;     /* n: distinct keys */
+  double fpr;            /* p: the highest false-positive rate at n keys, 0 < p < 1 */
+  double bits_per_key;   /* bits of the body for each of the n keys */
+  uint64_t max_bytes;    /* bytes of the whole file */
+  uint64_t num_bits;     /* m: 1..2^48 */
+  uint32_t num_probes;   /* k: 1..64 */
+  uint32_t reserved;     /* 0 */
+} bfs_plan_request;
+#define BFS_PLAN_REQUEST_INIT \
+  { sizeof(bfs_plan_request), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* What a filter of a layout can do: bits of bfs_plan_result.abilities. */
+#define BFS_CAN_ADD 0x1u        /* keys, with any number of processes at once */
+#define BFS_CAN_REMOVE 0x2u     /* keys */
+#define BFS_CAN_MERGE 0x4u      /* the keys of another filter (bfs_merge) */
+#define BFS_CAN_FOLD 0x8u       /* into a smaller filter (bfs_copy_options.fpr) */
+#define BFS_CAN_GROW 0x10u      /* beyond the size that it was made with */
+#define BFS_CAN_EXPIRE 0x20u    /* keys, by their age */
+#define BFS_CAN_INTERSECT 0x40u /* with another filter, into a new one (bfs_intersect) */
+
+/* What the filter will be like. */
+typedef struct bfs_plan_result {
+  uint32_t struct_bytes; /* in: sizeof(bfs_plan_result) */
+  uint32_t layout;       /* BFS_LAYOUT_* */
+  uint32_t num_probes;   /* k */
+  uint32_t abilities;    /* BFS_CAN_* */
+  uint64_t num_bits;     /* m, a size that the layout can have */
+  uint64_t capacity;     /* n */
+  double fpr;            /* the false-positive rate at n keys (FORMAT.md, "Rates and estimates") */
+  double bits_per_key;   /* bits of the body / n */
+  uint64_t body_bytes;
+  uint64_t file_bytes;
+  double fill_ratio;  /* the expected share of m that is set at n keys */
+  double bloom_fpr;   /* (1 - e^(-kn/m))^k: see bfs_plan */
+  double cache_lines; /* of 64 bytes, that a lookup of a present key reads, on average */
+  double page_faults; /* pages of 4 KiB, that it reads from a file that is not in memory, on average */
+} bfs_plan_result;
+#define BFS_PLAN_RESULT_INIT \
+  { sizeof(bfs_plan_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* From the numbers that are given to the others, without making anything.  What is not given: k is the best one; m is
+ * the smallest, and n the largest, that keeps the rate.  From k with n or m alone, the other is where half of the bits
+ * are set.  Where neither n nor m follows, n is a million keys.  With all of n, m and k the answer is their rate: so a
+ * program draws the rate as the filter fills.
+ * bfs_create makes the filter of a plan from its num_bits, num_probes and capacity.
+ * bloom_fpr is Bloom's formula, which agrees with fpr in large filters of BFS_LAYOUT_CLASSIC.  The real rate is above
+ * it where m is small (Bose et al., "On the false-positive rate of Bloom filters", 2008), and wherever the probes of a
+ * key share a line, as in BFS_LAYOUT_BLOCKED (Putze, Sanders & Singler, 2007).
+ * Codes: EINVAL (the message names what is missing, out of range, or one too many), ENOMEM, ESIZING (no filter is so).
+ */
+BFS_API BFS_CHECK int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_result* out, bfs_error* error);
+
 /* --- Making, opening, closing ------------------------------------------------------------------------------------- */
 
 /* Makes a new, empty filter file, open for writing.  The complete, durable file appears under its name, or nothing

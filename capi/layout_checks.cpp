@@ -108,6 +108,33 @@ static_assert(offsetof(bfs_statistics, keys_removed) == 176);
 static_assert(offsetof(bfs_statistics, counters_at_15) == 184);
 static_assert(sizeof(bfs_statistics) == 192);
 
+static_assert(offsetof(bfs_plan_request, struct_bytes) == 0);
+static_assert(offsetof(bfs_plan_request, layout) == 4);
+static_assert(offsetof(bfs_plan_request, capacity) == 8);
+static_assert(offsetof(bfs_plan_request, fpr) == 16);
+static_assert(offsetof(bfs_plan_request, bits_per_key) == 24);
+static_assert(offsetof(bfs_plan_request, max_bytes) == 32);
+static_assert(offsetof(bfs_plan_request, num_bits) == 40);
+static_assert(offsetof(bfs_plan_request, num_probes) == 48);
+static_assert(offsetof(bfs_plan_request, reserved) == 52);
+static_assert(sizeof(bfs_plan_request) == 56);
+
+static_assert(offsetof(bfs_plan_result, struct_bytes) == 0);
+static_assert(offsetof(bfs_plan_result, layout) == 4);
+static_assert(offsetof(bfs_plan_result, num_probes) == 8);
+static_assert(offsetof(bfs_plan_result, abilities) == 12);
+static_assert(offsetof(bfs_plan_result, num_bits) == 16);
+static_assert(offsetof(bfs_plan_result, capacity) == 24);
+static_assert(offsetof(bfs_plan_result, fpr) == 32);
+static_assert(offsetof(bfs_plan_result, bits_per_key) == 40);
+static_assert(offsetof(bfs_plan_result, body_bytes) == 48);
+static_assert(offsetof(bfs_plan_result, file_bytes) == 56);
+static_assert(offsetof(bfs_plan_result, fill_ratio) == 64);
+static_assert(offsetof(bfs_plan_result, bloom_fpr) == 72);
+static_assert(offsetof(bfs_plan_result, cache_lines) == 80);
+static_assert(offsetof(bfs_plan_result, page_faults) == 88);
+static_assert(sizeof(bfs_plan_result) == 96);
+
 static_assert(offsetof(bfs_comparison, struct_bytes) == 0);
 static_assert(offsetof(bfs_comparison, differs) == 4);
 static_assert(offsetof(bfs_comparison, comparable) == 8);

@@ -16,6 +16,8 @@ inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
 inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
 inline constexpr std::uint32_t kLeastCopyOptions = sizeof(bfs_copy_options);
 inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
+inline constexpr std::uint32_t kLeastPlanRequest = sizeof(bfs_plan_request);
+inline constexpr std::uint32_t kLeastPlanResult = sizeof(bfs_plan_result);
 inline constexpr std::uint32_t kLeastComparison = sizeof(bfs_comparison);
 inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
 

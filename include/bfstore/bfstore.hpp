@@ -11,6 +11,7 @@
 #include <bfstore/layouts.hpp>
 #include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
+#include <bfstore/plan.hpp>
 #include <bfstore/seal.hpp>
 
 namespace bfstore {

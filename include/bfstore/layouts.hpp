@@ -18,6 +18,8 @@ struct Capabilities {
   bool merge = false;      // another filter of the same shape
   bool intersect = false;  // with another filter of the same shape, into a new one
   bool fold = false;       // into a filter that is a whole number of times smaller
+  bool grow = false;       // beyond the size that it was made with
+  bool expire = false;     // keys, by their age
   // A body of ones answers "maybe" to every key. So a damaged part can be made to answer "maybe".
   bool ones_are_maybe = false;
 };

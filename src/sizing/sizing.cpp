@@ -195,13 +195,29 @@ class Remembered {
 
 constinit Remembered remembered;
 
-// The smallest m that keeps the promise with any k, and that k.
-Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) {
-  if (fpr < row.least_rate) {
-    return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
-                                         " layout reaches (" + number(row.least_rate) + "). Use the classic layout.");
+// The fewest bits with which k probes keep p at n keys.
+Bits fewest_bits_of(const Row& row, double keys, double fpr, std::uint32_t probes) noexcept {
+  const Descent descent(row, keys, fpr, probes);
+  double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
+  while (descent.excess(most) > 0) {  // few probes need many bits
+    if (most > static_cast<double>(kMaxBits)) return {};
+    most *= 1024;
   }
-  const Bits fewest = remembered.fewest_bits(row, capacity, fpr);
+  return {descent.least_bits(keys * probes / std::log(2.0), most), probes};
+}
+
+}  // namespace
+
+Error check_reach(const Row& row, double fpr) {
+  if (fpr >= row.least_rate) return {};
+  return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
+                                       " layout reaches (" + number(row.least_rate) + "). Use the classic layout.");
+}
+
+Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes) {
+  if (Error error = check_reach(row, fpr); !error.ok()) return error;
+  const Bits fewest = num_probes == 0 ? remembered.fewest_bits(row, capacity, fpr)
+                                      : fewest_bits_of(row, static_cast<double>(capacity), fpr, num_probes);
   const double wanted = std::ceil(fewest.bits);
   if (fewest.num_probes == 0 || wanted > static_cast<double>(most_bits(row))) {
     return base::fail(Code::kSizing, "no filter of at most 2^48 bits keeps a false-positive rate of " + number(fpr) +
@@ -215,6 +231,8 @@ Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr) 
   size.fpr = fpr;
   return size;
 }
+
+namespace {
 
 Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t capacity, std::uint64_t num_bits,
                           std::uint32_t num_probes) {
@@ -268,7 +286,9 @@ Result<Size> solve_for_shape(const Row& row, const Options& options) {
   return size_of_bits(row, options, capacity, options.num_bits, options.num_probes);
 }
 
-Error check_ranges(const Row& row, const Options& options) {
+}  // namespace
+
+Error check_ranges(const Options& options) {
   if (std::isnan(options.fpr) || options.fpr < 0 || options.fpr >= 1) {
     return out_of_range("false-positive rate " + number(options.fpr) +
                         " is not between 0 and 1. Give one such as 0.01.");
@@ -277,9 +297,8 @@ Error check_ranges(const Row& row, const Options& options) {
     return out_of_range("bits per key " + number(options.bits_per_key) +
                         " is not a positive number. Give one such as 12.");
   }
-  if (options.num_bits > most_bits(row)) {
-    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^" +
-                        std::to_string(std::countr_zero(most_bits(row))) + ". Give fewer bits.");
+  if (options.num_bits > kMaxBits) {
+    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^48. Give fewer bits.");
   }
   if (options.num_probes > kMaxProbes) {
     return out_of_range("num_probes " + std::to_string(options.num_probes) +
@@ -288,6 +307,12 @@ Error check_ranges(const Row& row, const Options& options) {
   if (options.capacity > static_cast<std::uint64_t>(INT64_MAX)) {
     return out_of_range("capacity " + std::to_string(options.capacity) + " is more than 2^63 - 1. Give fewer keys.");
   }
+  return {};
+}
+
+namespace {
+
+Error check_ways(const Options& options) {
   if ((options.num_bits != 0) != (options.num_probes != 0)) {
     return out_of_range("only one of num_bits and num_probes was given. Give both or neither.");
   }
@@ -316,19 +341,33 @@ std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t 
   return best_probes_of(row, static_cast<double>(num_keys), static_cast<double>(num_bits));
 }
 
-// The rate grows with the keys, so the most of them are found by halving.
+// The rate grows with the keys, also that of the best k. So the most keys are found by doubling and halving. The
+// doubling ends, because the rate of 64 keys per bit is 1.
 std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept {
+  const auto keeps = [&](std::uint64_t keys) {
+    const std::uint32_t probes = num_probes != 0 ? num_probes : best_probes(row, keys, num_bits);
+    return false_positive_rate(row, keys, num_bits, probes) <= fpr;
+  };
   std::uint64_t enough = 0;
-  std::uint64_t too_many = num_bits + 1;
+  std::uint64_t too_many = num_bits / 64 + 1;
+  while (keeps(too_many)) {
+    enough = too_many;
+    too_many *= 2;
+  }
   while (too_many - enough > 1) {
     const std::uint64_t keys = enough + (too_many - enough) / 2;
-    (false_positive_rate(row, keys, num_bits, num_probes) <= fpr ? enough : too_many) = keys;
+    (keeps(keys) ? enough : too_many) = keys;
   }
   return enough;
 }
 
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
-  if (Error error = check_ranges(row, options); !error.ok()) return error;
+  if (Error error = check_ranges(options); !error.ok()) return error;
+  if (options.num_bits > most_bits(row)) {
+    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^" +
+                        std::to_string(std::countr_zero(most_bits(row))) + ". Give fewer bits.");
+  }
+  if (Error error = check_ways(options); !error.ok()) return error;
   if (options.tutorial_sizing) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {

@@ -19,7 +19,8 @@ double false_positive_rate(const Row& row, std::uint64_t num_keys, std::uint64_t
 // The k from 1 to 64 with the lowest rate.
 std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) noexcept;
 
-// The most keys with which the rate is at most `fpr`; 0 if one is too many.
+// The most keys with which the rate of k probes (0: of the best k for those keys) is at most `fpr` < 1; 0 if one is too
+// many.
 std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept;
 
 struct Size {
@@ -28,6 +29,15 @@ struct Size {
   std::uint64_t capacity = 0;
   double fpr = 0;  // as asked for; otherwise what the other values lead to, and 0 in the bare form
 };
+
+// kInvalid names the number that no filter can have.
+Error check_ranges(const Options& options);
+
+// kSizing if the layout reaches no rate as low as `fpr`.
+Error check_reach(const Row& row, double fpr);
+
+// The smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if there is none.
+Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
 // body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.

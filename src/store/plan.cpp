@@ -36,12 +36,8 @@ std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexce
 // What is left of max_bytes for the body of a filter of this form, with a header of this length.
 std::uint64_t body_budget(const Options& options, const Identity& identity) noexcept {
   if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
-  const std::uint64_t bytes = left_of(options.max_bytes, format::kEndWordBytes);
-  if (identity.form == Form::kEmbedded) return left_of(bytes, identity.header_bytes);
-  const std::uint64_t pages = base::round_down(bytes, format::kPageBytes);
-  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
-  if (small < format::kBigBodyBytes) return small;
-  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
+  if (identity.form != Form::kEmbedded) return file_body_budget(options.max_bytes);
+  return left_of(left_of(options.max_bytes, format::kEndWordBytes), identity.header_bytes);
 }
 
 bool anything_but_like(const Options& options) noexcept {
@@ -182,6 +178,13 @@ Result<Parameters> parameters_of(const Options& options) {
 
 }  // namespace
 
+std::uint64_t file_body_budget(std::uint64_t max_bytes) noexcept {
+  const std::uint64_t pages = base::round_down(left_of(max_bytes, format::kEndWordBytes), format::kPageBytes);
+  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
+  if (small < format::kBigBodyBytes) return small;
+  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
+}
+
 Result<Identity> plan(const Options& options, Form form) {
   if (options.note.size() > kMaxNoteBytes) {
     return fail(Code::kInvalid,
@@ -211,7 +214,7 @@ Result<Identity> plan(const Options& options, Form form) {
   if (options.bare) {
     if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
     // m is not stored: it follows from the body's length.
-    identity.shape.num_bits = layout::bits_in(layout::row_of(shape->layout), identity.body_bytes);
+    identity.shape.num_bits = layout::bits_in(layout::row_of(identity.shape.layout), identity.body_bytes);
   }
   identity.body_offset =
       form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);

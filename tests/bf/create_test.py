@@ -138,7 +138,7 @@ class Numbers(BfCase):
         self.refused("create", "f", "--capacity", "10B", says=["--capacity: '10B'", "bytes"])
 
     def test_other_numbers_are_refused_with_the_name_of_the_option(self):
-        for option, texts in [("--fpr", ["0", "1", "-0.1", "nan", "inf", "1%", "", "0,01", "0x1", " 0.1", "1e-400"]),
+        for option, texts in [("--fpr", ["0", "1", "-0.1", "nan", "inf", "100%", "0%", "%", "1 %", "", "0,01", "0x1", " 0.1", "1e-400"]),
                               ("--bits-per-key", ["0", "-1", "nan", "inf", "1e300", "ten"]),
                               ("--max-bytes", ["0", "1.5", "64Mb"]),
                               ("--seed", ["-1", "18446744073709551616", "0xg", "0x", ""]),

@@ -4,7 +4,7 @@ import unittest
 from bf_case import BfCase, main
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "merge", "copy", "fold",
-            "intersect", "compare", "clear", "finish-filling"]
+            "intersect", "compare", "clear", "plan", "finish-filling"]
 
 
 class Usage(BfCase):
@@ -57,8 +57,10 @@ class Usage(BfCase):
         self.refused("Create", "f", says="'Create' is not a command")
         for command in COMMANDS:
             self.refused(command, says="bf " + command + " --help")
-            self.refused(command, "f", "--frobnicate=1", says=["--frobnicate", "bf " + command + " --help"])
-            self.refused(command, "f", "--no\n\x1bwrap", says="--no\\n\\x1bwrap")
+            file = [] if command == "plan" else ["f"]
+            self.refused(command, *file, "--frobnicate=1", says=["--frobnicate", "bf " + command + " --help"])
+            self.refused(command, *file, "--no\n\x1bwrap", says="--no\\n\\x1bwrap")
+        self.refused("plan", "f", "-n", "9", says="'f' is not expected")
         self.refused("add", says="FILE")
         self.refused("contains", "f", "--force", says="--force")
         self.refused("contains", "f", "--maybe=2", says="--maybe takes no value")

@@ -424,6 +424,13 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);
   CHECK(save_with(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
   CHECK(bfs_save(filter, other_path, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
+  bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
+  bfs_plan_result plan = BFS_PLAN_RESULT_INIT;
+  CHECK(bfs_plan(&request, &plan, &error) == BFS_EINVAL && strstr(error.message, "nothing was given") != NULL);
+  request.capacity = 1000000;
+  request.fpr = 0.01;
+  CHECK(bfs_plan(&request, &plan, NULL) == BFS_OK && plan.layout == BFS_LAYOUT_BLOCKED && plan.num_probes == 6);
+  CHECK((plan.abilities & BFS_CAN_ADD) != 0 && (plan.abilities & BFS_CAN_EXPIRE) == 0 && plan.cache_lines == 1);
   CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
   CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
   CHECK(bfs_compare(filter, filter, &comparison, &error) == BFS_OK && comparison.equal == 1 && comparison.differs == 0);

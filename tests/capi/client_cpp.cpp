@@ -295,6 +295,12 @@ void bare_without_a_handle() {
   alignas(64) unsigned char made[72];
   unsigned char built[72];
   CHECK(bfs_bare_bytes(2, 10, BFS_LAYOUT_BLOCKED) == sizeof built);
+  bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
+  request.layout = BFS_LAYOUT_CLASSIC;
+  request.num_bits = 1000;
+  request.num_probes = 7;
+  bfs_plan_result plan = BFS_PLAN_RESULT_INIT;
+  CHECK(bfs_plan(&request, &plan, nullptr) == BFS_OK && plan.capacity == 99 && plan.file_bytes > plan.body_bytes);
   bfs_options options = options_for(2, 0);
   options.max_bytes = sizeof made;
   options.flags = BFS_OPEN_BARE;

@@ -15,7 +15,7 @@ PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
 FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Comparison,
-                                                  bfs.Keys)}  # of 1.0
+                                                  bfs.Keys, bfs.PlanRequest)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Without the types, so that a struct's end may be anywhere.
@@ -78,6 +78,9 @@ class Sizes(Case):
         yield bfs.options(capacity=10), makes
         yield bfs.options(capacity=10), lambda block: BARE.bfs_required_bytes(block, byref(size), None)
         yield bfs.open_options(), opens
+        plan = bfs.PlanResult(struct_bytes=ctypes.sizeof(bfs.PlanResult))
+        yield (bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=10),
+               lambda block: BARE.bfs_plan(block, byref(plan), None))
 
         def copies(made):
             code = made(self.path + b".new")
@@ -140,6 +143,11 @@ class Sizes(Case):
         self.check_filled(bfs.Comparison, lambda block: BARE.bfs_compare(handle, handle, block, None),
                           lambda made: self.assertEqual((made.equal, made.jaccard.high), (1, 1)))
         self.close(handle)
+
+    def test_a_plan_fills_what_it_says_and_nothing_behind_it(self):
+        request = bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=COUNT)
+        self.check_filled(bfs.PlanResult, lambda block: BARE.bfs_plan(byref(request), block, None),
+                          lambda made: self.assertEqual((made.capacity, made.page_faults), (COUNT, 1)))
 
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
         handle, path = c_void_p(), self.folder + b"/absent"

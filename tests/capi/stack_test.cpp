@@ -282,6 +282,10 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   options.note_bytes = 4;
   std::uint64_t bytes = 0;
   check("bfs_required_bytes", BFS_OK, [&] { return bfs_required_bytes(&options, &bytes, &error); });
+  bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
+  request.capacity = 1000;
+  bfs_plan_result planned = BFS_PLAN_RESULT_INIT;
+  check("bfs_plan", BFS_OK, [&] { return bfs_plan(&request, &planned, &error); });
   auto* const buffer = static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
   bfs_filter* filter = nullptr;
   check("bfs_format", BFS_OK, [&] { return bfs_format(buffer, bytes, &options, &filter, &error); });

@@ -158,6 +158,18 @@ TEST_CASE("a made-up layout has the size that its row says") {
   CHECK(must(Filter::required_bytes(made_up_options())) == header + kUnitBits / 8 + format::kEndWordBytes);
 }
 
+TEST_CASE("a made-up layout is planned as its row says") {
+  PlanRequest request;
+  request.layout = kMadeUp;
+  request.num_bits = kUnitBits - 7;
+  request.fpr = 0.25;
+  const Plan planned = must(plan(request));
+  CHECK(planned.layout.layout == kMadeUp);
+  CHECK(planned.capacity == kUnitBits / 4);
+  CHECK(planned.fpr == 0.25);
+  CHECK(planned.body_bytes == kUnitBits / 8);
+}
+
 TEST_CASE("a made-up layout that takes no keys is not made, not opened for adding, and no file is left") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("made-up.bf");

@@ -172,16 +172,16 @@ TEST_CASE("like beside any other option of the shape is refused, and a path that
   const std::string path = directory.file("first.bf");
   must(must(Filter::create(path, of_capacity(100))).close());
   const std::array<void (*)(Options&), 11> others{[](Options& options) { options.capacity = 1; },
-                                                 [](Options& options) { options.fpr = 0.1; },
-                                                 [](Options& options) { options.bits_per_key = 1; },
-                                                 [](Options& options) { options.max_bytes = 1 << 20; },
-                                                 [](Options& options) { options.num_bits = 512; },
-                                                 [](Options& options) { options.num_probes = 1; },
-                                                 [](Options& options) { options.layout = Layout::kBlocked; },
-                                                 [](Options& options) { options.hash = Hash::kXxh3; },
-                                                 [](Options& options) { options.seed = 0; },
-                                                 [](Options& options) { options.seeds = {1}; },
-                                                 [](Options& options) { options.tutorial_sizing = true; }};
+                                                  [](Options& options) { options.fpr = 0.1; },
+                                                  [](Options& options) { options.bits_per_key = 1; },
+                                                  [](Options& options) { options.max_bytes = 1 << 20; },
+                                                  [](Options& options) { options.num_bits = 512; },
+                                                  [](Options& options) { options.num_probes = 1; },
+                                                  [](Options& options) { options.layout = Layout::kBlocked; },
+                                                  [](Options& options) { options.hash = Hash::kXxh3; },
+                                                  [](Options& options) { options.seed = 0; },
+                                                  [](Options& options) { options.seeds = {1}; },
+                                                  [](Options& options) { options.tutorial_sizing = true; }};
   for (const auto& other : others) {
     Options options;
     options.like = path;

@@ -329,7 +329,6 @@ const Operation kOperations[] = {
     {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
     {"save a file that is read", looked_at, onlooker, save_it, is_saved},
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
-    {"intersect a file that is read", looked_at, onlooker, intersect_it, is_saved},
     {"intersect a file that is written to", in_use, writer, intersect_it, is_saved, kSome},
     {"compare a file that is written to", in_use, writer, compare_it, is_in_use, kSome},
     {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},

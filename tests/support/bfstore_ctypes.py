@@ -86,6 +86,19 @@ class OwnerMark(Structure):
     _fields_ = [("owner", c_uint64), ("mark", c_uint64), ("epoch", c_uint64), ("recovered", c_uint32), ("reserved", c_uint32)]
 
 
+class PlanRequest(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
+                ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
+                ("reserved", c_uint32)]
+
+
+class PlanResult(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("num_probes", c_uint32), ("abilities", c_uint32),
+                ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("bits_per_key", c_double),
+                ("body_bytes", c_uint64), ("file_bytes", c_uint64), ("fill_ratio", c_double), ("bloom_fpr", c_double),
+                ("cache_lines", c_double), ("page_faults", c_double)]
+
+
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
@@ -99,6 +112,7 @@ SIGNATURES = {
     "bfs_open": (c_int32, [c_char_p, c_uint64, OUT, ERROR]),
     "bfs_open_with": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_wrap_with": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
+    "bfs_plan": (c_int32, [POINTER(PlanRequest), POINTER(PlanResult), ERROR]),
     "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
     "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
     "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint64, OUT, ERROR]),
@@ -313,6 +327,15 @@ def list_marks(library, handle, capacity=64):
 def marks_of(library, handle):
     """{owner: (mark, epoch)}"""
     return {one.owner: (one.mark, one.epoch) for one in list_marks(library, handle)}
+
+
+def plan(library, **numbers):
+    """The PlanResult of these fields of a bfs_plan_request."""
+    result, error = PlanResult(struct_bytes=ctypes.sizeof(PlanResult)), new_error()
+    request = PlanRequest(struct_bytes=ctypes.sizeof(PlanRequest), **numbers)
+    if library.bfs_plan(byref(request), byref(result), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return result
 
 
 def statistics(library, handle, flags=0):

@@ -141,9 +141,7 @@ CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string
 
 // The options for how good a filter of --capacity keys is: at most one of them.
 std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
-  const auto take_fpr = [&](const std::string& name, const std::string& text) {
-    options.fpr = parse_fraction(name, text, 1, "0.01");
-  };
+  const auto take_fpr = [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); };
   const auto take_bits_per_key = [&](const std::string& name, const std::string& text) {
     options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
   };
@@ -568,9 +566,7 @@ void add_fold(CLI::App& app, Arguments& arguments) {
   add_file(fold, arguments, "the filter; it stays as it is, and may be in use");
   add_path(fold, "SMALLER", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_text(fold, "--to-fpr", "the highest false-positive rate that the smaller filter may have with these keys", "P",
-           [&](const std::string& name, const std::string& text) {
-             arguments.options.fpr = parse_fraction(name, text, 1, "0.01");
-           })
+           [&](const std::string& name, const std::string& text) { arguments.options.fpr = parse_rate(name, text); })
       ->required();
   add_mode(fold, arguments.options);
   fold.add_flag("--force", arguments.options.replace, "replace SMALLER if it exists; it is another file than FILE");
@@ -584,6 +580,56 @@ void add_fold(CLI::App& app, Arguments& arguments) {
       "filters that are to be folded with a number of bits that has many divisors: --bits 8Gi --probes 7.\n"
       "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
       "  bf fold large.bf users.bf --to-fpr 0.01");
+}
+
+// The ways to give sizes that `create` has, in any combination that does not give one of them twice.
+void add_plan(CLI::App& app, Arguments& arguments) {
+  CLI::App& plan = *app.add_subcommand("plan", "Say what a filter will be like, for each layout, without making one");
+  plan.callback([&] { arguments.command = Command::kPlan; });
+  add_help_and_version(plan,
+                       "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
+                       "               [--key-bytes L] [--json] [--svg PATH [--force]]");
+  bfstore::Options& options = arguments.options;
+  const auto number = [&plan](const std::string& names, const std::string& help, const std::string& type, Take take) {
+    const std::string name = names.substr(names.find("--"));
+    return add_text(plan, names, help, type,
+                    [name, take = std::move(take)](const std::string&, const std::string& text) { take(name, text); });
+  };
+  number("-n,--capacity", "distinct keys", "N", [&](const std::string& name, const std::string& text) {
+    options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+  });
+  number("-p,--fpr", "the highest false-positive rate at that number of keys", "P",
+         [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); });
+  number("--bits-per-key", "bits for each key", "B", [&](const std::string& name, const std::string& text) {
+    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
+  });
+  CLI::Option* const bits = number("-m,--bits", "m: 64Mi (67,108,864), or a size in bytes: 8MiB", "M",
+                                   [&](const std::string& name, const std::string& text) {
+                                     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
+                                   });
+  bits->excludes(number("--max-bytes", "the largest file, instead of --bits", "SIZE",
+                        [&](const std::string& name, const std::string& text) {
+                          options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
+                        }));
+  number("-k,--probes", "bits set by each key, 1 to 64", "K", [&](const std::string& name, const std::string& text) {
+    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
+  });
+  number("--layout", "this layout alone", "L",
+         [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+  number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
+         [&](const std::string& name, const std::string& text) {
+           arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
+         });
+  plan.add_flag("--json", arguments.json, "one JSON object instead of a table");
+  add_path(plan, "--svg", "also draw the rates as the filters fill, in this file", "PATH", arguments.target);
+  plan.add_flag("--force", options.replace, "replace the picture if it exists");
+  plan.footer(
+      std::string(kNumbers) +
+      "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
+      "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
+      "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
+      "\nExamples:\n  bf plan -n 100M -p 1%\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
+      "  bf plan -m 5M -k 7 --layout classic --json");
 }
 
 void add_intersect(CLI::App& app, Arguments& arguments) {
@@ -634,7 +680,7 @@ void add_clear(CLI::App& app, Arguments& arguments) {
   clear.callback([&] { arguments.command = Command::kClear; });
   add_help_and_version(clear, "bf clear FILE --force [--filling] [--key-file PATH] [-q]");
   add_file(clear, arguments, "the filter");
-  clear.add_flag("--force", arguments.options.replace, "it is clear that the filter loses every key");
+  clear.add_flag("--force", arguments.options.replace, "needed: the filter loses every key");
   clear.add_flag("--filling", arguments.options.filling,
                  "the empty filter answers maybe for every key until bf finish-filling");
   add_key_file(clear, arguments);
@@ -697,7 +743,24 @@ void check_hash(const Arguments& arguments) {
       "--hash: siphash needs a secret key. Make one with head -c 16 /dev/urandom > FILE, and give --key-file FILE.");
 }
 
+void check_plan(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  const bool size = options.num_bits != 0 || options.max_bytes != 0;
+  const int given =
+      (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
+  if (given < 2 && options.capacity == 0) {
+    throw Failure(
+        "plan: too few numbers. Give two of --capacity, --fpr, --bits-per-key, --probes, and --bits or --max-bytes. "
+        "See bf plan --help.");
+  }
+  if (options.capacity != 0 && options.bits_per_key != 0 && size) {
+    throw Failure(
+        "plan: of --capacity, --bits-per-key and the size (--bits or --max-bytes), two give the third. Leave one out.");
+  }
+}
+
 void check_size(const Arguments& arguments) {
+  if (arguments.command == Command::kPlan) return check_plan(arguments);
   const bfstore::Options& options = arguments.options;
   if (options.num_bits != 0 && options.num_probes == 0 && options.seeds.empty()) {
     const std::string name = arguments.command == Command::kBuild ? "build" : "create";
@@ -736,10 +799,11 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_intersect(app, arguments);
   add_compare(app, arguments);
   add_clear(app, arguments);
+  add_plan(app, arguments);
   add_finish_filling(app, arguments);
   add_help_and_version(
       app,
-      "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|"
+      "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|plan|"
       "finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);

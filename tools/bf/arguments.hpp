@@ -27,7 +27,8 @@ enum class Command {
   kFold,
   kIntersect,
   kCompare,
-  kClear
+  kClear,
+  kPlan
 };
 
 // What `contains` prints.
@@ -46,10 +47,11 @@ struct Arguments {
   std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
-  std::string target;                  // seal, copy, fold: the new file
+  std::string target;                  // seal, copy, fold: the new file; plan: the picture, or empty
+  std::uint64_t key_bytes = 24;        // plan: of a hash set's keys, on average
   std::vector<std::string> sources;    // merge, intersect; compare: the other one
   bool into = false;                   // merge: `file` exists
-  bool json = false;                   // compare
+  bool json = false;                   // compare, plan
   bool verify = false;                 // contains
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;

@@ -21,5 +21,6 @@ int fold(const Arguments& arguments);
 int intersect(const Arguments& arguments);
 int compare(const Arguments& arguments);
 int clear(const Arguments& arguments);
+int plan(const Arguments& arguments);
 
 }  // namespace bf

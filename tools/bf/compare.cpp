@@ -65,8 +65,9 @@ std::string differing_words(const Pair& pair) {
     if (!(pair.found.differ.*trait.differs)) continue;
     words += words.empty() ? "" : ", ";
     words += trait.name;
-    if (trait.words != nullptr)
-      words.append(" ").append(trait.words(pair.a)).append(" and ").append(trait.words(pair.b));
+    // What is secret has no words, and a list of seeds has too many.
+    if (trait.words == nullptr || trait.words(pair.a) == trait.words(pair.b)) continue;
+    words.append(" ").append(trait.words(pair.a)).append(" and ").append(trait.words(pair.b));
   }
   return words;
 }

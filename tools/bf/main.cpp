@@ -48,6 +48,8 @@ int run(bf::Arguments& arguments) {
       return bf::compare(arguments);
     case bf::Command::kClear:
       return bf::clear(arguments);
+    case bf::Command::kPlan:
+      return bf::plan(arguments);
   }
   return 2;
 }

@@ -149,6 +149,11 @@ double parse_fraction(const std::string& option, std::string_view text, double l
   return value;
 }
 
+double parse_rate(const std::string& option, std::string_view text) {
+  if (!text.ends_with('%')) return parse_fraction(option, text, 1, "0.01");
+  return parse_fraction(option, text.substr(0, text.size() - 1), 100, "1 (percent)") / 100;
+}
+
 std::uint64_t parse_uint64(const std::string& option, std::string_view text) {
   const bool hex = text.substr(0, 2) == "0x";
   const auto value = parse_integer<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);

@@ -26,6 +26,9 @@ std::uint32_t parse_small(const std::string& option, std::string_view text, std:
 // A number above 0 and below `limit`. `example` is one for the message.
 double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example);
 
+// A false-positive rate: a number above 0 and below 1, or a percentage such as 1%.
+double parse_rate(const std::string& option, std::string_view text);
+
 // 64 bits, decimal or 0x and hexadecimal.
 std::uint64_t parse_uint64(const std::string& option, std::string_view text);
 

@@ -1,0 +1,49 @@
+// What a filter will be like, before it is made: from any two or more numbers to the rest, for each layout.
+#pragma once
+
+#include <bfstore/error.hpp>
+#include <bfstore/layouts.hpp>
+#include <bfstore/options.hpp>
+
+#include <cstdint>
+
+namespace bfstore {
+
+// Zero means "not given". Any two or more of these, but at most two of capacity, bits_per_key, and num_bits or
+// max_bytes. With capacity alone, fpr is 0.01.
+struct PlanRequest {
+  Layout layout = Layout::kBlocked;
+  std::uint64_t capacity = 0;    // n
+  double fpr = 0;                // p: the highest rate at n keys, 0 < p < 1
+  double bits_per_key = 0;       // bits of the body for each of the n keys
+  std::uint64_t max_bytes = 0;   // of the whole file
+  std::uint64_t num_bits = 0;    // m
+  std::uint32_t num_probes = 0;  // k
+};
+
+// What was not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k with n or m
+// alone, the other is where half of the bits are set. Where neither n nor m follows, n is a million keys.
+struct Plan {
+  LayoutInfo layout;
+  std::uint64_t capacity = 0;    // n
+  std::uint64_t num_bits = 0;    // m, a size that the layout can have
+  std::uint32_t num_probes = 0;  // k
+  double fpr = 0;                // the false-positive rate at n keys (FORMAT.md, "Rates and estimates")
+  double bits_per_key = 0;       // bits of the body / n
+  std::uint64_t body_bytes = 0;
+  std::uint64_t file_bytes = 0;
+  double fill_ratio = 0;  // the share of m that is set at n keys
+  // (1 - e^(-kn/m))^k, Bloom's formula. The real rate is above it where m is small (Bose et al., "On the false-positive
+  // rate of Bloom filters", 2008), and wherever a key's probes share a line (Putze, Sanders & Singler, "Cache-, Hash-
+  // and Space-Efficient Bloom Filters", 2007).
+  double bloom_fpr = 0;
+  // How many different lines of 64 bytes, and pages of 4 KiB, the probes of a key are in, on average: what a lookup of
+  // a present key reads. A lookup of an absent key may end earlier.
+  double cache_lines = 0;
+  double page_faults = 0;
+};
+
+// kInvalid names what is missing, out of range, or one too many. kSizing: no filter is so.
+[[nodiscard]] Result<Plan> plan(const PlanRequest& request);
+
+}  // namespace bfstore

@@ -1,0 +1,148 @@
+"""bf plan: its table, its JSON, its picture, and the filters that bf create makes of the same numbers."""
+import json
+import os
+import stat
+import subprocess
+import xml.etree.ElementTree
+
+from bf_case import BfCase, header, main
+
+LAYOUTS = {"blocked": 1, "classic": 2}
+
+
+class Plan(BfCase):
+    def planned(self, *args):
+        """{layout: its facts}, and the whole."""
+        whole = json.loads(self.good("plan", "--json", *args))
+        self.assertEqual(whole["schema"], 1)
+        return {one["layout"]: one for one in whole["layouts"]}, whole
+
+    def rows(self, *args, **options):
+        """{name of a row: its cells}"""
+        text = self.good("plan", *args, **options).decode().split("\n\n")[0]
+        return {line[:30].strip(): line[30:].split() for line in text.splitlines()}
+
+    def test_every_layout_is_a_column_and_every_fact_a_row(self):
+        rows = self.rows("-n", "100M", "-p", "1%")
+        for layout in LAYOUTS:
+            self.assertIn(layout, rows[""])
+        at = rows[""].index("blocked")
+        self.assertEqual(rows["keys (n)"][at], "100,000,000")
+        self.assertEqual(rows["false-positive rate (p)"][at], "0.01")
+        self.assertEqual(rows["bits per key"][at], "9.92")
+        self.assertEqual(rows["probes per key (k)"][at], "6")
+        self.assertEqual(rows["cache lines per lookup"][at], "1")
+        self.assertEqual((rows["(1 - e^(-kn/m))^k"][at], rows["(m/n) ln 2"][at]), ("0.00875", "6.87"))
+        classic = rows[""].index("classic")
+        self.assertTrue(rows["-n ln p / (ln 2)^2"][classic].startswith("958,5"))  # -10^8 ln(0.01) / (ln 2)^2
+        self.assertEqual(rows["(m/n) ln 2"][classic], "6.65")
+        self.assertEqual([rows[name][at] for name in ("adds keys", "removes keys", "grows", "lets keys expire")],
+                         ["yes", "no", "no", "no"])
+
+    def test_the_hash_set_follows_the_length_of_the_keys(self):
+        self.assertEqual(self.rows("-n", "100M")["a hash set of the keys"][:2], ["11.2", "GiB"])
+        sizes = [self.planned("-n", "1M", "--key-bytes", length)[0]["blocked"]["hash_set_bytes"]
+                 for length in ("8", "15", "16", "64")]
+        self.assertEqual(sizes, [72_000_000, 72_000_000, 104_000_000, 152_000_000])
+
+    def test_what_is_planned_is_what_create_makes(self):
+        for number, options in enumerate([["--capacity", "1M", "--fpr", "0.001"], ["--capacity", "1M", "--fpr", "0.1%"],
+                                          ["--capacity", "5000", "--bits-per-key", "14"],
+                                          ["--capacity", "70k", "--max-bytes", "256KiB"],
+                                          ["--bits", "1M", "--probes", "5"]]):
+            layouts, _ = self.planned(*options)
+            for layout, row in LAYOUTS.items():
+                name = f"{layout}{number}"
+                self.good("create", name, "-q", "--layout", layout, *options)
+                made, plan = header(self.path(name)), layouts[layout]
+                self.assertEqual((made["layout"], made["m"], made["k"], made["n"]),
+                                 (row, plan["num_bits"], plan["num_probes"], plan["capacity"]))
+                self.assertEqual(os.path.getsize(self.path(name)), plan["file_bytes"])
+
+    def test_the_short_names_are_the_long_ones(self):
+        self.assertEqual(self.planned("-n", "1M", "-p", "0.01"), self.planned("--capacity", "1M", "--fpr", "1%"))
+        self.assertEqual(self.planned("-m", "8MiB", "-k", "4"), self.planned("--bits", "64Mi", "--probes", "4"))
+
+    def test_json_has_what_was_given_and_a_curve_through_the_promise(self):
+        layouts, whole = self.planned("--max-bytes", "1M", "--fpr", "0.02")
+        self.assertEqual(whole["given"], {"capacity": None, "fpr": 0.02, "bits_per_key": None, "max_bytes": 1_000_000,
+                                          "num_bits": None, "num_probes": None})
+        for plan in (layouts[name] for name in LAYOUTS):
+            self.assertLessEqual(plan["file_bytes"], 1_000_000)
+            self.assertLessEqual(plan["fpr"], 0.02)
+            rates = [point["fpr"] for point in plan["curve"]]
+            self.assertEqual(rates, sorted(rates))
+            self.assertEqual(len(rates), 128)
+            self.assertIn({"keys": plan["capacity"], "fpr": plan["fpr"]}, plan["curve"])
+            self.assertEqual(plan["can"], {"add": True, "remove": False, "grow": False, "expire": False, "merge": True,
+                                           "fold": True, "intersect": True})
+            self.assertAlmostEqual(plan["curve"][-1]["keys"] / plan["capacity"], 2, delta=1e-3)
+
+    def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):
+        layouts, whole = self.planned("-n", "1000", "-p", "1e-9")
+        self.assertEqual(list(layouts), ["classic"])
+        self.assertIn("blocked", [one["layout"] for one in whole["impossible"] if "1e-09 is below" in one["why"]])
+        self.assertIn("blocked: a false-positive rate of 1e-09", self.good("plan", "-n", "1000", "-p", "1e-9").decode())
+        self.refused("plan", "-n", "1000", "-p", "1e-9", "--layout", "blocked", says="Use the classic layout")
+
+    def test_one_layout_alone(self):
+        self.assertEqual(list(self.planned("-n", "9", "--layout", "classic")[0]), ["classic"])
+        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout")
+
+    def test_curves_are_braille_in_utf_8_and_plain_ascii_elsewhere(self):
+        locales = os.environ | {"LC_ALL": "C.UTF-8"}, os.environ | {"LC_ALL": "C"}
+        braille, plain = (self.good("plan", "-n", "1M", "--layout", "blocked", env=env).decode() for env in locales)
+        self.assertTrue(any("\u2800" < char <= "\u28ff" for char in braille))
+        self.assertTrue(plain.isascii())
+        chart = plain[plain.index("as it fills"):].splitlines()[1:9]
+        self.assertEqual([line[8] for line in chart], ["|"] * 8)
+        self.assertTrue(chart[0].startswith("1 ") and chart[-1].startswith("0.0001"), chart)
+        last = [line.rindex("*") for line in chart if "*" in line]
+        self.assertEqual(last, sorted(last, reverse=True))  # it rises to the right
+        self.assertEqual(max(last), 8 + 64)
+
+    def test_a_picture_is_whole_and_replaces_no_file_without_force(self):
+        self.good("plan", "-n", "1M", "--svg", "rates.svg")
+        picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
+        names = [element.tag.rpartition("}")[2] for element in picture.iter()]
+        self.assertEqual(picture.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertGreaterEqual(names.count("polyline"), len(LAYOUTS))
+        self.assertTrue(any("blocked: 0.01 at 1,000,000 keys" in (one.text or "") for one in picture.iter()))
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("rates.svg")).st_mode), 0o666 & ~mask)
+        self.write("mine", b"mine")
+        self.refused("plan", "-n", "1M", "--svg", "mine", says=["mine: exists already", "--force"])
+        with open(self.path("mine"), "rb") as file:
+            self.assertEqual(file.read(), b"mine")
+        self.good("plan", "-n", "1M", "--svg", "mine", "--force")
+        self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: cannot make it")
+        self.assertEqual(self.files(), ["mine", "rates.svg"])
+
+    def test_a_picture_that_cannot_be_written_is_not_there(self):
+        script = 'ulimit -f 1; exec "$0" plan -n 1M --svg rates.svg'
+        done = subprocess.run(["sh", "-c", script, self.program], cwd=self.dir, capture_output=True, timeout=60, check=False)
+        self.assert_complaint(done.stderr, "rates.svg: cannot write it")
+        self.assertEqual((done.returncode, self.files()), (2, []))
+
+    def test_a_filter_with_fewer_keys_than_the_curve_has_points_and_one_with_more_than_can_be_counted(self):
+        few, _ = self.planned("-n", "3", "-p", "1%", "--layout", "classic")
+        self.assertEqual([point["keys"] for point in few["classic"]["curve"]], [1, 2, 3, 4, 5, 6])
+        many, _ = self.planned("-m", "2Gi", "--bits-per-key", "3e-10", "--layout", "blocked")
+        self.assertLess(many["blocked"]["curve"][-1]["keys"], 2**63)
+        self.assertEqual(many["blocked"]["fpr"], 1)
+        self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
+
+    def test_too_few_numbers_and_contradictions_are_named(self):
+        for args in ([], ["-p", "1%"], ["-k", "7"], ["-m", "1M"], ["--max-bytes", "1M"], ["--bits-per-key", "10"]):
+            self.refused("plan", *args, says=["too few numbers", "--capacity"])
+        self.refused("plan", "-n", "9", "-m", "1M", "--max-bytes", "1M", says=["--bits", "--max-bytes"])
+        for size in (["-m", "1M"], ["--max-bytes", "1M"]):
+            self.refused("plan", "-n", "9", "--bits-per-key", "9", *size, says="two give the third")
+        self.refused("plan", "-n", "100", "-m", "512", "-p", "0.01", says="100 keys in 512 bits")
+        self.refused("plan", "-n", "x", says="--capacity: 'x'")
+        self.refused("plan", "-n", "1", "-p", "100%", says="--fpr: '100")
+
+
+if __name__ == "__main__":
+    main()

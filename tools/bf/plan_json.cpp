@@ -1,0 +1,71 @@
+// bf plan's JSON. Schema 1: every key is always present.
+#include "forecast.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace bf {
+namespace {
+
+using Json = nlohmann::ordered_json;  // in the order of the table
+
+// null: not given.
+template <class Number>
+Json given(Number number) {
+  return number == 0 ? Json() : Json(number);
+}
+
+Json given_json(const bfstore::PlanRequest& request) {
+  Json object;
+  object["capacity"] = given(request.capacity);
+  object["fpr"] = given(request.fpr);
+  object["bits_per_key"] = given(request.bits_per_key);
+  object["max_bytes"] = given(request.max_bytes);
+  object["num_bits"] = given(request.num_bits);
+  object["num_probes"] = given(request.num_probes);
+  return object;
+}
+
+Json abilities_json(const bfstore::Capabilities& can) {
+  return {{"add", can.add},       {"remove", can.remove},       {"grow", can.grow},
+          {"expire", can.expire}, {"intersect", can.intersect}, {"merge", can.merge},
+          {"fold", can.fold}};
+}
+
+Json forecast_json(const Forecast& forecast) {
+  const bfstore::Plan& plan = forecast.plan;
+  Json object;
+  object["layout"] = plan.layout.name;
+  object["capacity"] = plan.capacity;
+  object["fpr"] = plan.fpr;
+  object["bloom_fpr"] = plan.bloom_fpr;
+  object["bits_per_key"] = plan.bits_per_key;
+  object["num_bits"] = plan.num_bits;
+  object["num_probes"] = plan.num_probes;
+  object["body_bytes"] = plan.body_bytes;
+  object["file_bytes"] = plan.file_bytes;
+  object["hash_set_bytes"] = forecast.hash_set_bytes;
+  object["fill_ratio"] = plan.fill_ratio;
+  object["cache_lines"] = plan.cache_lines;
+  object["page_faults"] = plan.page_faults;
+  object["can"] = abilities_json(plan.layout.can);
+  object["curve"] = Json::array();
+  for (const Point& point : forecast.curve) object["curve"].push_back({{"keys", point.keys}, {"fpr", point.fpr}});
+  return object;
+}
+
+}  // namespace
+
+std::string json_text(const Forecasts& all) {
+  Json object;
+  object["schema"] = 1;
+  object["given"] = given_json(all.given);
+  object["key_bytes"] = all.key_bytes;
+  object["layouts"] = Json::array();
+  for (const Forecast& forecast : all.possible) object["layouts"].push_back(forecast_json(forecast));
+  object["impossible"] = Json::array();
+  for (const Refusal& one : all.impossible)
+    object["impossible"].push_back({{"layout", one.layout.name}, {"why", one.why}});
+  return object.dump(2) + "\n";
+}
+
+}  // namespace bf

@@ -1,0 +1,167 @@
+// bf plan's table, and the curve of each layout.
+#include "forecast.hpp"
+#include "numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+namespace bf {
+namespace {
+
+constexpr std::size_t kNameColumns = 30;
+constexpr std::size_t kColumns = 16;
+constexpr std::size_t kChartColumns = kCurvePoints / 2;  // a cell of braille is two dots wide
+constexpr std::size_t kChartRows = 8;
+constexpr std::size_t kLabelColumns = 8;
+
+std::string padded(std::string text, std::size_t columns) {
+  text.resize(std::max(text.size(), columns), ' ');
+  return text;
+}
+
+std::string line_of(const std::string& name, const Forecasts& all,
+                    const std::function<std::string(const Forecast&)>& cell) {
+  std::string line = padded(name, kNameColumns);
+  for (const Forecast& forecast : all.possible) line += padded(cell(forecast), kColumns);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+// A question about the row's capabilities, answered for each layout.
+std::string ability_line(const char* name, const Forecasts& all, bool bfstore::Capabilities::*can) {
+  return line_of(name, all, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
+}
+
+// The textbook's m and k, for comparison.
+std::uint64_t bloom_bits(const bfstore::Plan& plan) {
+  const double bits = -static_cast<double>(plan.capacity) * std::log(plan.fpr) / (std::log(2.0) * std::log(2.0));
+  return static_cast<std::uint64_t>(std::clamp(std::round(bits), 0.0, 0x1p63));
+}
+
+double bloom_probes(const bfstore::Plan& plan) {
+  return static_cast<double>(plan.num_bits) / static_cast<double>(plan.capacity) * std::log(2.0);
+}
+
+std::string facts(const Forecasts& all) {
+  const auto line = [&](const char* name, auto&& cell) { return line_of(name, all, cell); };
+  std::string text = line("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
+  text += line("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
+  text += line("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
+  text += line("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
+  text += line("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
+  text += line("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
+  text += line("  -n ln p / (ln 2)^2", [](const Forecast& one) { return grouped(bloom_bits(one.plan)); });
+  text += line("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
+  text += line("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
+  text += line("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
+  text += line("a hash set of the keys", [](const Forecast& one) { return human_bytes(one.hash_set_bytes); });
+  text += line("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
+  text += line("cache lines per lookup", [](const Forecast& one) { return short_number(one.plan.cache_lines); });
+  text += line("page faults per cold lookup", [](const Forecast& one) { return short_number(one.plan.page_faults); });
+  text += ability_line("adds keys", all, &bfstore::Capabilities::add);
+  text += ability_line("removes keys", all, &bfstore::Capabilities::remove);
+  text += ability_line("grows", all, &bfstore::Capabilities::grow);
+  text += ability_line("lets keys expire", all, &bfstore::Capabilities::expire);
+  text += ability_line("merges with others", all, &bfstore::Capabilities::merge);
+  text += ability_line("intersects with others", all, &bfstore::Capabilities::intersect);
+  text += ability_line("folds to a smaller filter", all, &bfstore::Capabilities::fold);
+  return text;
+}
+
+// A grid of dots, several of which share a character.
+class Canvas {
+ public:
+  explicit Canvas(bool utf8) : across_(utf8 ? 2 : 1), down_(utf8 ? 4 : 1), cells_(kChartColumns * kChartRows) {}
+
+  [[nodiscard]] std::size_t columns() const { return kChartColumns * across_; }
+  [[nodiscard]] std::size_t rows() const { return kChartRows * down_; }
+
+  void set(std::size_t column, std::size_t row) {
+    constexpr std::array<std::array<unsigned char, 4>, 2> kDots{{{1, 2, 4, 64}, {8, 16, 32, 128}}};
+    cells_.at(row / down_ * kChartColumns + column / across_) |= kDots.at(column % across_).at(row % down_);
+  }
+
+  [[nodiscard]] std::string row(std::size_t number) const {
+    std::string text;
+    for (std::size_t column = 0; column < kChartColumns; ++column) {
+      const unsigned dots = cells_[number * kChartColumns + column];
+      if (dots == 0) {
+        text += ' ';
+      } else if (down_ == 1) {
+        text += '*';
+      } else {  // U+2800 + dots
+        text += {'\xE2', static_cast<char>(0xA0U | dots >> 6U), static_cast<char>(0x80U | (dots & 63U))};
+      }
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+  }
+
+ private:
+  std::size_t across_;
+  std::size_t down_;
+  std::vector<unsigned char> cells_;
+};
+
+// The rate at a column, whose keys are between those of two points.
+double rate_at(const std::vector<Point>& curve, double keys) {
+  const auto next = std::find_if(curve.begin(), curve.end(),
+                                 [keys](const Point& point) { return static_cast<double>(point.keys) >= keys; });
+  return next == curve.end() ? curve.back().fpr : next->fpr;
+}
+
+void draw(Canvas& canvas, const Forecast& forecast, int bottom) {
+  const auto last_row = static_cast<double>(canvas.rows() - 1);
+  std::size_t before = canvas.rows();  // none
+  for (std::size_t column = 0; column < canvas.columns(); ++column) {
+    const double share = 2 * static_cast<double>(column + 1) / static_cast<double>(canvas.columns());
+    const double height =
+        height_of(rate_at(forecast.curve, share * static_cast<double>(forecast.plan.capacity)), bottom);
+    if (height < 0) continue;
+    const auto row = static_cast<std::size_t>(std::round((1 - height) * last_row));
+    const std::size_t from = before == canvas.rows() ? row : std::max(row, before - (before > row ? 1 : 0));
+    for (std::size_t dot = row; dot <= from; ++dot) canvas.set(column, dot);
+    before = row;
+  }
+}
+
+std::string chart(const Forecast& forecast, bool utf8) {
+  const int bottom = bottom_of({forecast});
+  Canvas canvas(utf8);
+  draw(canvas, forecast, bottom);
+  std::string text = std::string("\nFalse-positive rate of ") + forecast.plan.layout.name + " as it fills\n";
+  for (std::size_t row = 0; row < kChartRows; ++row) {
+    const bool ends = row == 0 || row == kChartRows - 1;
+    const std::string label = !ends ? "" : row == 0 ? "1" : short_number(std::pow(10, bottom));
+    text += padded(label, kLabelColumns) + (utf8 ? "│" : "|") + canvas.row(row) + "\n";
+  }
+  std::string axis = padded("0", kChartColumns / 2 - 1) + grouped(forecast.plan.capacity);
+  const std::string end = grouped(2 * forecast.plan.capacity) + " keys";
+  axis = padded(axis, std::max(axis.size() + 2, kChartColumns - std::min(kChartColumns, end.size()))) + end;
+  return text + padded("", kLabelColumns) + axis + "\n";
+}
+
+std::string notes(const Forecasts& all) {
+  std::string text;
+  for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
+  text +=
+      "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. The real rate is\n"
+      "above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a cache line\n"
+      "(Putze et al. 2007). No other number of this table is from these formulas.\n"
+      "The hash set is a std::unordered_set of strings of " +
+      grouped(all.key_bytes) + " bytes on average (--key-bytes).\n";
+  return text;
+}
+
+}  // namespace
+
+std::string table_text(const Forecasts& all, bool utf8) {
+  std::string text = facts(all);
+  text += notes(all);
+  for (const Forecast& forecast : all.possible) text += chart(forecast, utf8);
+  return text;
+}
+
+}  // namespace bf
