@@ -829,6 +829,26 @@ int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest) {
   return one(filter->filter.add_digest(digest));
 }
 
+int32_t bfs_remove(bfs_filter* filter, const void* key, size_t key_bytes) {
+  if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
+  return one(filter->filter.remove(key_of(key, key_bytes)));
+}
+
+int32_t bfs_remove_digest(bfs_filter* filter, uint64_t digest) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return one(filter->filter.remove_digest(digest));
+}
+
+int32_t bfs_count(const bfs_filter* filter, const void* key, size_t key_bytes) {
+  if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
+  return one(filter->filter.count(key_of(key, key_bytes)));
+}
+
+int32_t bfs_count_digest(const bfs_filter* filter, uint64_t digest) {
+  if (filter == nullptr) return BFS_EINVAL;
+  return one(filter->filter.count_digest(digest));
+}
+
 int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes) {
   if (filter == nullptr || null_keys(key, key_bytes)) return BFS_EINVAL;
   return filter->filter.answer(key_of(key, key_bytes));
@@ -851,6 +871,13 @@ int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys) {
   bfs_keys known;
   if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
   return add(filter, keys_of(known));
+}
+
+int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* keys) {
+  bfs_keys known;
+  if (filter == nullptr || capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  const MaybeKeys given = keys_of(known);
+  return given ? filter->filter.remove_keys(*given).raw() : BFS_EINVAL;
 }
 
 int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers) {
@@ -994,6 +1021,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out,
     all.seed = stats.shape.seed;
     all.body_bytes = stats.body_bytes;
     all.keys_added = stats.keys_added;
+    all.keys_removed = stats.keys_removed;
     all.health = number_of(stats.health);
     all.saturated = stats.saturated ? 1 : 0;
     if (stats.fill) {
@@ -1004,6 +1032,7 @@ int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out,
       all.estimated_keys_low = stats.fill->estimated_keys_low;
       all.estimated_keys_high = stats.fill->estimated_keys_high;
       all.estimated_fpr = stats.fill->estimated_fpr;
+      all.counters_at_15 = stats.fill->counters_at_15;
     }
     if (stats.memory) {
       all.has_memory = 1;

@@ -38,7 +38,7 @@
  *
  * Words
  * - m, k, n, p: the bits of a filter, the bits that one key sets, the keys that it is sized for, and the false-positive
- *   rate at n keys.
+ *   rate at n keys.  In the counting layout m and k count counters of 4 bits instead of bits.
  * - Digest: the 64-bit hash of a key, from which a layout computes the key's k bits.
  * - Owner, mark, epoch: an owner is a program that has a log of its keys and a number of its own.  A mark is a position
  *   in that log: every key up to it is durable in the filter.  An epoch says which log the position is of.
@@ -140,6 +140,7 @@ typedef struct bfs_filter bfs_filter;
 /* Layouts and hashes.  Files store these numbers, which never change.  0 in bfs_options is the default. */
 #define BFS_LAYOUT_BLOCKED 1 /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
 #define BFS_LAYOUT_CLASSIC 2 /* k bits anywhere: the lowest false-positive rate, and k cache misses */
+#define BFS_LAYOUT_COUNTING 3 /* counters in one line of 64 bytes a key: bfs_remove, at about four times the size */
 #define BFS_HASH_XXH3 1      /* default: XXH3-64 with the file's seed */
 #define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
 #define BFS_HASH_SIPHASH 3   /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
@@ -302,7 +303,7 @@ typedef struct bfs_error {
 
 /* How to make a filter.  Zero means "not given".  Exactly one of these pairs gives the size:
  *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
- *   capacity and bits_per_key  m = capacity * bits_per_key, and the k that is best for it
+ *   capacity and bits_per_key  m = capacity * bits_per_key (counting: a quarter), and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
  *   num_bits and num_probes    m and k; the promised rate is for `capacity`, if given
  *                              (otherwise capacity is where half the bits are set).  With seeds, k is their number,
@@ -320,7 +321,8 @@ typedef struct bfs_options {
   double fpr;                  /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
   double bits_per_key;         /* m / n */
   uint64_t max_bytes;          /* bytes of the whole file or buffer */
-  uint64_t num_bits;           /* m: 1..2^48; rounded up to a multiple of 512 for the blocked layout */
+  uint64_t num_bits;           /* m: 1..2^48; rounded up to a multiple of 512 for the blocked layout; counting: a
+                                  number of counters, 1..2^46, rounded up to a multiple of 128 */
   uint32_t num_probes;         /* k: 1..64 */
   uint32_t layout;             /* BFS_LAYOUT_*; another number is BFS_EINVAL */
   uint32_t hash;               /* BFS_HASH_*; another number is BFS_EINVAL */
@@ -378,28 +380,32 @@ typedef struct bfs_statistics {
   double fpr;            /* p promised at n keys; 0 in the bare form */
   uint64_t seed;
   uint64_t body_bytes;
-  uint64_t keys_added; /* adds that changed a bit; survives a close, and a killed writer; 0 in buffers */
+  uint64_t keys_added; /* adds that changed a bit; survives a close, and a killed writer; 0 in buffers.  Of the
+                          counting layout: all adds (of a copy: less the removes that were before it) */
   int32_t health;      /* bfs_health */
-  uint32_t saturated;  /* 1 if more keys were added than `capacity`: the rate is above the promise; 0 in buffers */
-  uint32_t has_fill;   /* 1 with BFS_STATS_FILL; otherwise the next six are 0 */
+  uint32_t saturated;  /* 1 if more keys were added (less those removed) than `capacity`: the rate is above the promise;
+                          0 in buffers */
+  uint32_t has_fill;   /* 1 with BFS_STATS_FILL; otherwise the next six, and counters_at_15, are 0 */
   uint32_t has_memory; /* 1 with BFS_STATS_MEMORY, in a file; otherwise the last two are 0 */
-  uint64_t set_bits;
-  double fill_ratio;          /* set_bits / m */
+  uint64_t set_bits;   /* counting: counters that are not 0 */
+  double fill_ratio;   /* set_bits / m */
   double estimated_keys;      /* from the fill: ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less Jensen's
-                                 term; per line of 512 bits for blocked */
+                                 term; per line of 512 bits for blocked.  Counting: from the sum of the counters, so
+                                 that a key that was added twice counts twice, and what leaked counts, too */
   double estimated_keys_low;  /* 95 of 100 filters have a number of keys from this ... */
-  double estimated_keys_high; /* ... to this; INFINITY if the filter, or a line of it, has all of its bits set */
+  double estimated_keys_high; /* ... to this; INFINITY if the filter, or a line of it, has all of its bits set, or a
+                                 counter is at 15 */
   double estimated_fpr;       /* the rate now: the mean over lines of fill^k */
   uint64_t huge_page_bytes;   /* how much of the mapping is in huge pages now */
   uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
                               it tells the owner of the file, and a process that may write to it */
   char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
   uint8_t file_id[16];     /* see "Replicas"; zeros in the bare form */
+  uint64_t keys_removed;   /* counting: removes that returned 1; as keys_added */
+  uint64_t counters_at_15; /* counting, with BFS_STATS_FILL: counters that no remove lowers any more */
 } bfs_statistics;
-#define BFS_STATISTICS_INIT                                                                           \
-  {                                                                                                   \
-    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, { 0 } \
-  }
+#define BFS_STATISTICS_INIT \
+  { sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, 0, 0 }
 
 /* In which of the values that decide where the bits of a key are two filters differ (bfs_comparison.differs). */
 #define BFS_DIFFERS_LAYOUT 0x1u
@@ -813,12 +819,13 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
                                    bfs_filter** out, bfs_error* error);
 
 /* Adds every key of `from`, which may be a file, a range of one, or in a buffer, to `into`: the union of their bits,
- * equal bit for bit to one filter of all keys.  Other threads and processes may add to both meanwhile.  `into` has
- * every key whose add to `from` returned before this call (with BFS_OPEN_COPY: before it was opened).  Both need the
- * same layout, hash, seed or secret or seeds, and k.  The m of `from` is that of `into`, or, if the hash gives digests,
- * a multiple of it: then `from` is folded while it is read.  No mark is taken over, and nothing is durable before the
- * next sync or close of `into`.  The count of keys grows by an estimate of the new ones.  After an error some keys of
- * `from` may be in `into`, which does no harm: call again.
+ * equal bit for bit to one filter of all keys.  Of the counting layout: the sums of their counters, at most 15.  A
+ * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Other
+ * threads and processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call
+ * (with BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m
+ * of `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
+ * No mark is taken over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an
+ * estimate of the new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
  * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EREADONLY, EUNSUPPORTED, EMISMATCH, EFORKED, EUNCLEAN,
  * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
@@ -880,7 +887,8 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
 
-/* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in every process see it once this returns.
+/* Adds a key.  Adding it again changes nothing and dirties no page (the counting layout counts it once more).  Readers
+ * in every process see it once this returns.
  * It survives a killed process at once, and a power cut once a later bfs_sync returns BFS_OK.
  * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
@@ -890,8 +898,32 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
-/* Returns 0 if the key was certainly never added, 1 if it may have been, or the file is in doubt (bfs_health).  Only 0
- * is a no.
+/* Takes a key out again, of a filter of the counting layout.  A key that was added several times is present until it
+ * was removed as often.
+ * Remove only keys that were added, and each at most as often as it was added.  To remove a key that was never added,
+ * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.  It
+ * is the one way in which a caller can make a wrong no.
+ * Returns 1, or 0 if the key was certainly not there: then nothing changed.  Never repeat a remove that returned
+ * another code, or whose process was killed: it may have taken the key.  What it did not take stays in the counters (a
+ * leak), which costs false positives alone.  Readers in every process see a remove once it has returned.
+ * Removes are refused wherever a lookup is in doubt, with the code of bfs_health: while a recovery is under way, and
+ * while a filter is being filled.  A recovery adds again what came after the marks, and removes nothing again.  After
+ * BFS_OPEN_ACCEPT_LOSS some keys may be missing: to remove one of these is to remove a key that was never added.
+ * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
+ * Codes: EINVAL, EREADONLY, EUNSUPPORTED, EDIGESTONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED,
+ * EFILLING, EFAULT. */
+BFS_API BFS_CHECK int32_t bfs_remove(bfs_filter* filter, const void* key, size_t key_bytes);
+BFS_API BFS_CHECK int32_t bfs_remove_digest(bfs_filter* filter, uint64_t digest);
+
+/* Returns how often the key was added and not removed, at most: 0 (a certain no) to 15, of a filter of the counting
+ * layout.  15 means 15 or more, or that the file is in doubt (bfs_health).
+ * Waits for nothing but the disk.
+ * Codes: EINVAL, EUNSUPPORTED, EDIGESTONLY. */
+BFS_API int32_t bfs_count(const bfs_filter* filter, const void* key, size_t key_bytes);
+BFS_API int32_t bfs_count_digest(const bfs_filter* filter, uint64_t digest);
+
+/* Returns 0 if the key was certainly never added (or was removed), 1 if it may have been, or the file is in doubt
+ * (bfs_health).  Only 0 is a no.
  * Waits for nothing but the disk.
  * Codes: EINVAL, EDIGESTONLY (a key), EKEYONLY (a digest). */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
@@ -907,6 +939,12 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
  * other code some of the keys may have been added, and none counts as added.
  * Codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
+
+/* Removes keys: see bfs_remove.  Returns how many were not certainly absent.  EINVAL, EUNSUPPORTED and EDIGESTONLY:
+ * nothing was removed.  With any other code some of the keys may have been removed, and nobody knows which: do not
+ * repeat the call.
+ * Codes: as bfs_remove. */
+BFS_API BFS_CHECK int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* keys);
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
  * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can).
@@ -931,8 +969,8 @@ BFS_API BFS_CHECK int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* di
 BFS_API int64_t bfs_contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count, uint8_t* answers);
 
 /* The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
- * writer and the layout is blocked.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
- * alone.  EINVAL for a handle that adds concurrently with others: there, let threads of the caller's add.
+ * writer and the layout is blocked or counting.  A call with fewer than 16,384 keys a thread, or with nulls, uses its
+ * own thread alone.  EINVAL for a handle that adds concurrently with others: there, let threads of the caller's add.
  * Codes: EINVAL, EFORKED, ESHUT. */
 BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error);
 
@@ -952,8 +990,8 @@ BFS_API int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void
 BFS_API int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest);
 
 /* The bytes of a bare filter of `num_keys` keys: the body, which is num_keys * bits_per_key bits rounded up to 64 bytes
- * for BFS_LAYOUT_BLOCKED and to 8 for BFS_LAYOUT_CLASSIC, and the trailer.  0 if no such filter exists.  layout: 0 is
- * the default. */
+ * for BFS_LAYOUT_BLOCKED and BFS_LAYOUT_COUNTING and to 8 for BFS_LAYOUT_CLASSIC, and the trailer.  0 if no such filter
+ * exists.  layout: 0 is the default. */
 BFS_API uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout);
 
 /* Builds a bare filter of these keys that is exactly `bytes` long (see bfs_bare_bytes), and overwrites the buffer.  k

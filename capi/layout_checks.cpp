@@ -16,6 +16,7 @@ static_assert(static_cast<std::int32_t>(Code::kFilling) == BFS_EFILLING);
 static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);
 static_assert(static_cast<int>(bfstore::Layout::kBlocked) == BFS_LAYOUT_BLOCKED);
 static_assert(static_cast<int>(bfstore::Layout::kClassic) == BFS_LAYOUT_CLASSIC);
+static_assert(static_cast<int>(bfstore::Layout::kCounting) == BFS_LAYOUT_COUNTING);
 static_assert(static_cast<int>(bfstore::Hash::kXxh3) == BFS_HASH_XXH3);
 static_assert(static_cast<int>(bfstore::Hash::kExternal) == BFS_HASH_EXTERNAL);
 static_assert(static_cast<int>(bfstore::Hash::kSipHash) == BFS_HASH_SIPHASH);
@@ -103,7 +104,9 @@ static_assert(offsetof(bfs_statistics, huge_page_bytes) == 128);
 static_assert(offsetof(bfs_statistics, resident_bytes) == 136);
 static_assert(offsetof(bfs_statistics, isa) == 144);
 static_assert(offsetof(bfs_statistics, file_id) == 160);
-static_assert(sizeof(bfs_statistics) == 176);
+static_assert(offsetof(bfs_statistics, keys_removed) == 176);
+static_assert(offsetof(bfs_statistics, counters_at_15) == 184);
+static_assert(sizeof(bfs_statistics) == 192);
 
 static_assert(offsetof(bfs_plan_request, struct_bytes) == 0);
 static_assert(offsetof(bfs_plan_request, layout) == 4);

@@ -158,6 +158,22 @@ class Filter {
   Count add(std::string_view key) noexcept;
   Count add_digest(std::uint64_t digest) noexcept;
 
+  // Takes a key out again; for the counting layout (otherwise kUnsupported). keys() is 1, or 0 if the key was certainly
+  // not there: then nothing changed. A key that was added several times is present until it was removed as often.
+  // Remove only keys that were added, and each at most as often as it was added. To remove a key that was never added,
+  // or once too often, can make the filter answer no for other keys that are in it. The filter cannot detect this. It
+  // is the one way in which a caller can make a wrong no.
+  // Never repeat a remove that returned an error, or whose process was killed: nobody knows what was taken. Refused
+  // with the code of health() wherever that is not kOk, also while a recovery or a filling is under way, in which adds
+  // are taken.
+  Count remove(std::string_view key) noexcept;
+  Count remove_digest(std::uint64_t digest) noexcept;
+
+  // How often the key was added and not removed, at most; keys() is 0 to 15. 15 means 15 or more, or that the filter is
+  // in doubt. For the counting layout (otherwise kUnsupported).
+  [[nodiscard]] Count count(std::string_view key) const noexcept;
+  [[nodiscard]] Count count_digest(std::uint64_t digest) const noexcept;
+
   // false: the key was certainly never added. true: it may have been, or the file is in doubt (see health()).
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
@@ -179,9 +195,13 @@ class Filter {
   // some of the keys may have been added, and none counts as added.
   Count add_keys(const Keys& keys) noexcept;
 
+  // Removes keys, as remove(). keys() is how many were not certainly absent. kInvalid, kDigestOnly and kUnsupported:
+  // nothing was removed. With any other code some of the keys may have been removed, and nobody knows which.
+  Count remove_keys(const Keys& keys) noexcept;
+
   // The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
-  // writer and the layout is blocked. A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread
-  // alone. kInvalid for a handle that adds concurrently with others: there, let threads of the caller's add.
+  // writer and the layout is blocked or counting. A call with fewer than 16,384 keys a thread, or with nulls, uses its
+  // own thread alone. kInvalid for a handle that adds concurrently with others: there, let threads of the caller's add.
   Error use_threads(unsigned threads);
 
   // answers[i] is 0 if key i is certainly absent or a null, otherwise 1. keys() is how many may be present. On an error

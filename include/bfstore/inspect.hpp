@@ -109,6 +109,7 @@ struct Report {
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;
+  std::optional<std::uint64_t> keys_removed;     // 0 in a layout that removes no keys
   std::optional<Fill> fill;                      // if the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file
   std::optional<std::uint64_t> resident_bytes;   // of the body, in the page cache, before it was counted

@@ -3,6 +3,7 @@
 
 #include <bfstore/options.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct LayoutInfo {
   Layout layout{};
   const char* name = nullptr;  // as the tools write it
   Capabilities can;
+  // m counts cells, which have so many bits each, a power of two: 1, or 4 where they are counters.
+  std::uint32_t cell_bits = 1;
 };
 
 // All layouts, in the order of their numbers.

@@ -13,8 +13,9 @@ namespace bfstore {
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
 enum class Layout : std::uint16_t {
-  kBlocked = 1,  // one line of 64 bytes a key, k probes in its 512 bits: a lookup costs one cache miss, one page fault
-  kClassic = 2,  // Bloom's own: k probes anywhere in m bits: the lowest false-positive rate, and k cache misses
+  kBlocked = 1,   // one line of 64 bytes a key, k probes in its 512 bits: a lookup costs one cache miss, one page fault
+  kClassic = 2,   // Bloom's own: k probes anywhere in m bits: the lowest false-positive rate, and k cache misses
+  kCounting = 3,  // 128 counters in one line of 64 bytes a key: removes keys too, at four times the size
 };
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
@@ -145,12 +146,13 @@ struct OpenOptions {
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. A rate below
 // the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
+// In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for
   double fpr = 0;                // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
   double bits_per_key = 0;       // m / n
   std::uint64_t max_bytes = 0;   // bytes of the whole file or buffer
-  std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked layout
+  std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked and the counting layout
   std::uint32_t num_probes = 0;  // k: 1..64
   std::string like;              // path of the file whose shape is copied; it need not be clean
 
@@ -224,16 +226,19 @@ struct Shape {
 
 // What the bits say. Counting them reads the whole body.
 struct Fill {
-  std::uint64_t set_bits = 0;
-  double fill_ratio = 0;  // set_bits / m
+  std::uint64_t set_bits = 0;  // counting: counters that are not 0
+  double fill_ratio = 0;       // set_bits / m
   // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less
-  // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512.
+  // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512. For the counting
+  // layout from the sum of the counters: a key that was added twice counts twice, and what killed adds and removes left
+  // there counts, too.
   double estimated_keys = 0;
   // The interval that has the number of keys in 95 of 100 filters: 1.96 standard deviations to both sides. The upper
-  // end is infinite if the filter, or a line of the blocked layout, has all of its bits set.
+  // end is infinite if the filter, or a line of the blocked layout, has all of its bits set, or a counter is at 15.
   double estimated_keys_low = 0;
   double estimated_keys_high = 0;
-  double estimated_fpr = 0;  // the rate now: the mean over blocks of fill^k
+  double estimated_fpr = 0;          // the rate now: the mean over blocks of fill^k
+  std::uint64_t counters_at_15 = 0;  // counting: no remove lowers them any more
 };
 
 // What the kernel says about the memory that the file is in. The time to ask grows with the file.
@@ -254,11 +259,13 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;   // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
-  std::optional<FileId> file_id;  // none in the bare form
-  Code health = Code::kOk;        // Filter::health(), of the same file as all this
-  bool saturated = false;         // more keys were added than `capacity`: the false-positive rate is above the promise
-  std::optional<Fill> fill;       // only if asked for
+  std::uint64_t keys_added = 0;    // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
+  std::uint64_t keys_removed = 0;  // removes that were no certain no; counting only; as keys_added
+  std::optional<FileId> file_id;   // none in the bare form
+  Code health = Code::kOk;         // Filter::health(), of the same file as all this
+  bool saturated = false;          // more keys were added (less those removed) than `capacity`: the false-positive rate
+                                   // is above the promise
+  std::optional<Fill> fill;        // only if asked for
   std::optional<MemoryUse> memory;  // only if asked for, and never for a buffer
 };
 

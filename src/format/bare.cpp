@@ -62,7 +62,7 @@ Result<Shape> decode_bare(Bytes bytes) {
   shape.layout = found.row->info.layout;
   shape.hash = found.hash->info.hash;
   shape.num_probes = found.num_probes;
-  shape.num_bits = found.body_bytes * 8;
+  shape.num_bits = layout::bits_in(*found.row, found.body_bytes);
   return shape;
 }
 

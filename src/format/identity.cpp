@@ -196,13 +196,15 @@ class Checker {
       broken(Code::kProbes, "k is " + std::to_string(id_.num_probes) + ", not from 1 to 64");
     }
     const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
-    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= kMaxBits && id_.num_bits % unit == 0;
+    const std::uint64_t most = row_ != nullptr ? layout::most_bits(*row_) : kMaxBits;
+    good_bits_ = id_.num_bits >= 1 && id_.num_bits <= most && id_.num_bits % unit == 0;
     if (good_bits_ && hash_ != nullptr && id_.num_bits > hash_->most_bits) {
       good_bits_ = false;
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and " + hash_->info.name +
                               " reaches no more than " + std::to_string(hash_->most_bits) + " bits");
     } else if (!good_bits_) {
-      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^48" +
+      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +
+                              std::to_string(std::countr_zero(most)) +
                               (unit > 1 ? " in blocks of " + std::to_string(unit) : ""));
     }
     const bool good_rate = id_.fpr > 0 && id_.fpr <= 1;  // false for NaN

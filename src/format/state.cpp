@@ -35,6 +35,14 @@ bool is_of(const LogPosition& lane, std::uint64_t owner) noexcept { return !is_f
 // Whether the owner of lane i has recovered.
 bool has_recovered(const Slot& slot, std::size_t i) noexcept { return (slot.recovered >> i & 1) != 0; }
 
+std::uint64_t sum_of(Bytes live_page, std::size_t in_stripe) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kNumStripes; ++i) {
+    sum += base::load<std::uint64_t>(live_page.data() + kStripesField.offset + i * kStripeBytes + in_stripe);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch) noexcept {
@@ -180,7 +188,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
   bool zero = zero_between(live, kLiveWordField, kStripesField) && all_zero(live.subspan(stripes_end));
   for (std::size_t at = kStripesField.offset; at < stripes_end; at += kStripeBytes) {
-    zero = zero && all_zero(live.subspan(at + sizeof(std::uint64_t), kStripeBytes - sizeof(std::uint64_t)));
+    zero = zero && all_zero(live.subspan(at + kStripeReserved, kStripeBytes - kStripeReserved));
   }
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
@@ -192,12 +200,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   return zero;
 }
 
-std::uint64_t keys_added_in(Bytes live_page) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < kNumStripes; ++i) {
-    sum += base::load<std::uint64_t>(live_page.data() + kStripesField.offset + i * kStripeBytes);
-  }
-  return sum;
-}
+std::uint64_t keys_added_in(Bytes live_page) noexcept { return sum_of(live_page, kKeysAddedInStripe); }
+std::uint64_t keys_removed_in(Bytes live_page) noexcept { return sum_of(live_page, kKeysRemovedInStripe); }
 
 }  // namespace bfstore::format

@@ -124,7 +124,21 @@ inline constexpr std::array kLiveFields{kLiveWordField, kStripesField};
 // Whether the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;
 
-// The sum of the stripes.
+// Where a stripe has its counters.
+inline constexpr std::size_t kKeysAddedInStripe = 0;
+inline constexpr std::size_t kKeysRemovedInStripe = 8;
+inline constexpr std::size_t kStripeReserved = 16;
+
+// The sums of the stripes.
 std::uint64_t keys_added_in(Bytes live_page) noexcept;
+std::uint64_t keys_removed_in(Bytes live_page) noexcept;
+
+// How many keys are left. After a power cut either counter may be too low.
+constexpr std::uint64_t keys_left(std::uint64_t added, std::uint64_t removed) noexcept {
+  return added - (removed < added ? removed : added);
+}
+inline std::uint64_t keys_left_in(Bytes live_page) noexcept {
+  return keys_left(keys_added_in(live_page), keys_removed_in(live_page));
+}
 
 }  // namespace bfstore::format

@@ -24,24 +24,7 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
   return {num_bits, num_bits / kLineBits, num_probes};
 }
 
-// The mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and Space-Efficient Bloom
-// Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h. That chance is 2^-32, or,
-// with more than 2^32 lines, 1 / (the number of digests that lead to a line).
-double rate(double keys, double bits, double probes) noexcept {
-  const double load = keys / (bits / kBins);
-  const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
-  const double first = std::max(1.0, std::floor(load - reach));
-  const double log_load = std::log(load);
-  const Bins line(kBins);
-  double sum = 0;
-  for (double in_line = first; in_line <= load + reach; ++in_line) {
-    int sign = 0;  // lgamma_r: the plain one writes a global variable
-    const double chance = std::exp(in_line * log_load - load - lgamma_r(in_line + 1, &sign));
-    sum += chance * occupancy_rate(line, in_line * probes, probes);
-  }
-  const double same = std::max(0x1p-32, bits / kBins * 0x1p-64);
-  return std::min(1.0, sum + load * same);
-}
+double rate(double keys, double bits, double probes) noexcept { return line_rate(kBins, keys, bits, probes); }
 
 // The rate is a function of the keys in a line, so the best k is a step function of that load. Element k - 1 is the
 // load below which k + 1 probes are better than k. tests/sizing computes the table again.
@@ -65,10 +48,7 @@ Guess best_probes(double keys, double bits) noexcept {
   return {num_probes, !near_next && !near_last && bits <= 0x1p41};
 }
 
-// The mean over a line's Poisson load x of 1 - (1 - 1/B)^(kx).
-double expected_fill(double keys, double bits, double probes) noexcept {
-  return -std::expm1(keys / (bits / kBins) * std::expm1(probes * std::log1p(-1 / kBins)));
-}
+double expected_fill(double keys, double bits, double probes) noexcept { return line_fill(kBins, keys, bits, probes); }
 
 void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64_t num_words) noexcept {
   for (std::uint64_t bit = 0; bit < num_words * 64; bit += kLineBits) {

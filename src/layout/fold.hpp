@@ -19,9 +19,12 @@ constexpr std::uint64_t times_larger(std::uint64_t large, std::uint64_t small) n
 
 class Folding {
  public:
-  // Of a body with `num_bits` bits, which is a multiple of times * row.unit_bits.
+  // Of a body with m = `num_bits`, which is a multiple of times * row.unit_bits.
   Folding(const Row& row, std::uint64_t num_bits, std::uint64_t times)
-      : unit_bits_(row.unit_bits), num_bits_(num_bits), times_(times) {
+      : unite_(row.unite),
+        unit_bits_(row.unit_bits * row.info.cell_bits),
+        num_bits_(num_bits * row.info.cell_bits),
+        times_(times) {
     if (times > 1) folded_.resize(std::min(kMostWords, body_bytes(row, num_bits / times) / sizeof(std::uint64_t)));
   }
 
@@ -66,7 +69,8 @@ class Folding {
     const std::uint64_t unit_words = unit_bits_ / 64;
     for (std::uint64_t i = 0; i < words.size(); ++i) {
       const std::uint64_t word = taken_ + i;
-      at(word / unit_words / times_ * unit_words + word % unit_words, give) |= words[i];
+      std::uint64_t& into = at(word / unit_words / times_ * unit_words + word % unit_words, give);
+      into = unite_(into, words[i]);
     }
   }
 
@@ -83,7 +87,8 @@ class Folding {
 
   static std::uint64_t words_of(std::uint64_t bits) noexcept { return (bits + 63) / 64; }
 
-  std::uint64_t unit_bits_;
+  decltype(Row::unite) unite_;
+  std::uint64_t unit_bits_;  // of the body, here and below
   std::uint64_t num_bits_;
   std::uint64_t times_;
   std::uint64_t taken_ = 0;            // words of the large body

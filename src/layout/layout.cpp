@@ -70,7 +70,7 @@ const Row* find(std::uint16_t number) noexcept {
 const Row& row_of(Layout layout) noexcept { return *find(static_cast<std::uint16_t>(layout)); }
 
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept {
-  return base::round_up(num_bits, row.body_unit) / 8;
+  return base::round_up(num_bits * row.info.cell_bits, row.body_unit) / 8;
 }
 
 std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept {

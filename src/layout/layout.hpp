@@ -12,6 +12,7 @@
 #include <bfstore/options.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,10 +51,19 @@ struct Lookups {
   }
 };
 
-// True, or counted, if a bit was missing: the digest was certainly not there.
-struct Adds {
+// Adds: true, or counted, if a cell was empty: the digest was certainly not there. Removes: true, or counted, if the
+// digest was not certainly absent; otherwise nothing changed.
+struct Changes {
   bool (*one)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
   std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
+};
+
+// Adds and removes, of a layout that counts: it never looks before it adds, since each add counts.
+struct Counts {
+  Changes remove{};
+  Changes remove_alone{};
+  // How often the digest was added at most; 15 means many.
+  unsigned (*count)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept = nullptr;
 };
 
 // For a body at any address, which no other thread changes during the call: the bare form in a caller's buffer.
@@ -75,9 +85,10 @@ struct ByPosition {
 struct Functions {
   const char* isa;
   Lookups contains;
-  Adds add;                  // concurrently with other writers; nullptr where the layout cannot
-  Adds add_alone;            // as the only writer; nullptr where the layout cannot
+  Changes add;               // concurrently with other writers; nullptr where the layout cannot
+  Changes add_alone;         // as the only writer; nullptr where the layout cannot
   Unaligned unaligned{};     // nullptr where the layout has no bare form
+  Counts counts{};           // nullptr where the layout removes no keys
   ByPosition by_position{};  // nullptr where the layout takes digests alone
 };
 
@@ -88,6 +99,7 @@ struct Tally {
   std::uint64_t set_bits = 0;
   std::uint64_t bits_taken = 0;
   std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: how many lines have i bits set
+  std::array<std::uint64_t, 16> counters_at{};            // [i]: how many counters are i; for i above 0
 };
 
 // The instruction sets for which a layout may have a kernel besides the scalar one, in the order of the table in
@@ -113,6 +125,8 @@ struct Row {
   // Callers inline the layout's test (Target::inlined).
   bool inlined;
 
+  // Where cells are not bits (LayoutInfo::cell_bits), these numbers of bits, and those below, are numbers of cells; but
+  // body_unit is one of bits.
   std::uint64_t unit_bits;    // m is a multiple of this ...
   std::uint64_t body_unit;    // ... and the body's bits are one of this
   std::uint64_t fewest_bits;  // of a filter that can keep any promise
@@ -125,6 +139,8 @@ struct Row {
   Guess (*best_probes)(double keys, double bits) noexcept = nullptr;
   // The expected share of set bits for these numbers.
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
+  // The word of a filter that has the keys of two filters, from their words.
+  std::uint64_t (*unite)(std::uint64_t one, std::uint64_t other) noexcept = united_bits;
   // Counts the next piece of the body, in order. A piece is a whole number of lines, except for the last one.
   void (*take)(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept;
   Fill (*fill)(const Tally& tally, const Geometry& geometry) noexcept;
@@ -147,6 +163,14 @@ inline bool takes_positions(const Row& row) noexcept { return row.scalar->by_pos
 
 // Bytes of the body that holds m bits.
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept;
+
+// The m of a body of that many bytes without a rest, as in the bare form.
+constexpr std::uint64_t bits_in(const Row& row, std::uint64_t body_bytes) noexcept {
+  return body_bytes * 8 >> std::countr_zero(row.info.cell_bits);  // a division takes as long as half of a lookup
+}
+
+// The largest m. All layouts have the same longest body.
+constexpr std::uint64_t most_bits(const Row& row) noexcept { return kMaxBits / row.info.cell_bits; }
 
 // m rounded up to a size that the layout can have.
 std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept;

@@ -23,6 +23,26 @@ double occupancy_rate(const Bins& bins, double throws, double probes) noexcept {
   return std::min(1.0, std::exp(probes * std::log(fill) + probes * (probes - 1) / 2 * spread));
 }
 
+double line_rate(double bins, double keys, double cells, double probes) noexcept {
+  const double load = keys / (cells / bins);
+  const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
+  const double first = std::max(1.0, std::floor(load - reach));
+  const double log_load = std::log(load);
+  const Bins line(bins);
+  double sum = 0;
+  for (double in_line = first; in_line <= load + reach; ++in_line) {
+    int sign = 0;  // lgamma_r: the plain one writes a global variable
+    const double chance = std::exp(in_line * log_load - load - lgamma_r(in_line + 1, &sign));
+    sum += chance * occupancy_rate(line, in_line * probes, probes);
+  }
+  const double same = std::max(0x1p-32, cells / bins * 0x1p-64);
+  return std::min(1.0, sum + load * same);
+}
+
+double line_fill(double bins, double keys, double cells, double probes) noexcept {
+  return -std::expm1(keys / (cells / bins) * std::expm1(probes * std::log1p(-1 / bins)));
+}
+
 double estimated_throws(double bins, double set) noexcept {
   const double empty = std::max(bins - set, 0.5) / bins;
   const double log_miss = std::log1p(-1 / bins);

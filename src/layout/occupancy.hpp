@@ -28,6 +28,15 @@ Emptiness emptiness(const Bins& bins, double throws) noexcept;
 // them).
 double occupancy_rate(const Bins& bins, double throws, double probes) noexcept;
 
+// Filters whose keys have all of their probes in one line of `bins` cells, of `cells` in all.
+//
+// The rate is the mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and
+// Space-Efficient Bloom Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h. That
+// chance is 2^-32, or, with more than 2^32 lines, 1 / (the number of digests that lead to a line).
+double line_rate(double bins, double keys, double cells, double probes) noexcept;
+// The mean fill: over a line's Poisson load x that of 1 - (1 - 1/B)^(kx).
+double line_fill(double bins, double keys, double cells, double probes) noexcept;
+
 // The number of throws after which `set` of `bins` bins are expected not to be empty: ln(1 - fill) / ln(1 - 1/B), less
 // the bias of the logarithm's mean. The bias is half the squared coefficient of variation of the empty share (Jensen's
 // inequality, to the second order). A full filter counts as if half a bin were empty.

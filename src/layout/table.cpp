@@ -4,7 +4,7 @@
 namespace bfstore::layout {
 
 std::span<const Row* const> rows() noexcept {
-  static constexpr std::array kRows{&kBlockedRow, &kClassicRow};
+  static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kCountingRow};
   return kRows;
 }
 

@@ -13,9 +13,12 @@ std::span<const Row* const> rows() noexcept;
 
 extern const Row kBlockedRow;
 extern const Row kClassicRow;
+extern const Row kCountingRow;
 
 extern const Functions kBlockedAvx512;  // each only on the CPUs that may have it
 extern const Functions kBlockedAvx2;
 extern const Functions kBlockedNeon;
+extern const Functions kCountingAvx512;
+extern const Functions kCountingAvx2;
 
 }  // namespace bfstore::layout

@@ -13,7 +13,9 @@
 namespace bfstore::sizing {
 namespace {
 
+using layout::bits_in;
 using layout::body_bytes;
+using layout::most_bits;
 using layout::whole_bits;
 
 double rate_of(const Row& row, double keys, double bits, double probes) noexcept {
@@ -217,7 +219,7 @@ Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, 
   const Bits fewest = num_probes == 0 ? remembered.fewest_bits(row, capacity, fpr)
                                       : fewest_bits_of(row, static_cast<double>(capacity), fpr, num_probes);
   const double wanted = std::ceil(fewest.bits);
-  if (fewest.num_probes == 0 || wanted > static_cast<double>(kMaxBits)) {
+  if (fewest.num_probes == 0 || wanted > static_cast<double>(most_bits(row))) {
     return base::fail(Code::kSizing, "no filter of at most 2^48 bits keeps a false-positive rate of " + number(fpr) +
                                          " at " + std::to_string(capacity) +
                                          " keys. Ask for fewer keys or a higher rate.");
@@ -245,8 +247,9 @@ Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t 
 }
 
 Result<Size> solve_for_bits_per_key(const Row& row, const Options& options) {
-  const double wanted = std::ceil(static_cast<double>(options.capacity) * options.bits_per_key);
-  if (!(options.bits_per_key > 0) || !(wanted <= static_cast<double>(kMaxBits))) {
+  const double wanted =
+      std::ceil(static_cast<double>(options.capacity) * options.bits_per_key / static_cast<double>(row.info.cell_bits));
+  if (!(options.bits_per_key > 0) || !(wanted <= static_cast<double>(most_bits(row)))) {
     return out_of_range("bits per key " + number(options.bits_per_key) + " times capacity " +
                         std::to_string(options.capacity) + " is not from 1 to 2^48 bits. Give other numbers.");
   }
@@ -259,7 +262,7 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   if (bytes == 0) {
     return out_of_range(std::to_string(options.max_bytes) + " bytes are too few for a header and a filter. Give more.");
   }
-  return size_of_bits(row, options, options.capacity, bytes * 8, 0);
+  return size_of_bits(row, options, options.capacity, bits_in(row, bytes), 0);
 }
 
 // What most tutorials compute, in their order: both numbers are cut off.
@@ -360,6 +363,10 @@ std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t nu
 
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
   if (Error error = check_ranges(options); !error.ok()) return error;
+  if (options.num_bits > most_bits(row)) {
+    return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^" +
+                        std::to_string(std::countr_zero(most_bits(row))) + ". Give fewer bits.");
+  }
   if (Error error = check_ways(options); !error.ok()) return error;
   if (options.tutorial_sizing) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);

@@ -51,7 +51,7 @@ bool may_contain(std::span<const std::byte> filter, DigestOf digest_of) noexcept
   if (filter.data() == nullptr || format::read_bare(filter, shape) != Code::kOk) return true;
   const auto contains = functions_of(shape.row->info.layout).contains;
   if (contains == nullptr) return true;
-  const Geometry geometry = shape.row->geometry(shape.body_bytes * 8, shape.num_probes);
+  const Geometry geometry = shape.row->geometry(layout::bits_in(*shape.row, shape.body_bytes), shape.num_probes);
   return digest_of(shape.hash->info.hash,
                    [&](std::uint64_t digest) { return contains(filter.data(), geometry, digest) != 0; });
 }
@@ -107,8 +107,10 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 
 std::uint64_t bytes_for(std::uint64_t num_keys, double bits_per_key, Layout layout) noexcept {
   const Row* const row = row_for(layout);
-  const double wanted = std::ceil(static_cast<double>(std::max(num_keys, std::uint64_t{1})) * bits_per_key);
-  if (row == nullptr || !(bits_per_key > 0) || !(wanted <= static_cast<double>(kMaxBits))) return 0;
+  if (row == nullptr) return 0;
+  const double wanted = std::ceil(static_cast<double>(std::max(num_keys, std::uint64_t{1})) * bits_per_key /
+                                  static_cast<double>(row->info.cell_bits));
+  if (!(bits_per_key > 0) || !(wanted <= static_cast<double>(layout::most_bits(*row)))) return 0;
   const std::uint64_t num_bits =
       layout::whole_bits(*row, std::max(std::uint64_t{1}, static_cast<std::uint64_t>(wanted)));
   return layout::body_bytes(*row, num_bits) + format::kTrailerBytes;
@@ -124,8 +126,9 @@ Code build(std::span<std::byte> filter, const Keys& keys, Layout layout, Hash ha
   shape.hash = hash;
   const std::uint64_t body_bytes = filter.size() - format::kTrailerBytes;
   const std::size_t num_keys = std::max(keys.size(), std::size_t{1});
-  shape.num_probes = sizing::best_probes(*row, num_keys, body_bytes * 8);
-  const Geometry geometry = row->geometry(body_bytes * 8, shape.num_probes);
+  const std::uint64_t num_bits = layout::bits_in(*row, body_bytes);
+  shape.num_probes = sizing::best_probes(*row, num_keys, num_bits);
+  const Geometry geometry = row->geometry(num_bits, shape.num_probes);
   std::memset(filter.data(), 0, body_bytes);
   keys.visit([&](const auto& form) { add_all(filter.data(), geometry, functions_of(layout), hash, form); });
   const auto trailer = format::encode_trailer(shape, body_bytes);

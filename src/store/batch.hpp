@@ -89,13 +89,39 @@ Count add_rolling(Core& core, const Source& source) noexcept {
     refused = core.may_add(first != 0);
     if (refused != Code::kOk) return false;
     const std::size_t changed = core.adds.step(core.words, core.target.geometry, step);
-    core.count_keys(changed);
+    core.count_adds(step.num_now, changed);
     added += changed;
     return true;
   });
   if (refused == Code::kOk) refused = core.was_added();
   if (refused != Code::kOk) return refused;
   return added;
+}
+
+// In the calling thread. A remove is never repeated, so the keys that were removed before a refusal are not told.
+template <class Core, class Source>
+Count remove_all(Core& core, const Source& source) noexcept {
+  if (!core.removes()) return Code::kUnsupported;
+  std::unique_lock<std::mutex> lock(core.one_at_a_time, std::defer_lock);
+  if (core.alone) {
+    if (!core.born.here()) return Code::kForked;  // as in add_all()
+    lock.lock();
+  }
+  const layout::Changes& removing = core.alone ? core.functions.counts.remove_alone : core.functions.counts.remove;
+  std::uint64_t removed = 0;
+  Code refused = core.may_remove();
+  if (refused != Code::kOk) return refused;
+  roll_over(source, [&](const layout::Step& step, std::size_t first) {
+    refused = core.may_remove(first != 0);
+    if (refused != Code::kOk) return false;
+    const std::size_t changed = removing.step(core.words, core.target.geometry, step);
+    core.count_removes(changed);
+    removed += changed;
+    return true;
+  });
+  if (refused == Code::kOk) refused = core.was_removed();
+  if (refused != Code::kOk) return refused;
+  return removed;
 }
 
 // In the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.

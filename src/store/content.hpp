@@ -29,7 +29,7 @@ namespace bfstore::store {
 struct Content {
   format::Identity identity;       // of a bare filter: without an id, and with n and p as they follow from m and k
   std::vector<LogPosition> lanes;  // none where the filter keeps no marks
-  std::uint64_t keys_added = 0;    // 0 where it has no counter
+  std::uint64_t keys_added = 0;    // less those removed; 0 where it has no counter
   bool has_file_id = true;
   std::uint32_t recoveries = 0;  // of a file, before its first bit is read
 };
@@ -87,7 +87,7 @@ Result<Content> content_at(const Core& core, Moment moment) {
     found.identity = *core.own_identity;
     if (core.loaded != nullptr && core.loaded->slot)
       found.lanes.assign(core.loaded->slot->lanes.begin(), core.loaded->slot->lanes.end());
-    found.keys_added = core.keys_added();
+    found.keys_added = core.keys_left();
   } else {
     const auto shape = with_a_promise(core.shape);
     if (!shape) return shape.error();

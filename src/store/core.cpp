@@ -139,10 +139,10 @@ Code Filter::Core::why_in_doubt(std::uint64_t differing) const noexcept {
   return (differing & format::LiveWord::kRecovering) != 0 ? Code::kRecovering : Code::kFilling;
 }
 
-Code Filter::Core::why_not() const noexcept {
+Code Filter::Core::why_not(const layout::Sentinel& sentinel) const noexcept {
   if (is_shut()) return Code::kShut;
   if (!writable) return Code::kReadOnly;
-  return born.here() ? why_in_doubt(add_sentinel) : Code::kForked;
+  return born.here() ? why_in_doubt(sentinel) : Code::kForked;
 }
 
 std::int32_t Filter::Core::answer_any_key(std::string_view key) const noexcept {
@@ -168,15 +168,37 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
   }
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(words, target.geometry, digest);
-  if (changed) count_keys(1);
+  count_adds(1, changed ? 1 : 0);
   if (const Code code = was_added(); code != Code::kOk) [[unlikely]]
     return code;
   return std::uint64_t{changed ? 1U : 0U};
 }
 
-Code Filter::Core::was_added() const noexcept {
-  if (layout::in_doubt(add_sentinel)) [[unlikely]]
-    return why_in_doubt(add_sentinel);
+Count Filter::Core::remove(std::uint64_t digest) noexcept {
+  if (!removes()) return Code::kUnsupported;
+  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  if (alone) {
+    if (!born.here()) return Code::kForked;  // as in add()
+    lock.lock();
+  }
+  if (const Code code = may_remove(); code != Code::kOk) return code;
+  const layout::Changes& removing = alone ? functions.counts.remove_alone : functions.counts.remove;
+  const bool changed = removing.one(words, target.geometry, digest);
+  count_removes(changed ? 1 : 0);
+  if (const Code code = was_removed(); code != Code::kOk) [[unlikely]]
+    return code;
+  return std::uint64_t{changed ? 1U : 0U};
+}
+
+std::uint64_t Filter::Core::count(std::uint64_t digest) const noexcept {
+  const bool early = not_yet(target);
+  const unsigned found = functions.counts.count(words, target.geometry, digest);
+  return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;
+}
+
+Code Filter::Core::was_changed(const layout::Sentinel& sentinel) const noexcept {
+  if (layout::in_doubt(sentinel)) [[unlikely]]
+    return why_in_doubt(sentinel);
   return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
 }
 
@@ -186,17 +208,13 @@ Code Filter::Core::was_added() const noexcept {
 Code Filter::Core::lost_lock(bool stored) const noexcept {
   if (stored && alone) session->file().live_word().set(format::LiveWord::kPoisoned);
   session->file().poison_for_this_handle();
-  const Code code = why_not();
+  const Code code = why_not(add_sentinel);
   return code != Code::kOk ? code : Code::kLost;
 }
 
-base::SharedWord Filter::Core::stripe(std::size_t index) const noexcept {
-  return base::SharedWord(stripes + index * format::kStripeBytes);
-}
-
-void Filter::Core::count_keys(std::uint64_t keys) noexcept {
+void Filter::Core::count_in(std::size_t in_stripe, std::uint64_t keys) noexcept {
   if (stripes == nullptr || keys == 0) return;
-  stripe(own_stripe()).add_relaxed(keys);
+  base::SharedWord(stripes + own_stripe() * format::kStripeBytes + in_stripe).add_relaxed(keys);
   if (session != nullptr) check_writeback_in_time();
 }
 
@@ -215,9 +233,11 @@ void Filter::Core::check_writeback_in_time() noexcept {
   }
 }
 
-std::uint64_t Filter::Core::keys_added() const noexcept {
+std::uint64_t Filter::Core::sum_in(std::size_t in_stripe) const noexcept {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; stripes != nullptr && i < format::kNumStripes; ++i) sum += stripe(i).load_relaxed();
+  for (std::size_t i = 0; stripes != nullptr && i < format::kNumStripes; ++i) {
+    sum += base::SharedWord(stripes + i * format::kStripeBytes + in_stripe).load_relaxed();
+  }
   return sum;
 }
 

@@ -87,27 +87,46 @@ struct Filter::Core {
   // moment. What was added before that is there for the process that fills the successor; what was added after it is
   // refused. `stored`: this call added already, and has not looked since.
   [[nodiscard]] Code may_add(bool stored = false) const noexcept {
-    if (writable && born.here() && !layout::in_doubt(add_sentinel)) [[likely]] {
+    const Code code = may_change(add_sentinel, stored);
+    return code == Code::kOk && hard_limit && full() ? Code::kFull : code;
+  }
+  // The same for removes, which are refused wherever a lookup is in doubt. A key that a recovery or a filling has not
+  // added yet has no counters of its own: to remove it would take those of other keys.
+  [[nodiscard]] Code may_remove(bool stored = false) const noexcept { return may_change(target.sentinel, stored); }
+  [[nodiscard]] Code may_change(const layout::Sentinel& sentinel, bool stored) const noexcept {
+    if (writable && born.here() && !layout::in_doubt(sentinel)) [[likely]] {
       if (lock_ends_with && !lock_ends_with->is_there()) [[unlikely]]
         return lost_lock(stored);
-      return hard_limit && full() ? Code::kFull : Code::kOk;
+      return Code::kOk;
     }
-    return why_not();
+    return why_not(sentinel);
   }
-  [[nodiscard]] Code why_not() const noexcept;
-  // kOk, or why what was just added does not count.
-  [[nodiscard]] Code was_added() const noexcept;
+  [[nodiscard]] Code why_not(const layout::Sentinel& sentinel) const noexcept;
+  // kOk, or why what was just added, or removed, does not count.
+  [[nodiscard]] Code was_added() const noexcept { return was_changed(add_sentinel); }
+  [[nodiscard]] Code was_removed() const noexcept { return was_changed(target.sentinel); }
+  [[nodiscard]] Code was_changed(const layout::Sentinel& sentinel) const noexcept;
   // Without its lock this handle adds nothing more. Always an error.
   [[nodiscard]] Code lost_lock(bool stored) const noexcept;
   // What the session's lock is now.
   void look_at_lock() noexcept;
-  [[nodiscard]] bool full() const noexcept { return keys_added() >= shape.capacity; }
+  [[nodiscard]] bool full() const noexcept { return keys_left() >= shape.capacity; }
+  [[nodiscard]] bool removes() const noexcept { return functions.counts.remove.one != nullptr; }
   Count add(std::uint64_t digest) noexcept;
-  // Counts adds that changed a bit. From time to time this asks the kernel whether it failed to write the file.
-  void count_keys(std::uint64_t keys) noexcept;
+  Count remove(std::uint64_t digest) noexcept;
+  // An upper bound of how often the digest was added and not removed. 15 means many, or doubt.
+  [[nodiscard]] std::uint64_t count(std::uint64_t digest) const noexcept;
+  // Counts adds that changed a cell: of so many adds those that found one empty, or all where cells count. From time to
+  // time this asks the kernel whether it failed to write the file.
+  void count_adds(std::size_t all, std::size_t found_empty) noexcept { count_keys(removes() ? all : found_empty); }
+  void count_keys(std::uint64_t keys) noexcept { count_in(format::kKeysAddedInStripe, keys); }
+  void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
+  void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
   void check_writeback_in_time() noexcept;
-  [[nodiscard]] std::uint64_t keys_added() const noexcept;
-  [[nodiscard]] base::SharedWord stripe(std::size_t index) const noexcept;
+  [[nodiscard]] std::uint64_t keys_added() const noexcept { return sum_in(format::kKeysAddedInStripe); }
+  [[nodiscard]] std::uint64_t keys_removed() const noexcept { return sum_in(format::kKeysRemovedInStripe); }
+  [[nodiscard]] std::uint64_t keys_left() const noexcept { return format::keys_left(keys_added(), keys_removed()); }
+  [[nodiscard]] std::uint64_t sum_in(std::size_t in_stripe) const noexcept;
 
   // For lookups; its sentinel is the live word and the end word. It is the first member, so that the kernel gets the
   // address of this Core.
@@ -126,7 +145,7 @@ struct Filter::Core {
   bool hard_limit = false;
   std::optional<region::DescriptorMark> lock_ends_with;  // where other code of this process can end it
   bool alone;  // adds are plain stores: no other process adds, and here one thread at a time
-  layout::Adds adds;
+  layout::Changes adds;
   unsigned threads = 1;  // for a large batch, if `alone`
   std::mutex one_at_a_time;
   std::chrono::nanoseconds writeback_check{};

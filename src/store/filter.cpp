@@ -160,6 +160,29 @@ Count Filter::add_digest(std::uint64_t digest) noexcept {
   return core_->gives_positions ? Count(Code::kKeyOnly) : core_->add(digest);
 }
 
+Count Filter::remove(std::string_view key) noexcept {
+  if (!core_->removes()) return Code::kUnsupported;
+  return with_digest(
+      core_->shape, core_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return core_->remove(digest); });
+}
+
+Count Filter::remove_digest(std::uint64_t digest) noexcept { return core_->remove(digest); }
+
+Count Filter::count(std::string_view key) const noexcept {
+  if (!core_->removes()) return Code::kUnsupported;
+  return with_digest(
+      core_->shape, core_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return count_digest(digest); });
+}
+
+Count Filter::count_digest(std::uint64_t digest) const noexcept {
+  if (core_->follower != nullptr) core_->follower->follow_in_time();
+  const Core::InUse core(*core_);
+  if (!core->removes()) return Code::kUnsupported;
+  return core->count(digest);
+}
+
 bool Filter::contains(std::string_view key) const noexcept { return answer(key) != 0; }
 
 // Flattened: a compiler that thinks XXH3 too large to inline does not see how little of it short keys need.
@@ -259,8 +282,9 @@ Stats Filter::stats(StatsWish wish) const {
   stats.body_bytes = core->body_bytes;
   if (const format::Identity* identity = core->identity(); identity != nullptr) stats.file_id = identity->file_id;
   stats.keys_added = core->keys_added();
+  stats.keys_removed = core->keys_removed();
   stats.health = core->health();
-  stats.saturated = stats.shape.capacity != 0 && stats.keys_added > stats.shape.capacity;
+  stats.saturated = stats.shape.capacity != 0 && core->keys_left() > stats.shape.capacity;
   if (const region::Mapping* mapping = core->mapping(); wish.memory && mapping != nullptr)
     stats.memory = {mapping->huge_page_bytes(), mapping->resident_bytes()};
   if (wish.fill) {

@@ -38,7 +38,9 @@ Error report_state(const File& file, Report& report) {
   const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs, &header);
   if (!evidence) return evidence.error();
   report_slots(evidence->slots, report);
-  report.keys_added = format::keys_added_in(std::span<const std::byte>(header).subspan(format::kLivePageOffset));
+  const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset);
+  report.keys_added = format::keys_added_in(live_page);
+  report.keys_removed = format::keys_removed_in(live_page);
   if (!evidence->live_word.is_own(report.identity->file_id)) {
     report.problems.push_back(
         {Code::kLiveWord, "the live word is not the file's own: the file was overwritten or zero-filled"});

@@ -172,6 +172,16 @@ Count Filter::add_keys(const Keys& keys) noexcept {
                       [this](const auto& digests) { return add_all(*core_, digests); });
 }
 
+Count Filter::remove_keys(const Keys& keys) noexcept {
+  if (!core_->removes()) return Code::kUnsupported;
+  if (keys.may_have_nulls()) {
+    return sum_of_pieces(keys, core_->shape, core_->secret,
+                         [this](const Present& present, std::size_t) { return remove_all(*core_, present.digests()); });
+  }
+  return with_digests(keys, core_->shape, core_->secret, Code::kDigestOnly,
+                      [this](const auto& digests) { return remove_all(*core_, digests); });
+}
+
 Count Filter::contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept {
   return answer(keys, answers);
 }

@@ -1,4 +1,5 @@
-// One filter takes in the keys of another: a union of their bits, while others may add to both.
+// One filter takes in the keys of another: a union of their bits, or the sums of their counters, while others may add
+// to both.
 #include <bfstore/filter.hpp>
 
 #include <cmath>
@@ -23,7 +24,7 @@ Error check_can_merge(const Core& into) {
   return fail(Code::kUnsupported, store::name_of(into, "the filter") + ": filters of its layout do not merge.");
 }
 
-// Sets the missing bits, and knows how many keys the bits stand for before and after.
+// Unites word by word, and knows how many keys the words stand for before and after.
 template <class Core>
 class Union {
  public:
@@ -34,8 +35,8 @@ class Union {
     std::uint64_t* const there = into_.words + first;
     before_.take(there, words.size());
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::uint64_t missing = words[i] & ~layout::load_word(there, i * 64);
-      if (missing != 0) layout::Shared::set_bits(there + i, missing);
+      const std::uint64_t word = words[i];
+      layout::Shared::change(there + i, [&](std::uint64_t was) { return into_.row.unite(was, word); });
     }
     after_.take(there, words.size());
   }
@@ -61,7 +62,8 @@ Error refused(Code code, const std::string& name) {
 }  // namespace
 
 // A key whose add to `from` returned before the call has its bits there when they are read, or `from` is in doubt
-// afterwards. Bits that were set before an error only make more answers "maybe".
+// afterwards. What was united before an error only makes more answers "maybe". Counters that were summed, and are
+// summed again by the next try, are too high: a leak.
 Error Filter::merge(const Filter& from) {
   const Core::InUse source(*from.core_);
   const std::string name = store::name_of(*core_, "the filter");

@@ -21,7 +21,7 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes);
   return Moment{newest->state,
                 newest->recoveries,
-                format::keys_added_in(live_page),
+                format::keys_left_in(live_page),
                 {newest->lanes.begin(), newest->lanes.end()}};
 }
 

@@ -17,7 +17,7 @@ namespace bfstore::store {
 struct Moment {
   format::SlotState state = format::SlotState::kClean;
   std::uint32_t recoveries = 0;
-  std::uint64_t keys_added = 0;
+  std::uint64_t keys_added = 0;  // less those removed, as a copy has them
   std::vector<LogPosition> lanes;
 };
 

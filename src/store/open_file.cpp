@@ -160,10 +160,11 @@ Error OpenFile::write_end_word(const format::Identity& identity) const {
 }
 
 void OpenFile::gather_counters() const noexcept {
-  const std::uint64_t sum = format::keys_added_in({live_page(), format::kPageBytes});
+  const std::uint64_t left = format::keys_left_in({live_page(), format::kPageBytes});
   for (std::size_t i = 0; i < format::kNumStripes; ++i) {
-    const base::SharedWord stripe(live_page() + format::kStripesField.offset + i * format::kStripeBytes);
-    stripe.store(i == 0 ? sum : 0);
+    std::byte* const stripe = live_page() + format::kStripesField.offset + i * format::kStripeBytes;
+    base::SharedWord(stripe + format::kKeysAddedInStripe).store(i == 0 ? left : 0);
+    base::SharedWord(stripe + format::kKeysRemovedInStripe).store(0);
   }
 }
 

@@ -213,7 +213,8 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.body_bytes = layout::body_bytes(layout::row_of(identity.shape.layout), identity.shape.num_bits);
   if (options.bare) {
     if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
-    identity.shape.num_bits = identity.body_bytes * 8;  // m is not stored: it follows from the body's length
+    // m is not stored: it follows from the body's length.
+    identity.shape.num_bits = layout::bits_in(layout::row_of(identity.shape.layout), identity.body_bytes);
   }
   identity.body_offset =
       form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);

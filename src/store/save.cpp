@@ -94,7 +94,7 @@ const char* not_for_bare(const Content& content) noexcept {
   if (!hash.fits_bare) return "its hash has parameters, for which the bare form has no room";
   if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
   if (content.identity.note) return "it has a note, and the bare form has none";
-  const bool whole = shape.num_bits == content.identity.body_bytes * 8;
+  const bool whole = shape.num_bits == layout::bits_in(layout::row_of(shape.layout), content.identity.body_bytes);
   if (whole && format::fits_bare(layout::row_of(shape.layout), content.identity.body_bytes)) return nullptr;
   return "its number of bits is not a whole number of words, and the bare form has no other";
 }

@@ -262,7 +262,8 @@ Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks)
   if (Error error = made.write_end_word(sealed); !error.ok()) return error;
   const auto header = read_header(source.file());
   if (!header) return header.error();
-  const std::uint64_t keys = keys_added_in(*header);
+  const std::uint64_t keys =
+      format::keys_left_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset, format::kPageBytes));
   if (Error error = write_keys_added(made, keys); !error.ok()) return error;
   const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
   sealed.seal =

@@ -23,6 +23,11 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains(None, b"k", 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_contains_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_add_digest(None, 1), EINVAL)
+        self.assertEqual(LIBRARY.bfs_remove(None, b"k", 1), EINVAL)
+        self.assertEqual(LIBRARY.bfs_remove_digest(None, 1), EINVAL)
+        self.assertEqual(LIBRARY.bfs_remove_keys(None, byref(bfs.many_keys(bfs.KEYS_DIGESTS, 0))), EINVAL)
+        self.assertEqual(LIBRARY.bfs_count(None, b"k", 1), EINVAL)
+        self.assertEqual(LIBRARY.bfs_count_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_digest(None, b"k", 1, byref(ctypes.c_uint64())), EINVAL)
         self.assertEqual(LIBRARY.bfs_sync(None, 0, 0, 0, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_get_mark(None, 0, 0), 0)
@@ -54,6 +59,32 @@ class Arguments(Case):
         self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, None, 1000, bfs.READ)
         self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), None, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_required_bytes(None, byref(ctypes.c_uint64()), None), EINVAL)
+
+    def test_keys_are_removed_and_counted_where_the_layout_counts(self):
+        handle = self.create()
+        for call in (LIBRARY.bfs_remove, LIBRARY.bfs_count):
+            self.assertEqual(call(handle, b"k", 1), CODES["BFS_EUNSUPPORTED"])
+            self.assertEqual(call(handle, None, 5), EINVAL)
+        keys = bfs.many_keys(bfs.KEYS_DIGESTS, 0)
+        self.assertEqual(LIBRARY.bfs_remove_keys(handle, byref(keys)), CODES["BFS_EUNSUPPORTED"])
+        self.assertEqual(LIBRARY.bfs_remove_keys(handle, None), EINVAL)
+        self.close(handle)
+        for hash_name, taken in (("xxh3", 1), ("external", CODES["BFS_EDIGESTONLY"])):
+            options = bfs.options(capacity=100, layout="counting", hash=hash_name)
+            size = ctypes.c_uint64()
+            self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), None), 0)
+            keep, address = bfs.aligned_buffer(size.value)
+            handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+            for call in (LIBRARY.bfs_add, LIBRARY.bfs_count, LIBRARY.bfs_remove):
+                self.assertEqual(call(handle, b"k", 1), taken)
+            self.assertEqual([LIBRARY.bfs_add_digest(handle, 2**63), LIBRARY.bfs_count_digest(handle, 2**63),
+                              LIBRARY.bfs_remove_digest(handle, 2**63), LIBRARY.bfs_remove_digest(handle, 2**63)], [1, 1, 1, 0])
+            self.close(handle)
+            reader = bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ)
+            self.assertEqual(LIBRARY.bfs_remove_digest(reader, 1), CODES["BFS_EREADONLY"])
+            self.assertEqual(LIBRARY.bfs_count_digest(reader, 2**63), 0)
+            self.close(reader)
+            del keep
 
     def test_a_key_without_an_address_and_a_digest_without_a_place(self):
         handle = self.create()
@@ -264,7 +295,7 @@ class Arguments(Case):
                 ("BFS_EINVAL", {"capacity": 10, "bits_per_key": -1}),
                 ("BFS_EINVAL", {"num_bits": 512, "num_probes": 65}),
                 ("BFS_EINVAL", {"num_bits": 2**48 + 1, "num_probes": 1}),
-                ("BFS_EINVAL", {"capacity": 10, "layout": 3}), ("BFS_EINVAL", {"capacity": 10, "hash": 65535}),
+                ("BFS_EINVAL", {"capacity": 10, "layout": 99}), ("BFS_EINVAL", {"capacity": 10, "hash": 65535}),
                 ("BFS_EINVAL", {"capacity": 10, "hash": "external", "seed": 1}),
                 ("BFS_EINVAL", {"capacity": 10, "note": b"n" * 1025}), ("BFS_EINVAL", {"capacity": 2**63}),
                 ("BFS_ESIZING", {"capacity": 10**9, "fpr": 1e-10}), ("BFS_ESIZING", {"capacity": 2**60, "fpr": 0.01})):
@@ -276,7 +307,7 @@ class Arguments(Case):
     def test_an_unknown_number_and_a_field_without_its_flag_are_named(self):
         keep, address = bfs.aligned_buffer(4096)
         for wrong, words in (
-                ({"layout": 3}, [b"layout", b"3"]), ({"layout": 70000}, [b"layout", b"70000"]),
+                ({"layout": 99}, [b"layout", b"99"]), ({"layout": 70000}, [b"layout", b"70000"]),
                 ({"hash": 65535}, [b"hash", b"65535"]), ({"hash": 70000}, [b"hash", b"70000"]),
                 ({"seed": 7}, [b"seed", b"BFS_OPTION_SEED"]),
                 ({"file_id": (ctypes.c_uint8 * 16)(0, 1)}, [b"file_id", b"BFS_OPTION_FILE_ID"])):

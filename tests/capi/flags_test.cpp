@@ -333,6 +333,8 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     CHECK(got.seed == 12345);
     CHECK(got.body_bytes == expected.body_bytes);
     CHECK(got.keys_added == expected.keys_added);
+    CHECK(got.keys_removed == expected.keys_removed);
+    CHECK(got.counters_at_15 == expected.fill->counters_at_15);
     CHECK(got.has_memory == 1);
     CHECK(got.huge_page_bytes == 6144 * 1024);
     CHECK(expected.memory->huge_page_bytes == 6144 * 1024);

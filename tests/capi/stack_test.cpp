@@ -322,7 +322,7 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
   std::vector<std::uint8_t> answers(kMany);
   std::vector<std::uint32_t> indices(kMany);
   const std::vector<unsigned char> secret(16, 7);
-  for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC}) {
+  for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC, BFS_LAYOUT_COUNTING}) {
     for (const int hash : {BFS_HASH_XXH3, BFS_HASH_SIPHASH}) {
       for (const std::uint64_t flags : {0ULL, BFS_OPEN_EXCLUSIVE}) {
         TempDir dir;
@@ -343,6 +343,14 @@ TEST_CASE("adding and asking need little stack, for one key and for many, alone 
         check("bfs_digest", BFS_OK, [&] { return bfs_digest(f, "k", 1, &digest); });
         check("bfs_add_digest", 0, [&] { return bfs_add_digest(f, digest); });
         check("bfs_contains_digest", 1, [&] { return bfs_contains_digest(f, digest); });
+        if (layout == BFS_LAYOUT_COUNTING) {
+          const bfs_keys one = bfs_keys_digests(&digest, 1);
+          check("bfs_count", 2, [&] { return bfs_count(f, "k", 1); });
+          check("bfs_count_digest", 2, [&] { return bfs_count_digest(f, digest); });
+          check("bfs_remove", 1, [&] { return bfs_remove(f, "k", 1); });
+          check("bfs_remove_digest", 1, [&] { return bfs_remove_digest(f, digest); });
+          check("bfs_remove_keys", 0, [&] { return bfs_remove_keys(f, &one); });
+        }
         many("bfs_add_keys", [&] { return add_many(f, keys.data(), lengths.data(), kMany); });
         many("bfs_add_keys", [&] { return add_fixed(f, text.data(), 8, kMany); });
         many("bfs_add_keys", [&] { return add_column32(f, text.data(), offsets32.data(), kMany); });

@@ -68,11 +68,11 @@ TEST_CASE("the interval of the estimate has the number of keys as often as it sa
       double squares = 0;
       std::uint64_t inside = 0;
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        std::vector<std::uint64_t> words(kBits / 64 + 8);
+        std::vector<std::uint64_t> words(kBits * row.info.cell_bits / 64 + 8);
         std::uint64_t* const body = words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / 8;
         for (std::uint64_t i = 0; i < keys; ++i) row.scalar->add.one(body, geometry, random());
         layout::FillCounter counter(row, geometry);
-        counter.take(body, kBits / 64);
+        counter.take(body, kBits * row.info.cell_bits / 64);
         const Fill fill = counter.fill();
         sum += fill.estimated_keys;
         squares += fill.estimated_keys * fill.estimated_keys;
@@ -93,8 +93,9 @@ TEST_CASE("the interval of the estimate has the number of keys as often as it sa
   }
 }
 
-TEST_CASE("the fill is counted bit by bit") {
+TEST_CASE("the fill is counted bit by bit, or counter by counter") {
   for (const Layout layout : every_layout()) {
+    const auto cell_bits = static_cast<unsigned>(layout::row_of(layout).info.cell_bits);
     for (const std::uint64_t bits : {512U, 5120U, 99840U}) {
       Options options;
       options.layout = layout;
@@ -110,7 +111,8 @@ TEST_CASE("the fill is counted bit by bit") {
       add_mixed(made.filter, 0, bits / 8);
       std::uint64_t set = 0;
       for (const std::byte byte : body_of(made)) {
-        for (unsigned bit = 0; bit < 8; ++bit) set += std::to_integer<unsigned>(byte) >> bit & 1U;
+        for (unsigned bit = 0; bit < 8; bit += cell_bits)
+          set += (std::to_integer<unsigned>(byte) >> bit & ((1U << cell_bits) - 1)) != 0 ? 1U : 0U;
       }
       const Fill fill = *made.filter.stats({.fill = true}).fill;
       CHECK(fill.set_bits == set);
@@ -157,9 +159,9 @@ TEST_CASE("the inspector counts a file in pieces to the same numbers as its open
     for (const std::uint64_t bytes : {64U, 1U << 20, (1U << 20) + 64, (3U << 20) + 192}) {
       Options options;
       options.layout = layout;
-      options.num_bits = bytes * 8;
+      options.num_bits = layout::bits_in(layout::row_of(layout), bytes);
       options.num_probes = 3;
-      const std::string path = directory.file(std::to_string(bytes) + (layout == Layout::kBlocked ? "b" : "c"));
+      const std::string path = directory.file(std::to_string(bytes) + layout_of(layout)->name);
       Filter filter = must(Filter::create(path, options));
       add_mixed(filter, 0, bytes / 2);
       const Fill open = *filter.stats({.fill = true}).fill;

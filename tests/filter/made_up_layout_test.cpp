@@ -75,7 +75,7 @@ constexpr Row kMadeUpRow{
 }  // namespace
 
 std::span<const Row* const> rows() noexcept {
-  static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kMadeUpRow};
+  static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kCountingRow, &kMadeUpRow};
   return kRows;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a made-up layout has its name and what it can do, and is one of those
   REQUIRE(layout_named("made-up").has_value());
   CHECK(layout_named("made-up")->layout == kMadeUp);
   CHECK_FALSE(layout_of(kMadeUp)->can.add);
-  CHECK(layouts().size() == 3);
+  CHECK(layouts().size() == 4);
   CHECK_FALSE(layout_of(static_cast<Layout>(40001)).has_value());
   Options options = made_up_options();
   options.layout = static_cast<Layout>(40001);

@@ -60,12 +60,13 @@ void check_present(Layout layout) {
   CHECK(count_wrong_noes(writer) == 0);
   CHECK(changed <= kKeys);
   CHECK(changed > kKeys - kKeys / 100);  // an add that changes nothing is a false positive of the filter so far
-  CHECK(writer.stats().keys_added == changed);
+  const std::uint64_t counted = layout_of(layout)->can.remove ? kKeys : changed;  // there each add changes a counter
+  CHECK(writer.stats().keys_added == counted);
   must(writer.close());
 
   const Filter reader = must(Filter::open(path, OpenMode::kRead));
   CHECK(count_wrong_noes(reader) == 0);
-  CHECK(reader.stats().keys_added == changed);
+  CHECK(reader.stats().keys_added == counted);
 }
 
 }  // namespace

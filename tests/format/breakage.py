@@ -116,7 +116,7 @@ IDENTITY = {
     "num_bits 0": (field(40, "Q", 0), "BFS_EBITS"),
     "num_bits beyond 2^48": (field(40, "Q", 2**48 + 512), "BFS_EBITS"),
     "num_bits 2^64 - 512": (field(40, "Q", 2**64 - 512), "BFS_EBITS"),
-    "num_bits 2^48 with the body of a small one": (field(40, "Q", 2**48), "BFS_EBODY"),
+    "num_bits 2^46 with the body of a small one": (field(40, "Q", 2**46), "BFS_EBODY"),
     "capacity 0": (field(48, "Q", 0), "BFS_ECAPACITY"),
     "capacity 2^63 - 1": (field(48, "Q", 2**63 - 1), None),
     "capacity 2^63": (field(48, "Q", 2**63), "BFS_ECAPACITY"),

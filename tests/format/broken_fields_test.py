@@ -186,6 +186,15 @@ class BrokenFields(unittest.TestCase):
             seal_identity(base)
             check(base, "BFS_EBITS")
 
+    def test_num_bits_of_a_counting_filter_that_are_no_whole_lines_or_too_many(self):
+        for base, check in ((self.make_file("counting"), self.check_file), (self.make_embedded("counting"), self.check_embedded)):
+            for m in (512 * 64 - 64, 2**46 + 128, 2**48):
+                with self.subTest(m=m):
+                    put(base, 40, "Q", m)
+                    put(base, 80, "Q", m // 2)
+                    seal_identity(base)
+                    check(base, "BFS_EBITS")
+
     def test_num_bits_of_a_classic_filter_that_end_in_the_body_s_last_word_or_before_it(self):
         base = self.make_file("classic", num_bits=512 * 64)
         for bits, code in ((512 * 64 - 64, "BFS_EBODY"), (512 * 64 + 1, "BFS_EBODY")):

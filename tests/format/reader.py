@@ -82,8 +82,17 @@ def canary(hash_number, seed, m=0, seeds=()):
     return c
 
 
+# By number: m is a multiple of the first, a cell has so many bits, and the body's bits are a multiple of the last.
+LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512)}
+
+
+def body_bytes(layout, m):
+    _, cell, unit = LAYOUTS[layout]
+    return -(-m * cell // unit) * unit // 8
+
+
 class Filter:
-    note, seal, marks, keys_added, state, clean, live_word = None, None, {}, 0, None, None, 0
+    note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
     secret, key_check, filling, seeds = None, None, False, None
 
     def digest(self, key):
@@ -91,15 +100,25 @@ class Filter:
         return xxh3(key, self.seed) if self.hash == 1 else siphash(key, self.secret)
 
     def probes(self, digest):
-        x = digest * (self.m // 512) if self.layout == 1 else digest | 1
+        unit = LAYOUTS[self.layout][0]  # the cells of a line, or 1
+        x = digest * (self.m // unit) if unit > 1 else digest | 1
         line, h = x >> 64, digest % 2**32
         for _ in range(self.k):
             h = h * 0x9E3779B9 % 2**32
-            yield 512 * line + (h >> 23) if self.layout == 1 else x * self.m >> 64
+            yield unit * line + h * unit // 2**32 if unit > 1 else x * self.m >> 64
             x = x * 0xF1357AEA2E62A9C5 % 2**64
 
-    def has(self, bits):
-        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i // 8] >> i % 8 & 1 for i in bits)
+    def cell(self, i):
+        bits = LAYOUTS[self.layout][1]
+        return self.body[i * bits // 8] >> i * bits % 8 & 2**bits - 1
+
+    def count_digest(self, digest):
+        return min(self.cell(i) for i in self.probes(digest))
+
+    def has(self, cells):
+        bits = LAYOUTS[self.layout][1]
+        mask = 2**bits - 1
+        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in cells)
 
     def contains_digest(self, digest):
         check([(self.hash < 4, "BFS_EKEYONLY")])
@@ -122,10 +141,10 @@ def identity(data, form, limit, secret):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5), "BFS_EHASH"),
-           (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 and (f.layout == 2 or f.m % 512 == 0) and (f.hash < 4 or f.m <= 2**32), "BFS_EBITS"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5), "BFS_EHASH"),
+           (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash < 4 or f.m <= 2**32), "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
-           (f.body_bytes == (f.m // 8 if f.layout == 1 else 8 * -(-f.m // 64)), "BFS_EBODY"),
+           (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
            (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
     left = data[128:128 + records]
@@ -177,7 +196,7 @@ def state(f, minor, a, b, live):
     behind = f.filling and not f.live_word & 1 << 38  # of another moment than the live word
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
-    f.keys_added = sum(number(live[i:i + 8]) for i in range(64, 2112, 64))
+    f.keys_added, f.keys_removed = (sum(number(live[i:i + 8]) for i in range(at, 2112, 64)) for at in (64, 72))
     mine = number(f.file_id[:4]) | 1
     check([(f.live_word & ~(0x5F << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
 
@@ -222,9 +241,10 @@ def bare(data):
     check([(len(data) >= 16, "BFS_ETOOSHORT")])
     f = Filter()
     f.body, (marker, f.layout, f.hash, f.k, its_check) = data[:-8], struct.unpack("<BBBBI", data[-8:])
-    f.m, f.n, f.p, f.seed = 8 * len(f.body), None, None, 0
+    unit, cell, _ = LAYOUTS.get(f.layout, (1, 1, 1))
+    f.m, f.n, f.p, f.seed = 8 * len(f.body) // cell, None, None, 0
     mine = xxh3(data[-8:-4] + struct.pack("<Q", len(f.body)), canary(f.hash, 0)) % 2**32
-    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in (1, 2), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
-           (1 <= f.k <= 64, "BFS_EPROBES"), (f.m <= 2**48 and f.m % (512 if f.layout == 1 else 64) == 0, "BFS_EBITS"),
+    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
+           (1 <= f.k <= 64, "BFS_EPROBES"), (8 * len(f.body) <= 2**48 and 8 * len(f.body) % LAYOUTS.get(f.layout, (1, 1, 64))[2] == 0, "BFS_EBITS"),
            (its_check == mine, "BFS_ECHECKSUM")])
     return f

@@ -46,6 +46,10 @@ SHAPES = [
     ("classic", 2**20, 16, "xxh3", 2**63, b"m is a power of two"),
     ("classic", 20000003, 9, "xxh3", 5, b"over 2 MiB"),
     ("classic", 20000003, 1, "external", None, b"over 2 MiB, one probe"),
+    ("counting", 128, 1, "xxh3", 0, None),
+    ("counting", 256, 64, "external", None, b"k at its limit"),
+    ("counting", 128 * 1001, 6, "siphash", None, b"keyed"),
+    ("counting", 128 * 32769, 40, "xxh3", ALL_ONES, b"over 2 MiB"),
     ("classic", 124, 4, "murmur3", None, None),
     ("classic", 50021, 7, "murmur3", None, b"signed"),
     ("classic", 50021, 7, "murmur3-unsigned", None, b"unsigned"),
@@ -54,6 +58,7 @@ SHAPES = [
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
     ("classic", 64, 2, "xxh3"), ("classic", 6400, 7, "external"), ("classic", 64 * 1009, 5, "xxh3"),
+    ("counting", 128, 3, "xxh3"), ("counting", 128 * 33, 7, "external"),
 ]
 
 
@@ -179,7 +184,8 @@ class ReaderAgrees(unittest.TestCase):
             self.assertEqual(read.seed, shape[4])
         handle = bfs.open_with(LIBRARY, self.path, key=secret_of(shape))
         stats = self.same_facts(handle, read)
-        self.assertEqual((stats.keys_added, fresh), (read.keys_added, read.keys_added))
+        self.assertEqual((stats.keys_added, stats.keys_removed), (read.keys_added, read.keys_removed))
+        self.assertEqual(stats.keys_added, len(keys) if shape[0] == "counting" else fresh)
         self.assertEqual(bfs.marks_of(LIBRARY, handle), read.marks)
         asked = [(0, 0), (0, 1), (1, 0), (3, 0), (3, 6), (3, 7), (ALL_ONES, ALL_ONES)]
         self.assertEqual([LIBRARY.bfs_get_mark(handle, *one) for one in asked], [5, 0, 0, 0, 0, 1, ALL_ONES])
@@ -187,6 +193,34 @@ class ReaderAgrees(unittest.TestCase):
         self.ask_both(handle, read, shape, keys)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         os.unlink(self.path)
+
+    def test_keys_that_are_removed_are_gone_and_counted_alike(self):
+        for exclusive in (False, True):
+            with self.subTest(exclusive=exclusive):
+                options = bfs.options(num_bits=128 * 50, num_probes=5, layout="counting", seed=3)
+                handle = bfs.call(LIBRARY.bfs_create, self.path, options)
+                LIBRARY.bfs_close(handle, None)
+                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE if exclusive else bfs.WRITE)
+                keys = [b"key %d" % (i % 400) for i in range(600)]
+                for key in keys:
+                    self.assertGreaterEqual(LIBRARY.bfs_add(handle, key, len(key)), 0)
+                gone = keys[200:500]
+                for key in gone[:150]:
+                    self.assertEqual(LIBRARY.bfs_remove(handle, key, len(key)), 1)
+                array = (ctypes.c_uint64 * 150)(*(reader.open_file(self.path).digest(key) for key in gone[150:]))
+                digests = bfs.many_keys(bfs.KEYS_DIGESTS, 150, array)
+                self.assertEqual(LIBRARY.bfs_remove_keys(handle, ctypes.byref(digests)), 150)
+                self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+                read = reader.open_file(self.path)
+                self.assertEqual((read.keys_added, read.keys_removed), (600, 300))
+                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+                for key in {*keys, b"absent 1", b"absent 2"}:
+                    digest = read.digest(key)
+                    self.assertEqual(LIBRARY.bfs_count(handle, key, len(key)), read.count_digest(digest))
+                    self.assertEqual(LIBRARY.bfs_count_digest(handle, digest), read.count_digest(digest))
+                    self.assertEqual(LIBRARY.bfs_contains(handle, key, len(key)), int(read.contains(key)))
+                self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+                os.unlink(self.path)
 
     def test_a_body_of_2_MiB_begins_at_2_MiB_and_a_shorter_one_right_behind_the_header(self):
         for lines, start in ((1, 16384), (32767, 16384), (32768, 2097152), (32769, 2097152)):
@@ -277,7 +311,7 @@ class ReaderAgrees(unittest.TestCase):
     def one_bare(self, shape):
         size, options, keys = ctypes.c_uint64(), options_of(shape, flags=bfs.OPEN_BARE), self.keys_to_fill(shape)
         self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
-        self.assertEqual(size.value, shape[1] // 8 + 8)
+        self.assertEqual(size.value, reader.body_bytes(bfs.LAYOUTS[shape[0]], shape[1]) + 8)
         keep, address = bfs.aligned_buffer(size.value)
         handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
         self.assertGreater(add_all(handle, shape, keys), 0)

@@ -24,7 +24,7 @@ ABSENT = [b"absent %d" % i for i in range(3000)]
 CHUNK = 65536
 # layout, m: bodies of one byte, one chunk less and more a word, 2 MiB, and one whose checksums fill more than a chunk.
 SHAPES = [("blocked", 512), ("classic", 1), ("classic", CHUNK * 8 - 64), ("blocked", CHUNK * 8), ("classic", CHUNK * 8 + 1),
-          ("blocked", CHUNK * 8 * 3 + 512), ("blocked", 2 << 23), ("classic", (2 << 23) + 77)]
+          ("blocked", CHUNK * 8 * 3 + 512), ("blocked", 2 << 23), ("classic", (2 << 23) + 77), ("counting", 128), ("counting", CHUNK * 2 * 3 + 128)]
 SEAL = struct.Struct("<IIQQQQ")
 
 

@@ -19,7 +19,7 @@ import stat
 import struct
 import time
 
-from reader import Filter, Refused, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
+from reader import LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
 from reader import xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
@@ -38,22 +38,43 @@ def digest_of(shape, key):
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
 
 
-def set_bits(words, shape, digest):
-    """Whether one was missing. A word is stored whole."""
-    changed = False
-    for bit in digest if shape.hash > 3 else shape.probes(digest):
-        word, mask = bit // 64, 1 << bit % 64
-        if not words[word] & mask:
-            words[word] |= mask
-            changed = True
-    return changed
+def cells_of(shape, digest):
+    """A counter that two probes reach is one counter."""
+    h, x, cells = digest % 2**32, digest | 1, set()
+    for _ in range(shape.k):
+        h = h * 0x9E3779B9 % 2**32
+        cells.add({1: lambda: 512 * (digest * (shape.m // 512) >> 64) + (h >> 23), 2: lambda: x * shape.m >> 64,
+                   3: lambda: 128 * (digest * (shape.m // 128) >> 64) + (h >> 25)}[shape.layout]())
+        x = x * 0xF1357AEA2E62A9C5 % 2**64
+    return cells
+
+
+def change_cells(words, shape, digest, change):
+    """Whether one was 0. change(cell, the most that it can be) is what it becomes. A word is stored whole."""
+    bits, was_empty = LAYOUTS[shape.layout][1], False
+    most = 2**bits - 1
+    for cell in set(digest) if shape.hash > 3 else cells_of(shape, digest):
+        word, shift = cell * bits // 64, cell * bits % 64
+        old = words[word] >> shift & most
+        words[word] += change(old, most) - old << shift
+        was_empty = was_empty or not old
+    return was_empty
+
+
+def set_cells(words, shape, digest):
+    return change_cells(words, shape, digest, lambda old, most: min(old + 1, most))
+
+
+def lower(words, shape, digest):
+    """Of a counting filter, for a key that was added."""
+    change_cells(words, shape, digest, lambda old, most: old if old in (0, most) else old - 1)
 
 
 def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None):
     f = Filter()
     f.seeds = struct.pack(f"<{k}I", *seeds) if seeds else None
     f.layout, f.m, f.k, f.n, f.p, f.hash, f.seed, f.note, f.secret = layout, m, k, n, p, hash, seed, note, secret
-    f.body_bytes = m // 8 if layout == 1 else 8 * -(-m // 64)
+    f.body_bytes = body_bytes(layout, m)
     if hash == 3:
         random = os.urandom(8)
         f.key_check = random + struct.pack("<Q", siphash(random, secret))
@@ -85,7 +106,7 @@ def end_word(f):
 def body_of(f, digests):
     body = bytearray(f.body_bytes)
     for digest in digests:
-        set_bits(memoryview(body).cast("Q"), f, digest)
+        set_cells(memoryview(body).cast("Q"), f, digest)
     return bytes(body)
 
 
@@ -197,11 +218,24 @@ class Writer:
         for i in range(0, len(digests), 64):
             live = self.live_word()
             check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING")])
-            fresh = sum(set_bits(self.body, self.f, digest) for digest in digests[i:i + 64])
-            self.words[1544] = (self.words[1544] + fresh) % 2**64
+            fresh = sum(set_cells(self.body, self.f, digest) for digest in digests[i:i + 64])
+            self.words[1544] = (self.words[1544] + (len(digests[i:i + 64]) if self.f.layout == 3 else fresh)) % 2**64
             changed += fresh
         self.live_word()
         return changed
+
+    def remove_digests(self, digests):
+        """How many of them were not certainly absent."""
+        live, bits, removed = self.live_word(), LAYOUTS[self.f.layout][1], 0
+        check([(self.f.layout == 3, "BFS_EUNSUPPORTED"), (not live & POISONED, "BFS_EPOISONED"),
+               (not live & RECOVERING, "BFS_ERECOVERING"), (not live & FILLING, "BFS_EFILLING")])
+        for digest in digests:
+            if all(self.body[cell * bits // 64] >> cell * bits % 64 & 15 for cell in cells_of(self.f, digest)):
+                lower(self.body, self.f, digest)
+                removed += 1
+        self.words[1545] = (self.words[1545] + removed) % 2**64
+        self.live_word()
+        return removed
 
     def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False):
         """Whether the slot says filling."""
@@ -365,9 +399,9 @@ def seal(path, to, secret=None):
         salt = number(w.f.file_id[:8])
         sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
         w.map[w.f.end_at - len(sums):w.f.end_at] = sums
-        w.words[1544] = f.keys_added
+        w.words[1544] = left = max(f.keys_added - f.keys_removed, 0)
         newest = max(slots[:4096], slots[4096:], key=lambda page: number(page[:8]))
-        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), f.keys_added % 2**64))
+        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), left % 2**64))
         w.sync_and_write(CLEAN)
         check([(judge(source.fileno(), secret).header[4096:12288] == slots, "BFS_EBUSY")])
         w.publish()

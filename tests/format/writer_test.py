@@ -46,8 +46,10 @@ SHAPES = [
     ("classic", 20000003, 3, "siphash", None, None),
     ("classic", 1000, 4, "murmur3", None, b"signed"),
     ("classic", 99991, 7, "murmur3-unsigned", None, None),
+    ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
+    ("counting", 128 * 32768, 5, "external", None, None),
 ]
-BARE_SHAPES = [("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 64, "external"), ("classic", 64, 2, "external"), ("classic", 6400, 7, "xxh3")]
+BARE_SHAPES = [("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 64, "external"), ("classic", 64, 2, "external"), ("classic", 6400, 7, "xxh3"), ("counting", 128 * 9, 6, "xxh3")]
 SLOT_A, SLOT_B, LIVE = 4096, 8192, 12288
 
 
@@ -241,6 +243,24 @@ class Writer(unittest.TestCase):
                 self.healthy(self.other)
                 self.assertEqual(set(self.library_finds(self.other, shape, KEYS + MORE, bfs.WRITE)), {1})
                 self.healthy(self.other)
+
+    def test_each_removes_what_the_other_added_and_the_counters_are_those_of_the_keys_that_are_left(self):
+        shape = SHAPES[-2]
+        w = writer.create(self.path, writer_shape(shape, 1000, 0.01))
+        w.add(*KEYS, *KEYS[:100])
+        w.close()
+        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        library_adds(handle, shape, MORE)
+        self.assertEqual({LIBRARY.bfs_remove(handle, key, len(key)) for key in KEYS[50:]}, {1})
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+        w = writer.open_clean(self.path)
+        self.assertEqual(w.remove_digests(digests_of(w.f, shape, MORE + KEYS[:50])), len(MORE) + 50)
+        w.close()
+        left = self.library_file(shape, KEYS[:100], ())
+        read = reader.open_file(self.path)
+        self.assertTrue(read.body == left.body, "other counters")
+        self.assertEqual((read.keys_added - read.keys_removed, left.keys_added), (100, 100))
+        self.healthy(self.path)
 
     def test_bf_asks_and_adds(self):
         self.writer_file(SHAPES[1], KEYS[3:])

@@ -31,6 +31,14 @@ std::uint64_t mix(std::uint64_t counter) {
 
 constexpr std::uint64_t kLines = 4096;
 
+Layout tested = Layout::kBlocked;  // now
+
+// Lines are 64 bytes.
+Geometry geometry_of(std::uint32_t k) {
+  const layout::Row& row = layout::row_of(tested);
+  return row.geometry(kLines * kLineBits / row.info.cell_bits, k);
+}
+
 struct Free {
   void operator()(std::uint64_t* words) const { std::free(words); }
 };
@@ -41,7 +49,7 @@ layout::Target target_of(const Functions& kernel, const std::uint64_t* words, co
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
   const layout::Sentinel sentinel{&front, &end, ~std::uint64_t{0}, 3};
-  return {words, geometry, sentinel, kernel.contains.one_for(geometry), layout::row_of(Layout::kBlocked).inlined};
+  return {words, geometry, sentinel, kernel.contains.one_for(geometry), layout::row_of(tested).inlined};
 }
 
 // So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
@@ -62,7 +70,7 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
 // Exits at once: a kernel that differs is a wrong no.
 void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
-  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
+  const Geometry geometry = geometry_of(k);
   const Words words = fill(scalar, geometry, digests);
   const layout::Target target = target_of(kernel, words.get(), geometry);
   const Lookup lookup(target);
@@ -93,7 +101,7 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
 // the load of a line differs, and an emulator is slow.
 void compare_unaligned(const Functions& scalar, const Functions& kernel, std::uint32_t k,
                        const std::vector<std::uint64_t>& digests) {
-  const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
+  const Geometry geometry = geometry_of(k);
   const Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
   const std::size_t at = k;  // every address, one after the other
@@ -120,7 +128,7 @@ void check_doubt(const Functions& kernel) {
   for (const std::uint32_t k : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
     std::uint64_t front = 1;
     std::uint64_t end = 2;
-    const Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, k);
+    const Geometry geometry = geometry_of(k);
     layout::Target target = target_of(kernel, words.get(), geometry);
     target.sentinel.front = &front;
     target.sentinel.end = &end;
@@ -146,19 +154,24 @@ void check_doubt(const Functions& kernel) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string name = argv[1];
-  const auto chosen = layout::choose(layout::row_of(Layout::kBlocked), name.c_str());
-  if (!chosen.ok()) {
-    std::printf("SKIP: needs instruction set %s which this CPU lacks\n", name.c_str());
-    return 77;
-  }
   std::vector<std::uint64_t> digests(std::strtoull(argv[2], nullptr, 10));
   for (std::size_t i = 0; i < digests.size(); ++i) digests[i] = mix(i);
-  const Functions scalar = layout::runnable(layout::row_of(Layout::kBlocked)).back();
-  for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
-    compare(scalar, *chosen, k, digests);
-    compare_unaligned(scalar, *chosen, k, digests);
+  for (const Layout each : {Layout::kBlocked, Layout::kCounting}) {
+    tested = each;
+    const auto chosen = layout::choose(layout::row_of(tested), name.c_str());
+    if (!chosen.ok()) {
+      std::printf("SKIP: needs instruction set %s which this CPU lacks\n", name.c_str());
+      return 77;
+    }
+    if (chosen->isa != name) continue;  // no kernel of its own
+    const Functions scalar = layout::runnable(layout::row_of(tested)).back();
+    for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
+      compare(scalar, *chosen, k, digests);
+      compare_unaligned(scalar, *chosen, k, digests);
+    }
+    check_doubt(*chosen);
+    std::printf("%s, %s: %zu digests for each k from 1 to 64\n", layout::row_of(tested).info.name, chosen->isa,
+                digests.size());
   }
-  check_doubt(*chosen);
-  std::printf("%s: %zu digests for each k from 1 to 64\n", chosen->isa, digests.size());
   return 0;
 }

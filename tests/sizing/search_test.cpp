@@ -86,7 +86,7 @@ void check_size(const Row& row, std::uint64_t num_keys, double fpr) {
   options.fpr = fpr;
   const Found searched = searched_size(row, num_keys, fpr);
   const auto size = sizing::solve(row, options, 0);
-  REQUIRE(size.ok() == (searched.num_bits != 0 && searched.num_bits <= kMaxBits));
+  REQUIRE(size.ok() == (searched.num_bits != 0 && searched.num_bits <= layout::most_bits(row)));
   if (!size) return;
   REQUIRE(size->num_bits <= searched.num_bits);
   REQUIRE(size->num_probes == searched.num_probes);
@@ -121,7 +121,7 @@ TEST_CASE("the best k is the one that a search finds, from 1 to 10^13 keys at 0.
     for (std::uint64_t i = 0; i < kSizes; ++i) {
       const double keys = std::ceil(somewhere(2 * i, 1, 1e13));
       const double bits = std::ceil(keys * somewhere(2 * i + 1, 0.02, 700));
-      if (bits > static_cast<double>(kMaxBits)) continue;
+      if (bits > static_cast<double>(layout::most_bits(row_of(layout)))) continue;
       const std::uint64_t num_bits = layout::whole_bits(row_of(layout), static_cast<std::uint64_t>(bits));
       if (check_probes(row_of(layout), static_cast<std::uint64_t>(keys), num_bits)) ++same;
     }

@@ -60,9 +60,10 @@ TEST_CASE("n and p: the smallest m that keeps the promise with any k, and the k 
         CAPTURE(p);
         CHECK(size.capacity == n);
         CHECK(size.fpr == p);
-        CHECK(size.num_bits % (layout == Layout::kBlocked ? 512 : 1) == 0);
+        const std::uint64_t unit = layout::row_of(layout).unit_bits;
+        CHECK(size.num_bits % unit == 0);
         CHECK(rate_of(layout, size) <= p * (1 + 1e-9));
-        const std::uint64_t less = size.num_bits - (layout == Layout::kBlocked ? 512 : 1 + n / 100000);
+        const std::uint64_t less = size.num_bits - (unit > 1 ? unit : 1 + n / 100000);
         CHECK(false_positive_rate(layout::row_of(layout), n, less,
                                   sizing::best_probes(layout::row_of(layout), n, less)) > p);
       }
@@ -80,8 +81,9 @@ TEST_CASE("n and p: few keys get few bits, and never less than the promise") {
         CAPTURE(p);
         REQUIRE(rate_of(layout, size) <= p);
         REQUIRE(size.num_bits <= 512 * (2 + n * 40 / 512));
-        if (layout == Layout::kClassic || size.num_bits == 512) continue;
-        const std::uint64_t less = size.num_bits - 512;  // in whole blocks m(k) has more than one valley
+        const std::uint64_t unit = layout::row_of(layout).unit_bits;
+        if (layout == Layout::kClassic || size.num_bits == unit) continue;
+        const std::uint64_t less = size.num_bits - unit;  // in whole blocks m(k) has more than one valley
         REQUIRE(false_positive_rate(layout::row_of(layout), n, less,
                                     sizing::best_probes(layout::row_of(layout), n, less)) > p);
       }
@@ -103,7 +105,8 @@ TEST_CASE("n and bits per key: m is their product, k the best, p what follows") 
     for (const std::uint64_t n : {1U, 100U, 33333U, 1000000U}) {
       for (const double bits_per_key : {0.5, 1.0, 7.7, 10.0, 20.0, 100.0}) {
         const Size size = solved(layout, with(n, 0, bits_per_key));
-        const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<double>(n) * bits_per_key));
+        const auto cell_bits = static_cast<double>(layout::row_of(layout).info.cell_bits);
+        const auto wanted = static_cast<std::uint64_t>(std::ceil(static_cast<double>(n) * bits_per_key / cell_bits));
         CAPTURE(layout);
         CAPTURE(n);
         CAPTURE(bits_per_key);
@@ -153,7 +156,8 @@ TEST_CASE("the way to and fro: n and p, then m and k and n, promises p or better
       const Size back = solved(layout, shape(size.num_bits, size.num_probes, 200000));
       CHECK(back.fpr <= p * (1 + 1e-9));
       CHECK(back.fpr > 0.99 * p);
-      const Size by_bits = solved(layout, with(200000, 0, static_cast<double>(size.num_bits) / 200000));
+      const std::uint64_t bits = size.num_bits * layout::row_of(layout).info.cell_bits;
+      const Size by_bits = solved(layout, with(200000, 0, static_cast<double>(bits) / 200000));
       CHECK(by_bits.num_bits - size.num_bits <= 512);
       CHECK(by_bits.fpr <= p * (1 + 1e-9));
     }
@@ -179,8 +183,9 @@ TEST_CASE("more than 2^48 bits is refused with the keys and the rate that it was
                              {"bits per key 300", "1099511627776", "2^48"});
   check_every_layout_refuses(with(1, 0, 1e300), Code::kInvalid, {"bits per key 1e+300", "2^48"});
   for (const Layout layout : every_layout()) {
-    CHECK(solved(layout, with(std::uint64_t{1} << 40, 0, 256)).num_bits == kMaxBits);
-    CHECK(solved(layout, with(std::uint64_t{1} << 44, 0.01)).num_bits < kMaxBits);
+    const std::uint64_t most = layout::most_bits(layout::row_of(layout));
+    CHECK(solved(layout, with(std::uint64_t{1} << 40, 0, 256)).num_bits == most);
+    CHECK(solved(layout, with(std::uint64_t{1} << 42, 0.01)).num_bits < most);
   }
 }
 
@@ -191,8 +196,12 @@ TEST_CASE("each bad argument is refused by the name of its option") {
   for (const double bad : {-1.0, kNan, kInfinity, -kInfinity}) {
     check_every_layout_refuses(with(1000, 0, bad), Code::kInvalid, {"bits per key", "not a positive number"});
   }
-  check_every_layout_refuses(shape(kMaxBits + 1, 7), Code::kInvalid, {"num_bits 281474976710657", "2^48"});
-  check_every_layout_refuses(shape(UINT64_MAX, 7), Code::kInvalid, {"num_bits", "2^48"});
+  check_every_layout_refuses(shape(kMaxBits + 1, 7), Code::kInvalid, {"num_bits 281474976710657", "2^4"});
+  check_every_layout_refuses(shape(UINT64_MAX, 7), Code::kInvalid, {"num_bits", "2^4"});
+  check_refused(sizing::solve(layout::row_of(Layout::kBlocked), shape(kMaxBits + 1, 7), 0), Code::kInvalid, {"2^48"});
+  const layout::Row& counting = layout::row_of(Layout::kCounting);
+  check_refused(sizing::solve(counting, shape(kMaxBits / 4 + 1, 7), 0), Code::kInvalid, {"70368744177665", "2^46"});
+  CHECK(solved(Layout::kCounting, shape(kMaxBits / 4, 7)).num_bits == kMaxBits / 4);
   check_every_layout_refuses(shape(1000, 65), Code::kInvalid, {"num_probes 65", "1 to 64"});
   check_every_layout_refuses(shape(1000, UINT32_MAX), Code::kInvalid, {"num_probes 4294967295"});
   check_every_layout_refuses(shape(1000, 0), Code::kInvalid, {"num_bits and num_probes", "both or neither"});

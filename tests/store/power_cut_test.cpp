@@ -14,6 +14,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -110,6 +111,7 @@ class Life {
   }
 
   [[nodiscard]] std::uint64_t recoveries() const noexcept { return recoveries_; }
+  [[nodiscard]] std::uint64_t removes() const noexcept { return removes_; }
 
  private:
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
@@ -145,7 +147,7 @@ class Life {
   }
 
   void step() {
-    switch (random_() % 14) {
+    switch (random_() % 15) {
       case 0:
         return open(OpenMode::kRead);
       case 1:
@@ -171,6 +173,8 @@ class Life {
         return remount();
       case 12:
         return lock_as_a_stranger();
+      case 13:
+        return remove();
       default:
         return arm();
     }
@@ -313,6 +317,27 @@ class Life {
     }
   }
 
+  // Of a filter that can. A remove that is refused may have taken the key all the same.
+  void remove() {
+    if (handles_.empty() || acknowledged_ == 0) return;
+    Handle& handle = handles_[random_() % handles_.size()];
+    const std::uint64_t key = random_() % acknowledged_;
+    if (!handle.writing || removed_.count(key) != 0) return;
+    asking_ = true;
+    const Count removed = handle.filter->remove(key_of(1, key));
+    asking_ = false;
+    if (removed.code() != Code::kUnsupported) removed_.insert(key);
+    removes_ += removed.ok() ? 1U : 0U;
+  }
+
+  // Whether no key that was added, and not removed, is called absent.
+  bool has_all(const Filter& filter, std::uint64_t count) const {
+    for (std::uint64_t key = 0; key < count; ++key) {
+      if (removed_.count(key) == 0 && !filter.contains(key_of(1, key))) return false;
+    }
+    return true;
+  }
+
   void sync_one() {
     if (handles_.empty()) return;
     const std::size_t which = random_() % handles_.size();
@@ -356,7 +381,7 @@ class Life {
   }
 
   void check_handles() {
-    for (const Handle& handle : handles_) REQUIRE(maybes(*handle.filter, 1, 0, acknowledged_) == acknowledged_);
+    for (const Handle& handle : handles_) REQUIRE(has_all(*handle.filter, acknowledged_));
   }
 
   void check_power_cut() {
@@ -364,14 +389,14 @@ class Life {
     const std::string left = disk_->after_power_cut(random_);
     std::ofstream(copy, std::ios::binary) << left;
     const auto after = Filter::open(copy, OpenMode::kRead);
-    if (after.ok()) REQUIRE(maybes(*after, 1, 0, acknowledged_) == acknowledged_);
+    if (after.ok()) REQUIRE(has_all(*after, acknowledged_));
     const OnDisk state = look_at(copy);
     if (state.slots.newest() == nullptr) return;
     const std::uint64_t mark = format::mark_of(*state.slots.newest(), 1);
     check_recovery(copy);
     std::ofstream(copy, std::ios::binary) << left;
     call_clean(copy, state);
-    REQUIRE(maybes(opened(Filter::open(copy, OpenMode::kRead)), 1, 0, mark) == mark);
+    REQUIRE(has_all(opened(Filter::open(copy, OpenMode::kRead)), mark));
   }
 
   // The real recovery of what a power cut left.
@@ -379,12 +404,14 @@ class Life {
     Filter filter = opened(Filter::open(copy, OpenMode::kWrite, {.recover = true}));
     if (filter.health() == Code::kRecovering) {
       REQUIRE(maybes(filter, kNobody, 0, 10) == 10);
+      const Code refused = filter.remove(key_of(1, 0)).code();
+      REQUIRE((refused == Code::kRecovering || refused == Code::kUnsupported));
       REQUIRE(add_again(filter));
       ++recoveries_;
     }
-    REQUIRE(maybes(filter, 1, 0, acknowledged_) == acknowledged_);
+    REQUIRE(has_all(filter, acknowledged_));
     REQUIRE(filter.close().ok());
-    REQUIRE(maybes(opened(Filter::open(copy, OpenMode::kRead)), 1, 0, acknowledged_) == acknowledged_);
+    REQUIRE(has_all(opened(Filter::open(copy, OpenMode::kRead)), acknowledged_));
   }
 
   // So that its bits can be asked.
@@ -408,7 +435,9 @@ class Life {
   std::vector<std::unique_ptr<Filter>> graves_;  // of killed processes
   std::vector<int> closed_;                      // theirs
   int nowhere_ = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  std::uint64_t acknowledged_ = 0;  // keys 0 .. acknowledged_ - 1 of writer 1
+  std::uint64_t acknowledged_ = 0;   // keys 0 .. acknowledged_ - 1 of writer 1 ...
+  std::set<std::uint64_t> removed_;  // ... less these
+  std::uint64_t removes_ = 0;
   Fault fault_ = Fault::kNone;
   std::uint64_t syncs_left_ = 0;
   bool died_in_sync_ = false;
@@ -443,13 +472,16 @@ TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a
   const std::uint64_t first = option("seed", 1);
   const std::uint64_t lives = option("lives", 600);
   std::uint64_t recoveries = 0;
+  std::uint64_t removes = 0;
   for (std::uint64_t seed = first; seed < first + lives; ++seed) {
     CAPTURE(seed);
     Life life(seed);
     life.live(60);
     recoveries += life.recoveries();
+    removes += life.removes();
   }
-  CHECK(recoveries > lives);  // several of what power cuts leave in a life are unclean
+  CHECK(removes > lives / 10);  // of counting filters
+  CHECK(recoveries > lives);    // several of what power cuts leave in a life are unclean
 }
 
 TEST_CASE("that a file is dirty is on the disk, not only in memory, when open returns") {

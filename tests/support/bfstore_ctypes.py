@@ -56,7 +56,8 @@ class Statistics(Structure):
                 ("has_fill", c_uint32), ("has_memory", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double),
                 ("estimated_keys", c_double), ("estimated_keys_low", c_double),
                 ("estimated_keys_high", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
-                ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16)]
+                ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16),
+                ("keys_removed", c_uint64), ("counters_at_15", c_uint64)]
 
 
 class Interval(Structure):
@@ -130,6 +131,11 @@ SIGNATURES = {
     "bfs_abandon": (None, [c_void_p]),
     "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
+    "bfs_remove": (c_int32, [c_void_p, c_char_p, c_size_t]),
+    "bfs_remove_digest": (c_int32, [c_void_p, c_uint64]),
+    "bfs_remove_keys": (c_int64, [c_void_p, POINTER(Keys)]),
+    "bfs_count": (c_int32, [c_void_p, c_char_p, c_size_t]),
+    "bfs_count_digest": (c_int32, [c_void_p, c_uint64]),
     "bfs_contains": (c_int32, [c_void_p, c_char_p, c_size_t]),
     "bfs_contains_digest": (c_int32, [c_void_p, c_uint64]),
     "bfs_digest": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_uint64)]),

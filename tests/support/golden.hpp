@@ -31,7 +31,7 @@ struct GoldenProbes {
   std::array<std::uint64_t, 8> bits;
 };
 
-// A filter with kGoldenSeed and the keys "key-0", "key-1", ...: XXH3 (seed 0) of its body, how many bits are set, and
+// A filter with kGoldenSeed and the keys "key-0", "key-1", ...: XXH3 (seed 0) of its body, how many cells are set, and
 // the ten smallest i for which it answers "maybe" for "absent-i".
 struct GoldenFilter {
   Layout layout;
@@ -83,6 +83,19 @@ inline constexpr std::array kGoldenFilters{
                  0x5709aa4d1d956013,
                  46155,
                  {133, 192, 485, 574, 905, 1017, 1033, 1135, 1770, 1778}},
+    GoldenFilter{
+        Layout::kCounting, 128, 3, 20, 0x8eba0cc347b1b2fc, 46, {40, 112, 114, 132, 135, 167, 186, 211, 223, 225}},
+    GoldenFilter{
+        Layout::kCounting, 25600, 6, 3000, 0x5bf154f0b78794e6, 12777, {90, 96, 232, 250, 326, 386, 403, 422, 424, 425}},
+    GoldenFilter{Layout::kCounting,
+                 524800,
+                 7,
+                 60000,
+                 0x920c371b4bceb5a0,
+                 284868,
+                 {50, 56, 76, 135, 164, 169, 173, 175, 191, 196}},
+    GoldenFilter{
+        Layout::kCounting, 12800, 64, 300, 0xcd52be9526ec1aaa, 9004, {18, 75, 105, 106, 413, 551, 582, 681, 694, 732}},
 };
 
 inline constexpr std::array kGoldenProbes{
@@ -146,6 +159,36 @@ inline constexpr std::array kGoldenProbes{
                  0xffffffffffffffff,
                  {281474976710655, 16262978982301, 259314100127894, 185455218137818, 11843175389001, 217492480128313,
                   148545055933991, 28437275646467}},
+    GoldenProbes{Layout::kCounting, 128, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kCounting, 128, 0x0123456789abcdef, {56, 109, 12, 32, 59, 32, 27, 121}},
+    GoldenProbes{Layout::kCounting, 128, 0xfedcba9876543210, {119, 33, 58, 68, 85, 93, 74, 48}},
+    GoldenProbes{Layout::kCounting, 128, 0xffffffffffffffff, {48, 14, 70, 101, 16, 125, 101, 42}},
+    GoldenProbes{Layout::kCounting, 128000, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kCounting, 128000, 0x0123456789abcdef, {568, 621, 524, 544, 571, 544, 539, 633}},
+    GoldenProbes{Layout::kCounting,
+                 128000,
+                 0xfedcba9876543210,
+                 {127479, 127393, 127418, 127428, 127445, 127453, 127434, 127408}},
+    GoldenProbes{Layout::kCounting,
+                 128000,
+                 0xffffffffffffffff,
+                 {127920, 127886, 127942, 127973, 127888, 127997, 127973, 127914}},
+    GoldenProbes{Layout::kCounting, 70368744177664, 0x0000000000000000, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenProbes{Layout::kCounting,
+                 70368744177664,
+                 0x0123456789abcdef,
+                 {312749974072, 312749974125, 312749974028, 312749974048, 312749974075, 312749974048, 312749974043,
+                  312749974137}},
+    GoldenProbes{Layout::kCounting,
+                 70368744177664,
+                 0xfedcba9876543210,
+                 {70055994203639, 70055994203553, 70055994203578, 70055994203588, 70055994203605, 70055994203613,
+                  70055994203594, 70055994203568}},
+    GoldenProbes{Layout::kCounting,
+                 70368744177664,
+                 0xffffffffffffffff,
+                 {70368744177584, 70368744177550, 70368744177606, 70368744177637, 70368744177552, 70368744177661,
+                  70368744177637, 70368744177578}},
 };
 
 inline constexpr std::array kGoldenCanaries{

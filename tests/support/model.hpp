@@ -1,11 +1,12 @@
-// The placement of bits as FORMAT.md describes it ("Layouts: from digest to bits"), one probe after the other: the
-// oracle for the layouts. Bits are a std::set of their numbers.
+// The placement of cells as FORMAT.md describes it ("Layouts: from digest to bits"), one probe after the other: the
+// oracle for the layouts. Set cells are a std::map of their numbers, to 1 or, where cells count, to the counter.
 #pragma once
 
 #include <bfstore/options.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,15 @@ inline std::vector<std::uint64_t> model_probes(bfstore::Layout layout, std::uint
     }
     return bits;
   }
+  if (layout == bfstore::Layout::kCounting) {
+    const auto line = static_cast<std::uint64_t>((Product{digest} * (m / 128)) >> 64);
+    auto h = static_cast<std::uint32_t>(digest);
+    for (std::uint32_t i = 0; i < k; ++i) {
+      h = static_cast<std::uint32_t>(std::uint64_t{h} * 0x9e3779b9);
+      bits.push_back(128 * line + (h >> 25));
+    }
+    return bits;
+  }
   std::uint64_t x = digest | 1;
   for (std::uint32_t i = 0; i < k; ++i) {
     bits.push_back(static_cast<std::uint64_t>((Product{x} * m) >> 64));
@@ -38,25 +48,53 @@ class Model {
  public:
   Model(bfstore::Layout layout, std::uint64_t m, std::uint32_t k) : layout_(layout), m_(m), k_(k) {}
 
-  // True if a bit changed.
+  // True if a cell was empty.
   bool add(std::uint64_t digest) {
-    const std::size_t before = bits_.size();
-    for (const std::uint64_t bit : model_probes(layout_, m_, k_, digest)) bits_.insert(bit);
-    return bits_.size() > before;
+    const std::size_t before = cells_.size();
+    for (const std::uint64_t cell : probes(digest)) {
+      unsigned& value = cells_[cell];
+      value = std::min(value + 1, layout_ == bfstore::Layout::kCounting ? 15U : 1U);
+    }
+    return cells_.size() > before;
   }
 
-  [[nodiscard]] bool contains(std::uint64_t digest) const {
-    const auto probes = model_probes(layout_, m_, k_, digest);
-    return std::all_of(probes.begin(), probes.end(), [&](std::uint64_t bit) { return bits_.count(bit) != 0; });
+  // False if it is certainly absent: nothing changes. For counting.
+  bool remove(std::uint64_t digest) {
+    if (!contains(digest)) return false;
+    for (const std::uint64_t cell : probes(digest)) {
+      unsigned& value = cells_[cell];
+      if (value == 15) continue;
+      if (--value == 0) cells_.erase(cell);
+    }
+    return true;
   }
 
-  [[nodiscard]] const std::set<std::uint64_t>& bits() const noexcept { return bits_; }
+  // The least of its cells.
+  [[nodiscard]] unsigned count(std::uint64_t digest) const {
+    unsigned least = 15;
+    for (const std::uint64_t cell : probes(digest)) {
+      const auto found = cells_.find(cell);
+      least = std::min(least, found == cells_.end() ? 0U : found->second);
+    }
+    return least;
+  }
+
+  [[nodiscard]] bool contains(std::uint64_t digest) const { return count(digest) != 0; }
+
+  // The set cells, by number.
+  [[nodiscard]] const std::map<std::uint64_t, unsigned>& cells() const noexcept { return cells_; }
 
  private:
+  // A cell that two probes reach is one cell.
+  [[nodiscard]] std::set<std::uint64_t> probes(std::uint64_t digest) const {
+    const auto all = model_probes(layout_, m_, k_, digest);
+    return {all.begin(), all.end()};
+  }
+
   bfstore::Layout layout_;
   std::uint64_t m_;
   std::uint32_t k_;
-  std::set<std::uint64_t> bits_;
+  std::map<std::uint64_t, unsigned> cells_;
 };
 
 }  // namespace rooms

@@ -52,14 +52,16 @@ inline double exact_classic(std::uint64_t n, std::uint64_t m, std::uint32_t k) {
   return occupancy.rate(k);
 }
 
-// The rate of 512-bit blocks with k probes, for any mean load: exact in each block, mixed over the Poisson load.
+// The rate of blocks of 512 cells (bits, or fewer counters) with k probes, for any mean load: exact in each block, mixed
+// over the Poisson load.
 class ExactBlocks {
  public:
-  explicit ExactBlocks(std::uint32_t k) : k_(k), occupancy_(512) {}
+  explicit ExactBlocks(std::uint32_t k, std::size_t cells = 512)
+      : k_(k), cells_(static_cast<double>(cells)), occupancy_(cells) {}
 
   // Another key of the same block with the same 32 bits of h is surely hit: that is the floor.
-  [[nodiscard]] double rate(double bits_per_key) {
-    const double load = 512 / bits_per_key;
+  [[nodiscard]] double rate(double cells_per_key) {
+    const double load = cells_ / cells_per_key;
     double sum = load / 4294967296.0;
     double logarithm = -load;  // of the chance that a block has i keys
     for (std::size_t i = 1; i < 4 * static_cast<std::size_t>(load) + 100; ++i) {
@@ -79,6 +81,7 @@ class ExactBlocks {
   }
 
   std::uint32_t k_;
+  double cells_;
   Occupancy occupancy_;
   std::vector<double> rates_{0};  // [i]: of a block with i keys
 };

@@ -160,7 +160,8 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
 }
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
-  const char* const help = "bits of the filter, with --probes or --seeds: 64Mi (67,108,864 bits), or in bytes: 8MiB";
+  const char* const help =
+      "bits (counting: counters) of the filter, with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
   const auto take_bits = [&](const std::string& name, const std::string& text) {
     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
   };
@@ -236,7 +237,8 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
     options.seed = parse_uint64(name, text);
   };
   app.get_option("--like")->excludes(
-      add_text(app, "--layout", "blocked (default: one cache line a key) or classic (fewest false positives)", "L",
+      add_text(app, "--layout",
+               "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
       add_text(app, "--hash",
                "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (of mmh3)",
@@ -355,6 +357,42 @@ void add_add(CLI::App& app, Arguments& arguments) {
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
 }
 
+void add_remove(CLI::App& app, Arguments& arguments) {
+  CLI::App& remove = *app.add_subcommand("remove", "Take keys out of a filter of the counting layout");
+  remove.callback([&] { arguments.command = Command::kRemove; });
+  add_help_and_version(remove, "bf remove FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
+  add_file(remove, arguments, "the filter");
+  add_keys(remove, arguments);
+  add_key_file(remove, arguments);
+  add_lock_timeout(remove, arguments);
+  add_any_filesystem(remove, arguments);
+  add_quiet(remove, arguments);
+  remove.footer(
+      std::string(kKeys) +
+      "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
+      "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
+      "detect this. It is the one way in which a caller can make a wrong no.\n"
+      "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
+      "killed: what it did not take only costs false positives.\n"
+      "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
+      "  bf remove users.bf alice");
+}
+
+void add_count(CLI::App& app, Arguments& arguments) {
+  CLI::App& count = *app.add_subcommand("count", "Ask how often keys are in a filter of the counting layout, at most");
+  count.callback([&] { arguments.command = Command::kCount; });
+  add_help_and_version(count, "bf count FILE [KEY... | --from PATH] [-0] [--key-file PATH]");
+  add_file(count, arguments, "the filter");
+  add_keys(count, arguments);
+  add_key_file(count, arguments);
+  add_any_filesystem(count, arguments);
+  count.footer(
+      std::string(kKeys) +
+      "Prints NUMBER<TAB>KEY for each key, in order: how often it was added and not removed, at most. 15+ means 15\n"
+      "or more. Exit code: 0 if any key may be present, 1 if all are certainly absent, 2 on an error.\n"
+      "\nExample:\n  bf count users.bf alice bob");
+}
+
 void add_contains(CLI::App& app, Arguments& arguments) {
   CLI::App& contains = *app.add_subcommand("contains", "Ask whether keys may be in a filter, or certainly are not");
   contains.callback([&] { arguments.command = Command::kContains; });
@@ -421,7 +459,8 @@ void add_recover(CLI::App& app, Arguments& arguments) {
       "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
       "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
       "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
-      "--accept-loss it answers absent for keys that may have been lost.\n"
+      "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys that\n"
+      "were removed since, and remove none of them again.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
@@ -748,6 +787,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_create(app, arguments);
   add_build(app, arguments);
   add_add(app, arguments);
+  add_remove(app, arguments);
+  add_count(app, arguments);
   add_contains(app, arguments);
   add_recover(app, arguments);
   add_seal(app, arguments);
@@ -760,9 +801,10 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_clear(app, arguments);
   add_plan(app, arguments);
   add_finish_filling(app, arguments);
-  add_help_and_version(app,
-                       "bf create|build|add|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|plan|"
-                       "finish-filling ...");
+  add_help_and_version(
+      app,
+      "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|plan|"
+      "finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

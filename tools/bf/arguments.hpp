@@ -15,6 +15,8 @@ enum class Command {
   kCreate,
   kBuild,
   kAdd,
+  kRemove,
+  kCount,
   kContains,
   kRecover,
   kSeal,
@@ -37,7 +39,7 @@ struct Arguments {
   std::string file;
   bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input
-  std::vector<std::string> keys;  // add, contains, recover: instead of `from`, if there are any
+  std::vector<std::string> keys;  // add, remove, count, contains, recover: instead of `from`, if there are any
   char separator = '\n';
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys

@@ -8,6 +8,8 @@ namespace bf {
 int create(const Arguments& arguments);
 int build(const Arguments& arguments);
 int add(const Arguments& arguments);
+int remove(const Arguments& arguments);
+int count(const Arguments& arguments);
 int contains(const Arguments& arguments);
 int recover(const Arguments& arguments);
 int seal(const Arguments& arguments);

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace bf {
@@ -95,7 +96,10 @@ void warn_of_cr(const std::string& source_name) {
 }
 
 Loader::Loader(bfstore::Filter& filter, std::string file)
-    : filter_(filter), file_(std::move(file)), keys_before_(filter.stats().keys_added) {}
+    : filter_(filter),
+      file_(std::move(file)),
+      keys_before_(keys_left(filter.stats())),
+      counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
 void Loader::add(std::span<const std::string_view> keys) {
   take(filter_.add_keys(bfstore::Keys::views(keys)), keys.size());
@@ -156,7 +160,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   if (!digests.empty()) add_digests(digests);
 }
 
-void Loader::finish() { warn_if_overfull(filter_.stats().keys_added); }
+void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }
 
 void Loader::warn_if_overfull(std::uint64_t keys_held) {
   const bfstore::Shape& shape = filter_.shape();
@@ -164,6 +168,10 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
   complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
            "), so false positives exceed the promised rate of " + short_number(shape.fpr) +
            ". Make a larger one with bf build.");
+}
+
+std::uint64_t keys_left(const bfstore::Stats& stats) {
+  return stats.keys_added - std::min(stats.keys_removed, stats.keys_added);
 }
 
 std::string shape_words(const bfstore::Stats& stats) {

@@ -88,7 +88,7 @@ class Loader {
 
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
   [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
-  [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + keys_new_; }
+  [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
  private:
   void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
@@ -100,12 +100,16 @@ class Loader {
   bfstore::Filter& filter_;
   std::string file_;
   std::uint64_t keys_before_;
+  bool counts_;  // every add, also of a key that was there
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
   std::atomic<std::uint64_t> keys_new_{0};
   std::atomic<bool> warned_{false};
   std::atomic<bool> failed_{false};  // in one thread, so that the others stop
 };
+
+// Those that were added and not removed.
+std::uint64_t keys_left(const bfstore::Stats& stats);
 
 // "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"
 std::string shape_words(const bfstore::Stats& stats);

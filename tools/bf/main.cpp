@@ -22,6 +22,10 @@ int run(bf::Arguments& arguments) {
       return bf::build(arguments);
     case bf::Command::kAdd:
       return bf::add(arguments);
+    case bf::Command::kRemove:
+      return bf::remove(arguments);
+    case bf::Command::kCount:
+      return bf::count(arguments);
     case bf::Command::kContains:
       return bf::contains(arguments);
     case bf::Command::kRecover:

@@ -89,12 +89,12 @@ int merge(const Arguments& arguments) {
     publish(filter, arguments.file);
   }
   if (stats.saturated) {
-    complain(arguments.file + ": holds about " + key_words(stats.keys_added) + ", more than the " +
+    complain(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " +
              grouped(stats.shape.capacity) + " that it was made for. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
     report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
-           (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(stats.keys_added) +
+           (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(keys_left(stats)) +
            "; " + shape_words(stats));
   }
   return 0;

@@ -76,7 +76,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
   out["key_check"] = id->key_check ? Json(key_check_text(id->key_check->tag)) : Json();
-  out["bits_per_key"] = static_cast<double>(id->num_bits) / static_cast<double>(id->capacity);
+  out["bits_per_key"] = bits_per_key(*id);
   out["format_version"] = format_version(*id);
   out["form"] = id->embedded ? "embedded" : "file";
   out["file_id"] = hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()});
@@ -111,6 +111,7 @@ void put_state(Json& out, const bfstore::Report& report) {
     out["marks"].push_back(std::move(object));
   }
   out["keys_added"] = or_null(report.keys_added);
+  out["keys_removed"] = or_null(report.keys_removed);
 }
 
 void put_fill(Json& out, const Facts& facts) {
@@ -123,6 +124,8 @@ void put_fill(Json& out, const Facts& facts) {
   const bool ends = fill && std::isfinite(fill->estimated_keys_high);
   out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
+  out["counters_at_15"] = fill ? Json(fill->counters_at_15) : Json();
+  out["leaked_keys"] = or_null(keys_leaked(facts.report));
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);
 }

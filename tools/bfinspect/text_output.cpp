@@ -1,6 +1,8 @@
 // See text_output.hpp. Each section is a function.
 #include "text_output.hpp"
 
+#include <bfstore/layouts.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +18,11 @@ namespace {
 using bfstore::FileState;
 using bfstore::Report;
 using bfstore::ReportedIdentity;
+
+bool has_counters(const ReportedIdentity& id) {
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(id.layout));
+  return layout && layout->can.remove;
+}
 
 Colour colour_of(Verdict verdict) {
   switch (verdict) {
@@ -40,13 +47,12 @@ void put_shape(Page& page, const ReportedIdentity& id) {
   page.section("Shape");
   page.row("layout", layout_name(id.layout));
   page.row("hash", hash_name(id.hash) + (id.key_check ? " (keyed)" : ""));
-  page.row("bits (m)", count_text(id.num_bits));
+  page.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
   page.row("probes (k)", std::to_string(id.num_probes));
   page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
   const std::string promised = rate_text(id.fpr);
   page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
-  const double bits_per_key = static_cast<double>(id.num_bits) / static_cast<double>(id.capacity);
-  if (std::isfinite(bits_per_key)) page.row("bits per key", fixed_text(bits_per_key, 2));
+  if (std::isfinite(bits_per_key(id))) page.row("bits per key", fixed_text(bits_per_key(id), 2));
   if (id.key_check) {
     page.row("key check", key_check_text(id.key_check->tag));
   } else if (id.seeds) {
@@ -116,7 +122,10 @@ void put_state(Page& page, const Facts& facts) {
     page.row("mark", mark_text(mark));
   }
   if (report.marks.empty()) page.row("marks", "none");
-  if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + " that changed a bit");
+  const bool counts = report.identity && has_counters(*report.identity);
+  if (report.keys_added)
+    page.row("keys added", count_text(*report.keys_added) + (counts ? "" : " that changed a bit"));
+  if (counts && report.keys_removed) page.row("keys removed", count_text(*report.keys_removed));
 }
 
 void put_bar(Page& page, const Facts& facts, double fill_ratio) {
@@ -128,6 +137,21 @@ void put_bar(Page& page, const Facts& facts, double fill_ratio) {
                  Colour::kDim);
 }
 
+// What no remove takes away any more.
+void put_leaks(Page& page, const Facts& facts) {
+  const auto leaked = keys_leaked(facts.report);
+  if (!leaked) return;
+  const bfstore::Fill& fill = *facts.report.fill;
+  const double share = *leaked / std::max(fill.estimated_keys, 1.0);
+  page.row("leaked",
+           *leaked == 0 ? std::string("none")
+                        : "about " + about_text(*leaked) + " of the keys now" +
+                              (share > kMuchLeaked ? ". Build a new one from all keys (bf build)" : ""),
+           share > kMuchLeaked ? Colour::kWarning : Colour::kNone);
+  if (fill.counters_at_15 != 0)
+    page.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
+}
+
 void put_fill(Page& page, const Facts& facts) {
   page.section("Fill");
   const ReportedIdentity& id = *facts.report.identity;
@@ -137,7 +161,8 @@ void put_fill(Page& page, const Facts& facts) {
   }
   const bfstore::Fill& fill = *facts.report.fill;
   put_bar(page, facts, fill.fill_ratio);
-  page.row("bits set", count_text(fill.set_bits) + " of " + count_text(id.num_bits));
+  page.row(has_counters(id) ? "counters set" : "bits set",
+           count_text(fill.set_bits) + " of " + count_text(id.num_bits));
   page.row("keys now",
            "about " + about_text(fill.estimated_keys) + " of " + about_text(static_cast<double>(id.capacity)));
   if (fill.set_bits != 0) {
@@ -145,6 +170,7 @@ void put_fill(Page& page, const Facts& facts) {
     page.row("95 of 100 times",
              about_text(fill.estimated_keys_low) + (ends ? " to " + about_text(fill.estimated_keys_high) : " or more"));
   }
+  put_leaks(page, facts);
   const bool overfull = facts.overfull.value_or(false);
   if (facts.remaining_keys) {
     const auto room = static_cast<double>(*facts.remaining_keys);

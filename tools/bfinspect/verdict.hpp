@@ -21,6 +21,17 @@ std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 // The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
+// Bits of the body for each key that the filter was made for.
+double bits_per_key(const bfstore::ReportedIdentity& identity);
+
+// How many keys the counters stand for that were removed: what killed adds and removes, repeated recoveries and merges
+// left there. Empty if the layout has no counters, or if they were not counted. After a power cut, which may make the
+// counts of adds and removes too low, it may be wrong.
+std::optional<double> keys_leaked(const bfstore::Report& report);
+
+// Above this share of the keys a leak is worth a rebuild.
+inline constexpr double kMuchLeaked = 0.01;
+
 // Whether the state needs no action.
 bool is_good(bfstore::FileState state);
 

@@ -13,7 +13,7 @@ namespace bfstore::layout {
 // What a layout needs to know about a filter.
 struct Geometry {
   std::uint64_t num_bits = 0;    // m
-  std::uint64_t range = 0;       // a digest is mapped to 0..range-1: lines for blocked, bits for classic
+  std::uint64_t range = 0;       // a digest is mapped to 0..range-1: lines for blocked and counting, bits for classic
   std::uint32_t num_probes = 0;  // k
 };
 
@@ -41,6 +41,7 @@ __extension__ using Product = unsigned __int128;
 
 // Blocked: one 64-byte line per key.
 struct Blocked {
+  static constexpr bool kCounts = false;  // a cell is a bit
   static constexpr std::uint32_t kNext = 0x9e3779b9;
   static constexpr unsigned kShift = 23;  // 32 bits of h, of which the top 9 number a bit of the line
 
@@ -65,6 +66,7 @@ struct Blocked {
 
 // Classic: k probes anywhere in m bits.
 struct Classic {
+  static constexpr bool kCounts = false;
   static constexpr std::uint64_t kNext = 0xf1357aea2e62a9c5;
 
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
@@ -86,6 +88,18 @@ struct Classic {
     return static_cast<std::uint64_t>((static_cast<Product>(x) * geometry.range) >> 64);
   }
 };
+
+// Whether a cell of a body is set, whatever a cell is.
+template <class Rules, class Body>
+BFSTORE_ALWAYS_INLINE bool test_cell(const Body* body, std::uint64_t cell) noexcept {
+  if constexpr (!Rules::kCounts) {
+    return test_bit(body, cell);
+  } else if constexpr (sizeof(Body) == 1) {
+    return (static_cast<unsigned>(body[cell / 2]) >> (cell % 2 * Counters::kBits) & Counters::kMost) != 0;
+  } else {
+    return Counters::at(little_endian(load_word(body, cell * Counters::kBits)), cell) != 0;
+  }
+}
 
 // Prefetches the memory of a digest's first probe. Always inlined, because gcc 12 drops a function that only prefetches
 // as one without effect.
@@ -119,7 +133,8 @@ struct Scalar {
   static BFSTORE_ALWAYS_INLINE bool test(const Body* body, const Geometry& geometry, const Located& at,
                                          Doubt doubt) noexcept {
     const unsigned all = Rules::each_probe(
-        geometry, at, [body](std::uint64_t bit) __attribute__((always_inline)) { return test_bit(body, bit); });
+        geometry,
+        at, [body](std::uint64_t cell) __attribute__((always_inline)) { return test_cell<Rules>(body, cell); });
     return (all | static_cast<unsigned>(doubt())) != 0;
   }
 };

@@ -69,7 +69,58 @@ BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
   return sentinel.differing() != 0;
 }
 
-// How a bit is set.
+// Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15, since
+// nobody knows how many keys it stands for. These are functions of numbers, not of words in memory; `ones` has a 1 in
+// each counter that is meant, and nothing else.
+struct Counters {
+  static constexpr unsigned kBits = 4;
+  static constexpr unsigned kInWord = 64 / kBits;
+  static constexpr std::uint64_t kMost = 15;
+  static constexpr std::uint64_t kOnes = 0x1111111111111111;
+
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t one(std::uint64_t cell) noexcept {
+    return std::uint64_t{1} << cell % kInWord * kBits;
+  }
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t at(std::uint64_t number, std::uint64_t cell) noexcept {
+    return number >> cell % kInWord * kBits & kMost;
+  }
+  // A 1 in each counter that is not 0, and in each that is 15.
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t not_empty(std::uint64_t number) noexcept {
+    return (number | number >> 1 | number >> 2 | number >> 3) & kOnes;
+  }
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t stuck(std::uint64_t number) noexcept {
+    return number & number >> 1 & number >> 2 & number >> 3 & kOnes;
+  }
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t raised(std::uint64_t number, std::uint64_t ones) noexcept {
+    return number + (ones & ~stuck(number));
+  }
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t lowered(std::uint64_t number, std::uint64_t ones) noexcept {
+    return number - (ones & ~stuck(number) & not_empty(number));
+  }
+  // Each counter is the sum of two, or 15 if that is more.
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t sums(std::uint64_t one, std::uint64_t other) noexcept {
+    return half_sums(one, other) | half_sums(one >> kBits, other >> kBits) << kBits;
+  }
+
+ private:
+  // Of every other counter: the 4 bits above it have room for the carry.
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t half_sums(std::uint64_t one, std::uint64_t other) noexcept {
+    constexpr std::uint64_t kHalf = 0x0f0f0f0f0f0f0f0f;
+    const std::uint64_t sums = (one & kHalf) + (other & kHalf);
+    const std::uint64_t carries = sums & ~kHalf;
+    return (sums | (carries - (carries >> kBits))) & kHalf;
+  }
+};
+
+// The bits, or the counters, of one word for the keys of two filters. Both are numbers in memory order, as in a body.
+BFSTORE_ALWAYS_INLINE constexpr std::uint64_t united_bits(std::uint64_t one, std::uint64_t other) noexcept {
+  return one | other;
+}
+BFSTORE_ALWAYS_INLINE constexpr std::uint64_t united_counters(std::uint64_t one, std::uint64_t other) noexcept {
+  return little_endian(Counters::sums(little_endian(one), little_endian(other)));
+}
+
+// How a cell is changed.
 
 // Concurrently with any number of other writers. The locked instruction costs about 5 ns, whether the word is cached or
 // not.
@@ -77,9 +128,16 @@ struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
   }
-  // Those of one word of another body.
-  static BFSTORE_ALWAYS_INLINE void set_bits(std::uint64_t* word, std::uint64_t bits) noexcept {
-    __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+  // Makes a word `changed` of what it is, in one step. Returns what it was. Writes nothing if that changes nothing.
+  template <class Changed>
+  static BFSTORE_ALWAYS_INLINE std::uint64_t change(std::uint64_t* word, Changed changed) noexcept {
+    std::uint64_t was = __atomic_load_n(word, __ATOMIC_RELAXED);
+    for (;;) {
+      const std::uint64_t wanted = changed(was);
+      if (wanted == was || __atomic_compare_exchange_n(word, &was, wanted, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        return was;
+      }
+    }
   }
 };
 
@@ -87,6 +145,13 @@ struct Shared {
 struct Alone {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_store_n(words + bit / 64, load_word(words, bit) | bit_mask(bit), __ATOMIC_RELAXED);
+  }
+  template <class Changed>
+  static BFSTORE_ALWAYS_INLINE std::uint64_t change(std::uint64_t* word, Changed changed) noexcept {
+    const std::uint64_t was = __atomic_load_n(word, __ATOMIC_RELAXED);
+    const std::uint64_t wanted = changed(was);
+    if (wanted != was) __atomic_store_n(word, wanted, __ATOMIC_RELAXED);
+    return was;
   }
 };
 

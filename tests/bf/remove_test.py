@@ -1,0 +1,63 @@
+"""bf remove and bf count: keys out of a counting filter; and the one danger, told everywhere in the same words."""
+import pathlib
+import re
+
+from bf_case import BfCase, main
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
+DANGER = re.compile(r"Remove only keys that were added.*?make a wrong no\.")
+
+
+def plain(text):
+    """Without the marks of comments and of Markdown, and with single spaces."""
+    return " ".join(re.sub(r"^\s*(//|\*|/\*)", "", text, flags=re.M).replace("**", "").split())
+
+
+class Remove(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.good("create", "f", "-q", *COUNTING)
+        self.good("add", "f", "-q", "alice", "bob", "alice", "carol")
+
+    def test_a_key_is_there_until_it_was_removed_as_often_as_it_was_added(self):
+        self.assertEqual(self.good("count", "f", "alice", "bob", "zoe"), b"2\talice\n1\tbob\n0\tzoe\n")
+        self.assertEqual(self.good("remove", "f", "alice", "zoe"), b"f: 1 key removed, 1 certainly absent; 3 keys left\n")
+        self.assertEqual(self.good("remove", "f", "--from", "-", input=b"alice\ncarol\n"),
+                         b"f: 2 keys removed, 0 certainly absent; 1 key left\n")
+        self.assertEqual(self.good("contains", "f", "alice", "bob", "carol"), b"absent\talice\nmaybe\tbob\nabsent\tcarol\n")
+        self.assertEqual(self.good("count", "f", "alice", "zoe", code=1), b"0\talice\n0\tzoe\n")
+        self.assertEqual(self.good("add", "f", "dave", "dave"), b"f: 2 keys added (1 new to it), 3 in all\n")
+
+    def test_a_key_that_was_added_very_often_is_counted_as_15_or_more(self):
+        self.good("add", "f", "-q", *["often"] * 40)
+        self.assertEqual(self.good("count", "f", "often"), b"15+\toften\n")
+        self.good("remove", "f", "-q", *["often"] * 40)
+        self.assertEqual(self.good("count", "f", "often"), b"15+\toften\n")
+
+    def test_only_a_counting_filter_removes_and_counts(self):
+        self.good("create", "blocked", "-q", "--capacity", "100")
+        self.refused("remove", "blocked", "alice", says=["blocked", "--layout counting"])
+        self.refused("count", "blocked", "alice", says=["blocked", "--layout counting"])
+        self.refused("remove", "none", "alice", says="no such file")
+        self.refused("remove", "f", "--from", "f", says="is the filter itself")
+
+    def test_nothing_is_removed_while_a_filter_is_being_filled(self):
+        self.good("create", "filling", "-q", "--filling", *COUNTING)
+        self.good("add", "filling", "-q", "alice")
+        self.refused("remove", "filling", "alice", says="removing stopped after 0 keys")
+        self.good("finish-filling", "filling", "-q")
+        self.assertEqual(self.good("remove", "filling", "alice"), b"filling: 1 key removed, 0 certainly absent; 0 keys left\n")
+
+    def test_the_one_danger_is_told_in_the_same_words_everywhere(self):
+        told = {name: DANGER.findall(plain((ROOT / name).read_text("utf-8")))
+                for name in ("README.md", "capi/PROMISES.md", "capi/bfstore.h", "include/bfstore/filter.hpp")}
+        told["bf remove --help"] = DANGER.findall(plain(self.good("remove", "--help").decode()))
+        words = told["capi/PROMISES.md"]
+        self.assertEqual(len(words), 1)
+        self.assertIn("It is the one way in which a caller can make a wrong no.", words[0])
+        self.assertEqual({name: words for name in told}, told)
+
+
+if __name__ == "__main__":
+    main()
