@@ -106,9 +106,19 @@ class Merge(BfCase):
             time.sleep(part * 0.03)
             killed.send_signal(signal.SIGKILL)
             killed.wait()
+            self.recover_if_it_was_syncing("into")
             self.good("contains", "into", "mine")
         self.good("merge", "into", "one", "two", "--into", "-q")
         self.assertEqual(self.maybe("into", KEYS + [b"mine"]), COUNT + 1)
+
+
+    def recover_if_it_was_syncing(self, name):
+        """A process that is killed while it syncs leaves a file whose keys have to be added again."""
+        asked = self.run_bf("contains", name, "mine")
+        if asked.returncode != 2:
+            return
+        self.assert_complaint(asked.stderr, says="not closed cleanly")
+        self.good("recover", name, "-q", "mine")
 
 
 class Copy(BfCase):
