@@ -241,7 +241,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
       add_text(app, "--hash",
-               "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (mmh3's bits)",
+               "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (of mmh3)",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
