@@ -138,12 +138,12 @@ typedef struct bfs_filter bfs_filter;
 /* --- Numbers ------------------------------------------------------------------------------------------------------ */
 
 /* Layouts and hashes.  Files store these numbers, which never change.  0 in bfs_options is the default. */
-#define BFS_LAYOUT_BLOCKED 1 /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
-#define BFS_LAYOUT_CLASSIC 2 /* k bits anywhere: the lowest false-positive rate, and k cache misses */
+#define BFS_LAYOUT_BLOCKED 1  /* default: one line of 64 bytes a key, so a lookup costs one cache miss */
+#define BFS_LAYOUT_CLASSIC 2  /* k bits anywhere: the lowest false-positive rate, and k cache misses */
 #define BFS_LAYOUT_COUNTING 3 /* counters in one line of 64 bytes a key: bfs_remove, at about four times the size */
-#define BFS_HASH_XXH3 1      /* default: XXH3-64 with the file's seed */
-#define BFS_HASH_EXTERNAL 2  /* the caller passes digests of its own, well mixed hash */
-#define BFS_HASH_SIPHASH 3   /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
+#define BFS_HASH_XXH3 1       /* default: XXH3-64 with the file's seed */
+#define BFS_HASH_EXTERNAL 2   /* the caller passes digests of its own, well mixed hash */
+#define BFS_HASH_SIPHASH 3    /* SipHash-2-4 with a secret key, for keys that strangers choose: see bfs_open_with */
 /* These have no digests (BFS_EKEYONLY).  They give the positions of a key's k bits, by MurmurHash3_x86_32 with k listed
  * seeds, and only the classic layout, which is the default then, takes them: for the bits of other programs, such as
  * those with Python's mmh3 and bitarray.  m is at most 2^32.  Such a filter is neither folded nor in the bare form, and

@@ -19,10 +19,8 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
   if (newest->state == SlotState::kRecovering || newest->state == SlotState::kPaused)
     return fail(Code::kRecovering, path + ": not copied, for a recovery was begun and is not finished. Finish it.");
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes);
-  return Moment{newest->state,
-                newest->recoveries,
-                format::keys_left_in(live_page),
-                {newest->lanes.begin(), newest->lanes.end()}};
+  return Moment{
+      newest->state, newest->recoveries, format::keys_left_in(live_page), {newest->lanes.begin(), newest->lanes.end()}};
 }
 
 // A file that was in doubt between the two is good again only after a recovery.

@@ -52,8 +52,8 @@ inline double exact_classic(std::uint64_t n, std::uint64_t m, std::uint32_t k) {
   return occupancy.rate(k);
 }
 
-// The rate of blocks of 512 cells (bits, or fewer counters) with k probes, for any mean load: exact in each block, mixed
-// over the Poisson load.
+// The rate of blocks of 512 cells (bits, or fewer counters) with k probes, for any mean load: exact in each block,
+// mixed over the Poisson load.
 class ExactBlocks {
  public:
   explicit ExactBlocks(std::uint32_t k, std::size_t cells = 512)

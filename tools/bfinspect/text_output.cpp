@@ -123,8 +123,7 @@ void put_state(Page& page, const Facts& facts) {
   }
   if (report.marks.empty()) page.row("marks", "none");
   const bool counts = report.identity && has_counters(*report.identity);
-  if (report.keys_added)
-    page.row("keys added", count_text(*report.keys_added) + (counts ? "" : " that changed a bit"));
+  if (report.keys_added) page.row("keys added", count_text(*report.keys_added) + (counts ? "" : " that changed a bit"));
   if (counts && report.keys_removed) page.row("keys removed", count_text(*report.keys_removed));
 }
 
