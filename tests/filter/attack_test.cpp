@@ -29,6 +29,8 @@ constexpr SecretKey kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37,
                             0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
 constexpr SecretKey kGuess{};
 
+bool in_lines(Layout layout) { return layout != Layout::kClassic; }
+
 using DigestOf = std::function<std::uint64_t(const std::string& key)>;
 
 std::uint64_t public_digest(const std::string& key) { return hash::xxh3(key.data(), key.size(), kPublicSeed); }
@@ -64,14 +66,14 @@ double most_by_chance(std::size_t asked) {
 
 // --- Pollution -------------------------------------------------------------------------------------------------------
 
-// What the attacker thinks a filter's bits are. In the blocked layout the attacker fills some of the lines: the rate of
-// a line is its fill to the power of k, so full lines among empty ones are worse than the same bits everywhere.
+// What the attacker thinks a filter's bits are. In a layout of lines the attacker fills some of them: the rate of a
+// line is its fill to the power of k, so full lines among empty ones are worse than the same bits everywhere.
 class Polluter {
  public:
   Polluter(const Shape& shape, DigestOf digest_of)
       : shape_(shape), digest_of_(std::move(digest_of)), bits_(shape.num_bits) {
-    const bool blocked = shape.layout == Layout::kBlocked;
-    end_ = blocked ? shape.capacity * shape.num_probes * 4 / 5 / kLineBits * kLineBits : shape.num_bits;
+    const std::uint64_t line = kLineBits / layout_of(shape.layout)->cell_bits;
+    end_ = in_lines(shape.layout) ? shape.capacity * shape.num_probes * 4 / 5 / line * line : shape.num_bits;
   }
 
   // The next key to add: of some keys, the one that sets the most bits in the chosen lines.
@@ -166,7 +168,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
     const double guessed = rate_with(keyed, polluting_keys(shape, guessed_digest));
     MESSAGE("promised " << kPromised << ", polluted " << polluted << ", the same keys under a secret " << under_a_key
                         << ", keys chosen under a guessed secret " << guessed);
-    CHECK(polluted > (layout == Layout::kBlocked ? 25 : 5) * kPromised);
+    CHECK(polluted > (in_lines(layout) ? 25 : 5) * kPromised);
     CHECK(under_a_key * 200000 < most_by_chance(200000));
     CHECK(guessed * 200000 < most_by_chance(200000));
   }

@@ -28,7 +28,8 @@ Options of_capacity(std::uint64_t capacity) {
   return options;
 }
 
-std::uint64_t block_bytes(Layout layout) { return layout == Layout::kBlocked ? 64 : 8; }
+std::uint64_t block_bytes(Layout layout) { return layout == Layout::kClassic ? 8 : 64; }
+std::uint64_t cells_in(Layout layout, std::uint64_t bytes) { return bytes * 8 / layout_of(layout)->cell_bits; }
 
 std::uint64_t file_bytes(std::uint64_t body_bytes) {
   const std::uint64_t pages = (body_bytes + 4095) / 4096;
@@ -75,7 +76,7 @@ TEST_CASE("a file is at most max_bytes long, and one block more would not fit") 
       CHECK(std::filesystem::file_size(path) == file_bytes(stats.body_bytes));
       CHECK(std::filesystem::file_size(path) <= max_bytes);
       CHECK(file_bytes(stats.body_bytes + block_bytes(layout)) > max_bytes);
-      CHECK(stats.shape.num_bits == stats.body_bytes * 8);
+      CHECK(stats.shape.num_bits == cells_in(layout, stats.body_bytes));
       CHECK(stats.shape.capacity == 1000);
       CHECK(stats.shape.num_probes == sizing::best_probes(layout::row_of(layout), 1000, stats.shape.num_bits));
     }
@@ -93,7 +94,7 @@ TEST_CASE("a buffer's filter is at most max_bytes long, and one block more would
         const std::uint64_t m = must(Filter::format(buffer.bytes(), options)).shape().num_bits;
         REQUIRE(needed <= max_bytes);
         REQUIRE(needed == bytes_for(options, m));
-        REQUIRE(bytes_for(options, m + block_bytes(layout) * 8) > max_bytes);
+        REQUIRE(bytes_for(options, m + cells_in(layout, block_bytes(layout))) > max_bytes);
       }
     }
   }

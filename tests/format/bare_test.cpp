@@ -11,7 +11,7 @@ using namespace rooms;
 
 namespace {
 
-std::uint64_t unit_of(Layout layout) { return layout == Layout::kBlocked ? 64 : 8; }
+std::uint64_t unit_of(Layout layout) { return layout == Layout::kClassic ? 8 : 64; }
 
 std::vector<std::byte> bare_of(Layout layout, Hash hash, std::uint32_t k, std::uint64_t body_bytes) {
   Shape shape;
@@ -43,7 +43,7 @@ TEST_CASE("a bare filter's shape comes back, with every k from 1 to 64") {
       REQUIRE(shape.layout == layout);
       REQUIRE(shape.hash == hash);
       REQUIRE(shape.num_probes == k);
-      REQUIRE(shape.num_bits == body_bytes * 8);
+      REQUIRE(shape.num_bits == body_bytes * (layout == Layout::kCounting ? 2 : 8));  // or counters
       REQUIRE(shape.seed == 0);
       REQUIRE(shape.capacity == 0);
       REQUIRE(shape.fpr == 0);
@@ -99,7 +99,7 @@ TEST_CASE("what is broken in a trailer is told by a code of its own") {
     return format::decode_bare(bytes);
   };
   check_refused(with(0, 0xbe), Code::kMagic, {"trailer"});
-  check_refused(with(1, 3), Code::kLayout, {"3"});
+  check_refused(with(1, 4), Code::kLayout, {"4"});
   check_refused(with(2, 0), Code::kHash, {"0"});
   check_refused(with(3, 0), Code::kProbes, {"0", "1 to 64"});
   check_refused(with(3, 65), Code::kProbes, {"65", "1 to 64"});

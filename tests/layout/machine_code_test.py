@@ -39,7 +39,7 @@ class MachineCode(unittest.TestCase):
     def test_every_loop_over_digests_prefetches(self) -> None:
         for member in ("blocked", "classic", "blocked_avx2", "blocked_avx512"):
             # The scalar tables' compilers may keep a loop in the function that calls it.
-            loops = self.functions(member, r"\b(ask|load)<") or self.functions(member, r"_step\b")
+            loops = self.functions(member, r"\b(ask|change_all)<") or self.functions(member, r"_step\b")
             for what in (r"ask<|contains_step", "Alone", "Shared"):
                 named = [code for function, code in loops.items() if re.search(what, function)]
                 self.assertTrue(named, f"{member}: {what}")
@@ -48,7 +48,7 @@ class MachineCode(unittest.TestCase):
 
     def test_kernels_use_their_instructions(self) -> None:
         for member, register in (("blocked_avx2", "ymm"), ("blocked_avx512", "zmm")):
-            code = "".join(self.functions(member, "ask<|load<|_one").values())
+            code = "".join(self.functions(member, "ask<|change_all<|_one").values())
             self.assertIn(register, code)
             self.assertRegex(code, "vperm[a-z0-9]+")
         self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")

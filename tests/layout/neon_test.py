@@ -34,7 +34,7 @@ class Neon(unittest.TestCase):
                             '-DBFSTORE_VERSION="0"', "-Iinclude", "-Isrc", *SOURCES, "-o", program], cwd=ROOT, check=True)
             code = subprocess.run([CROSS + "objdump", "-dC", program], check=True, capture_output=True, text=True).stdout
             # The compiler may keep the loops for few and for many probes in one function.
-            loops = re.findall(r"^\w+ <[^\n]*\(anonymous namespace\)::(?:ask|load|contains_step|add_step)\b[^\n]*>:\n"
+            loops = re.findall(r"^\w+ <[^\n]*\(anonymous namespace\)::(?:ask|change_all|contains_step|change_step)\b[^\n]*>:\n"
                                r"(.*?)\n\n", code, re.M | re.S)
             loops = [loop for loop in loops if "tbl" in loop]
             self.assertGreaterEqual(len(loops), 3, "to ask, and to add alone and beside others")
