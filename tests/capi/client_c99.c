@@ -544,6 +544,33 @@ static void statistics(void) {
   CHECK(remove(other_path) == 0);
 }
 
+/* The counting layout: keys are removed and counted; other layouts refuse that. */
+static void counters(void) {
+  bfs_options options = options_for(KEYS, 1e-4);
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}, {"gamma", 5}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 3);
+  bfs_statistics stats = BFS_STATISTICS_INIT;
+  bfs_filter* filter = NULL;
+  uint64_t digest = 0;
+
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_remove(filter, "alpha", 5) == BFS_EUNSUPPORTED && bfs_count(filter, "alpha", 5) == BFS_EUNSUPPORTED);
+  CHECK(bfs_remove_keys(filter, &keys) == BFS_EUNSUPPORTED);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+  options.layout = BFS_LAYOUT_COUNTING;
+  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add_keys(filter, &keys) == 3 && bfs_add(filter, "alpha", 5) == 0);
+  CHECK(bfs_digest(filter, "alpha", 5, &digest) == BFS_OK);
+  CHECK(bfs_count(filter, "alpha", 5) == 2 && bfs_count_digest(filter, digest) == 2);
+  CHECK(bfs_remove_keys(filter, &keys) == 3);
+  CHECK(bfs_count(filter, "beta", 4) == 0 && bfs_contains(filter, "alpha", 5) == 1);
+  CHECK(bfs_remove(filter, "beta", 4) == 0 && bfs_remove_digest(filter, digest) == 1);
+  CHECK(bfs_contains(filter, "alpha", 5) == 0);
+  CHECK(bfs_stats(filter, BFS_STATS_FILL, &stats, NULL) == BFS_OK && stats.set_bits == 0);
+  CHECK(stats.keys_added == 4 && stats.keys_removed == 4);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2 || strlen(argv[1]) > 500) return 3;
   sprintf(path, "%s/c99.bf", argv[1]);
@@ -560,6 +587,7 @@ int main(int argc, char** argv) {
   online_build();
   buffers();
   bare_filters();
+  counters();
   statistics();
   printf("C99 client: %d checks passed\n", checks_passed);
   return 0;

@@ -405,6 +405,23 @@ void keys_in_one_descriptor(const std::string& folder) {
   CHECK(bfs_version_number() > 0 && std::string(bfs_code_name(BFS_EBUSY)) == "BFS_EBUSY");
 }
 
+void keys_are_removed(const std::string& folder) {
+  const std::string path = folder + "/counting.bf";
+  bfs_options options = options_for(1000, 1e-4);
+  options.layout = BFS_LAYOUT_COUNTING;
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK);
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 2);
+  CHECK(bfs_add_keys(filter, &keys) == 2 && bfs_add_keys(filter, &keys) == 0);
+  CHECK(bfs_count(filter, "beta", 4) == 2 && bfs_remove(filter, "beta", 4) == 1);
+  CHECK(bfs_remove_keys(filter, &keys) == 2 && bfs_contains(filter, "beta", 4) == 0);
+  std::uint64_t digest = 0;
+  CHECK(bfs_digest(filter, "alpha", 5, &digest) == BFS_OK && bfs_count_digest(filter, digest) == 1);
+  CHECK(bfs_remove_digest(filter, digest) == 1 && bfs_remove_digest(filter, digest) == 0);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+}
+
 void wrapped_with_options() {
   const bfs_options options = options_for(100, 0.01);
   std::uint64_t bytes = 0;
@@ -439,6 +456,7 @@ int main(int argc, char** argv) {
   from_one_form_to_another(folder);
   sealed_files(folder);
   keys_in_one_descriptor(folder);
+  keys_are_removed(folder);
   wrapped_with_options();
   std::printf("C++ client: %d checks passed\n", checks_passed);
   return 0;

@@ -319,15 +319,18 @@ class Life {
 
   // Of a filter that can. A remove that is refused may have taken the key all the same.
   void remove() {
-    if (handles_.empty() || acknowledged_ == 0) return;
-    Handle& handle = handles_[random_() % handles_.size()];
-    const std::uint64_t key = random_() % acknowledged_;
-    if (!handle.writing || removed_.count(key) != 0) return;
-    asking_ = true;
-    const Count removed = handle.filter->remove(key_of(1, key));
-    asking_ = false;
-    if (removed.code() != Code::kUnsupported) removed_.insert(key);
-    removes_ += removed.ok() ? 1U : 0U;
+    for (std::size_t tries = handles_.size(); tries > 0 && acknowledged_ > 0; --tries) {
+      Handle& handle = handles_[random_() % handles_.size()];
+      if (!handle.writing) continue;
+      const std::uint64_t key = random_() % acknowledged_;
+      if (removed_.count(key) != 0) return;
+      asking_ = true;
+      const Count removed = handle.filter->remove(key_of(1, key));
+      asking_ = false;
+      if (removed.code() != Code::kUnsupported) removed_.insert(key);
+      removes_ += removed.ok() ? 1U : 0U;
+      return;
+    }
   }
 
   // Whether no key that was added, and not removed, is called absent.
