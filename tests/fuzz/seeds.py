@@ -83,6 +83,8 @@ def sealed():
         for number, counter in enumerate((0, 0, 0, 0, 1, 14, 15)):  # every one
             calls = number * 37 % 256 | SEAL * (number % 2)
             yield f"counting_{body_bytes}_{number}", image(data + bytes([17 * counter]) * body_bytes, right, calls)
+        for number, (name, one) in enumerate(states(data + bytes(body_bytes))):
+            yield f"counting_{body_bytes}_{name}", image(one, right | HERE * (number % 2), number * 5 % 128)
     good = (DATA / "good_sealed.bf").read_bytes()
     yield "sealed_with_wrong_counters", image(good, right, SEAL)
     yield "sealed_body_bit", image(good[:4 * PAGE] + bytes([good[4 * PAGE] ^ 1]) + good[4 * PAGE + 1:], right, SEAL)
