@@ -84,12 +84,11 @@ struct Counting {
   static BFSTORE_ALWAYS_INLINE unsigned count(const std::uint64_t* words, const Geometry& geometry,
                                               std::uint64_t digest) noexcept {
     std::uint64_t least = Counters::kMost;
-    each_probe(
-        geometry, locate(geometry, digest), [&](std::uint64_t cell) __attribute__((always_inline)) {
-          const std::uint64_t word = little_endian(load_word(words, cell * Counters::kBits));
-          if (Counters::at(word, cell) < least) least = Counters::at(word, cell);
-          return true;
-        });
+    each_probe(geometry, locate(geometry, digest), [&](std::uint64_t cell) {
+      const std::uint64_t word = little_endian(load_word(words, cell * Counters::kBits));
+      if (Counters::at(word, cell) < least) least = Counters::at(word, cell);
+      return true;
+    });
     return static_cast<unsigned>(least);
   }
 
