@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore/filter.hpp>
+#include <bfstore/layouts.hpp>
 
 #include <cstring>
 #include <memory>
@@ -44,9 +45,7 @@ class BfstoreSubject {
   void clear() noexcept { std::memset(body_, 0, body_bytes_); }
 
   [[nodiscard]] const bfstore::Filter& filter() const noexcept { return filter_; }
-  [[nodiscard]] const char* layout_name() const noexcept {
-    return shape().layout == bfstore::Layout::kBlocked ? "blocked" : "classic";
-  }
+  [[nodiscard]] std::string layout_name() const { return std::string(bfstore::layout_of(shape().layout)->name); }
   [[nodiscard]] bfstore::Shape shape() const noexcept { return filter_.shape(); }
   [[nodiscard]] const std::byte* body() const noexcept { return body_; }
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
@@ -58,19 +57,35 @@ class BfstoreSubject {
     return buffer_ == nullptr ? std::span<std::byte>{} : buffer_->bytes();
   }
 
- private:
-  BfstoreSubject(bfstore::Filter filter, std::unique_ptr<HeapBuffer> buffer) noexcept
-      : buffer_(std::move(buffer)), filter_(std::move(filter)), body_bytes_(filter_.stats().body_bytes) {}
-
+ protected:
+  bfstore::Filter& changeable() noexcept { return filter_; }
   static std::uint64_t count(bfstore::Count outcome) {
     if (!outcome.ok()) fail(bfstore::code_text(outcome.code()));
     return outcome.keys();
   }
 
+ private:
+  BfstoreSubject(bfstore::Filter filter, std::unique_ptr<HeapBuffer> buffer) noexcept
+      : buffer_(std::move(buffer)), filter_(std::move(filter)), body_bytes_(filter_.stats().body_bytes) {}
+
   std::unique_ptr<HeapBuffer> buffer_;
   bfstore::Filter filter_;
   std::uint64_t body_bytes_;
   std::byte* body_ = nullptr;
+};
+
+// A filter of the counting layout: removes keys, too.
+class CountingSubject : public BfstoreSubject {
+ public:
+  static constexpr bool kCounts = true;
+
+  explicit CountingSubject(BfstoreSubject made) noexcept : BfstoreSubject(std::move(made)) {}
+
+  // Not checked one by one, as add_digest().
+  std::uint64_t remove_digest(std::uint64_t digest) noexcept { return changeable().remove_digest(digest).keys(); }
+  std::uint64_t remove_digests(std::span<const std::uint64_t> digests) {
+    return count(changeable().remove_keys(bfstore::Keys::digests(digests)));
+  }
 };
 
 // Adds only, through a handle that is the only writer of the same filter.

@@ -70,6 +70,44 @@ inline double check_fpr(const std::string& name, std::uint64_t false_positives, 
   fail(message.str());
 }
 
+template <class S>
+std::uint64_t add_all(S& subject, std::span<const std::uint64_t> digests) {
+  if constexpr (FilledByMany<S>) {
+    return subject.add_digests(digests);
+  } else {
+    return add_each(subject, digests);
+  }
+}
+
+template <Removes S>
+void remove_all(const std::string& name, S& subject, std::span<const std::uint64_t> digests) {
+  const auto half = digests.size() / 2;
+  std::uint64_t removed = remove_each(subject, digests.first(half));
+  if constexpr (RemovesMany<S>) {
+    removed += subject.remove_digests(digests.subspan(half));
+  } else {
+    removed += remove_each(subject, digests.subspan(half));
+  }
+  if (removed != digests.size()) fail(name + ": keys that were added were absent when they were removed");
+}
+
+// Keys that were added besides are gone when they are removed, and take no other key with them. When all are removed,
+// every answer is no. The subject is as full as before when this returns.
+template <Removes S>
+void check_removes(const std::string& name, S& subject, const Population& population, const Truth& truth) {
+  const std::span<const std::uint64_t> all = population.added.digests;
+  const std::span<const std::uint64_t> besides = population.absent_queries;
+  static_cast<void>(add_all(subject, besides));
+  if (count_maybes(name, subject, besides) != besides.size()) fail(name + ": a wrong no for a key that was added last");
+  remove_all(name, subject, besides);
+  if (count_maybes(name, subject, all) != all.size()) fail(name + ": a wrong no after others were removed");
+  if (count_maybes(name, subject, besides) != truth.maybes_of_absent) fail(name + ": what was removed is still there");
+  remove_all(name, subject, all);
+  if (count_maybes(name, subject, all) + count_maybes(name, subject, besides) != 0)
+    fail(name + ": a filter without keys answers maybe");
+  if (add_all(subject, all) != truth.new_keys) fail(name + ": an emptied filter is not as a new one");
+}
+
 // Fills the subject and checks it. `fpr` becomes the measured rate. Nothing is asked before the subject is full: a
 // file's pages that are read first are other (larger) ones than those that are written first, as with users.
 template <class S>
@@ -77,11 +115,7 @@ Truth fill_and_check(const std::string& name, S& subject, const Population& popu
                      double& fpr) {
   Truth truth;
   const std::span<const std::uint64_t> absent = population.absent;
-  if constexpr (FilledByMany<S>) {
-    truth.new_keys = subject.add_digests(population.added.digests);
-  } else {
-    truth.new_keys = add_each(subject, population.added.digests);
-  }
+  truth.new_keys = add_all(subject, population.added.digests);
   const std::uint64_t found = count_maybes(name, subject, population.added.digests);
   if (found != population.added.digests.size()) {
     fail(name + ": a wrong no for " + std::to_string(population.added.digests.size() - found) +
@@ -91,6 +125,7 @@ Truth fill_and_check(const std::string& name, S& subject, const Population& popu
   truth.maybes_of_absent = count_maybes(name, subject, population.absent_queries);
   truth.maybes_of_mixed = count_maybes(name, subject, population.mixed.digests);
   if constexpr (AskedByKey<S>) check_keys(name, subject, population.mixed);
+  if constexpr (Removes<S>) check_removes(name, subject, population, truth);
   return truth;
 }
 

@@ -38,7 +38,7 @@ class InlineSubject {
 Rows inline_rows(const std::string& place, const BfstoreSubject& filter, const Population& population,
                  std::span<std::uint8_t> answers) {
   const auto subject = std::make_shared<const InlineSubject>(filter.filter());
-  const std::string name = std::string(filter.layout_name()) + "-inline";
+  const std::string name = filter.layout_name() + "-inline";
   const std::uint64_t maybes = count_maybes(place + '/' + name, *subject, population.mixed.digests);
   const std::uint64_t absent = count_maybes(place + '/' + name, *subject, population.absent_queries);
   if (maybes != count_maybes(place, filter, population.mixed.digests)) fail(place + '/' + name + ": other answers");

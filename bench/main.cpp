@@ -54,7 +54,7 @@ void describe_arguments(CLI::App& app, Settings& settings, Modes& modes) {
   auto* keys = app.add_option("--keys", settings.num_keys,
                               "numbers of keys to size filters for (default 100000 1000000 10000000)");
   keys->check(CLI::Range(kFewestKeys, kMostKeys));
-  auto* large = app.add_flag("--large", modes.large, "100 million keys too: takes 13 GB of memory and many minutes");
+  auto* large = app.add_flag("--large", modes.large, "100 million keys too: takes 15 GB of memory and many minutes");
   app.add_option("--bits-per-key", settings.bits_per_key, "sizes of the filters (default 10)")
       ->check(CLI::Range(2.0, 64.0));
   app.add_option("--repetitions", settings.repetitions, "of each measurement (default 9, with --quick 3)")

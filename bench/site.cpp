@@ -25,6 +25,11 @@ void append(Rows& rows, Rows more) {
   rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// "1000000/10/"
+std::string prefix_of(const bfstore::Options& options) {
+  return std::to_string(options.capacity) + '/' + number_text(options.bits_per_key) + '/';
+}
+
 // What the table says about a filter. Its `fpr` and `huge` are known when it is full.
 std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr, std::size_t asked) {
   return {{"k", filter.shape().num_probes},         {"body_bytes", static_cast<double>(filter.body_bytes())},
@@ -40,7 +45,7 @@ Site::Site(const Surroundings& around, const Population& population, double bits
   options.capacity = population.added.digests.size();
   options.bits_per_key = bits_per_key;
   options.seed = kSeed;
-  const std::string prefix = std::to_string(options.capacity) + '/' + number_text(bits_per_key) + '/';
+  const std::string prefix = prefix_of(options);
   for (const auto layout : {bfstore::Layout::kBlocked, bfstore::Layout::kClassic}) {
     options.layout = layout;
     const std::string path = around.folder + '/' + (layout == bfstore::Layout::kBlocked ? "blocked.bf" : "classic.bf");
@@ -56,26 +61,53 @@ Site::Site(const Surroundings& around, const Population& population, double bits
            limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, around.hasher, answers_));
     append(rows_, limit_rows(prefix + "heap", filters_.back()->lines(), population_, around.hasher, answers_));
   }
-  add_all_rivals(around.hasher, bits_per_key, prefix, first_of_its_size);
+  add_all_rivals(add_rivals, around.hasher, bits_per_key, prefix, first_of_its_size);
+  if (first_of_its_size) add_counting(around, options);
 }
 
-void Site::add_all_rivals(const Hasher& hasher, double bits_per_key, const std::string& prefix,
+// Counters take four bits each, so these filters have four times as many bits a key, and a part of the table of their
+// own. One size shows their speed, and they are large.
+void Site::add_counting(const Surroundings& around, bfstore::Options options) {
+  options.layout = bfstore::Layout::kCounting;
+  options.bits_per_key *= 4;
+  const std::string prefix = prefix_of(options);
+  const std::string path = around.folder + "/counting.bf";
+  add_counting(CountingSubject(std::move(*BfstoreSubject::in_file(path, options))), around.hasher, prefix + "file");
+  add_abi(AbiSubject::in_file(around.library, path), counting_.back(), prefix + "file");
+  std::filesystem::remove(path);
+  add_counting(CountingSubject(std::move(*BfstoreSubject::in_heap(options))), around.hasher, prefix + "heap");
+  add_abi(AbiSubject::in_heap(around.library, counting_.back().buffer()), counting_.back(), prefix + "heap");
+  add_all_rivals(add_counting_rivals, around.hasher, options.bits_per_key, prefix, true);
+}
+
+void Site::add_counting(CountingSubject made, const Hasher& hasher, const std::string& place) {
+  CountingSubject& filter = counting_.emplace_back(std::move(made));
+  fill_and_add_rows(filter, place);
+  append(rows_, limit_rows(place, filter.lines(), population_, hasher, answers_));
+}
+
+void Site::add_all_rivals(void (*add)(RivalSite&), const Hasher& hasher, double bits_per_key, const std::string& prefix,
                           bool first_of_its_size) {
   RivalSite site{hasher, population_, answers_, bits_per_key, first_of_its_size, prefix + "heap", {}, {}, {}};
-  add_rivals(site);
+  add(site);
   append(rows_, std::move(site.rows));
-  rivals_ = std::move(site.subjects);
+  rivals_.insert(rivals_.end(), site.subjects.begin(), site.subjects.end());
   for (const auto& [name, why] : site.not_measured) not_measured_[prefix + name] = why;
 }
 
 void Site::add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& place) {
   BfstoreSubject& filter = *filters_.emplace_back(std::move(made));
-  const char* name = filter.layout_name();
+  fill_and_add_rows(filter, place);
+  append(rows_, inline_rows(place, filter, population_, answers_));
+}
+
+template <class S>
+void Site::fill_and_add_rows(S& filter, const std::string& place) {
+  const std::string name = filter.layout_name();
   double fpr = 0;
   const Truth truth = fill_and_check(place + '/' + name, filter, population_, filter.shape().fpr, fpr);
   append(rows_, subject_rows({place, name, facts_of(filter, fpr, population_.absent.size()), {}}, filter, population_,
                              truth, answers_));
-  append(rows_, inline_rows(place, filter, population_, answers_));
 }
 
 // Adds without atomic instructions, in files and buffers of its own.
@@ -100,7 +132,7 @@ void Site::add_alone(std::unique_ptr<BfstoreSubject> made, const std::string& pl
 
 void Site::add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& place) {
   const AbiSubject& subject = abi_.emplace_back(std::move(opened));
-  const std::string name = std::string(filter.layout_name()) + "-abi";
+  const std::string name = filter.layout_name() + "-abi";
   const std::string title = place + '/' + name;
   const std::uint64_t maybes = count_maybes(title, subject, population_.mixed.digests);
   if (maybes != count_maybes(title, filter, population_.mixed.digests))

@@ -15,6 +15,8 @@
 
 namespace bench {
 
+struct RivalSite;
+
 class Site {
  public:
   // What all sites share. Outlives them.
@@ -37,14 +39,20 @@ class Site {
 
  private:
   void add_filter(std::unique_ptr<BfstoreSubject> made, const std::string& memory);
+  template <class S>
+  void fill_and_add_rows(S& filter, const std::string& place);
+  void add_counting(const Surroundings& around, bfstore::Options options);
+  void add_counting(CountingSubject made, const Hasher& hasher, const std::string& place);
   void add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& memory);
   void add_alone(bfstore::Options options, const std::string& path, const std::string& prefix);
   void add_alone(std::unique_ptr<BfstoreSubject> made, const std::string& place);
-  void add_all_rivals(const Hasher& hasher, double bits_per_key, const std::string& prefix, bool first_of_its_size);
+  void add_all_rivals(void (*add)(RivalSite&), const Hasher& hasher, double bits_per_key, const std::string& prefix,
+                      bool first_of_its_size);
 
   const Population& population_;
   std::vector<std::uint8_t> answers_;
   std::list<std::unique_ptr<BfstoreSubject>> filters_;
+  std::list<CountingSubject> counting_;
   std::list<AbiSubject> abi_;
   std::list<AloneSubject> alone_;
   std::vector<std::shared_ptr<const void>> rivals_;

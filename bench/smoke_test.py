@@ -39,9 +39,20 @@ class Smoke(unittest.TestCase):
                     self.assertIn(f"100000/10/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
             for subject in ("blocked", "blocked-abi"):
                 self.assertIn(f"100000/10/{memory}/{subject}/contains/single/keys/mixed/manual_time", names)
+        for memory in ("file", "heap"):
+            for subject in ("counting", "counting-abi"):
+                for way in ("single", "branchy", "many"):
+                    self.assertIn(f"100000/40/{memory}/{subject}/contains/{way}/digests/mixed/manual_time", names)
+            for operation, present in (("add", "absent"), ("remove", "present")):
+                for way in ("single", "many"):
+                    self.assertIn(f"100000/40/{memory}/counting/{operation}/{way}/digests/{present}/manual_time", names)
+        self.assertIn("100000/40/heap/std-set/remove/single/digests/present/manual_time", names)
+        self.assertFalse([name for name in names if "/counting/again/" in name], "added twice is in it twice")
         cell = r"[\d.e+]+ \([\d.]+(, [\d.]+)?\)"  # nanoseconds, times the limit, times the best rival
         ratios = re.findall(rf"\| +\| blocked \| {cell} \| {cell} \|", table.stdout)
         self.assertEqual(len(ratios), 16, table.stdout)
+        self.assertRegex(table.stdout, rf"\| remove, many at once, digests \| limit \|")
+        self.assertRegex(table.stdout, rf"\| +\| counting \| {cell} \| {cell} \|")
         self.assertRegex(table.stdout, rf"\| std-set \|  \| {cell} \|")
         self.assertRegex(table.stdout, r"\| contains, many at once, digests, mixed \| limit \| [\d.]+")
 
@@ -54,7 +65,9 @@ class Smoke(unittest.TestCase):
             self.assertEqual(run(BFBENCH, "--smoke", "--folder", self.folder, "--json", self.json).returncode, 0)
             table = run(sys.executable, "-B", TABLE, self.json, "--python", python, "--summary", summary)
             self.assertEqual((table.returncode, table.stderr), (0, ""))
-            self.assertRegex(table.stdout, r"\| bfstore \(ctypes\) \| 2,000 \| 10 \|( [\d.e+]+ \|){8}")
+            self.assertRegex(table.stdout, r"\| bfstore \(ctypes\) \| 2,000 \| 10 \|( [\d.e+]+ \|){8}  \|")
+            self.assertRegex(table.stdout, r"\| bfstore counting \(ctypes\) \| 2,000 \| 10 \|( [\d.e+]+ \|){9}")
+            self.assertRegex(table.stdout, r"\| bfstore murmur3 \(ctypes\) \| 2,000 \| 10 \|( [\d.e+]+ \|){8}  \|")
             self.assertRegex(table.stdout, r"\| 20,000,000 keys \| .*not measured: a Python loop")
             with open(summary, encoding="utf-8") as file:
                 whole = json.load(file)

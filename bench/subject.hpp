@@ -55,6 +55,21 @@ concept FilledByKey = requires(S& subject, const Column& keys) {
   { subject.add_column(keys) } -> std::same_as<std::uint64_t>;
 };
 
+// A digest that was added is removed. Returns how many were not certainly absent.
+template <class S>
+concept Removes = Filled<S> && requires(S& subject, std::uint64_t digest) {
+  { subject.remove_digest(digest) } -> std::same_as<std::uint64_t>;
+};
+
+template <class S>
+concept RemovesMany = requires(S& subject, std::span<const std::uint64_t> digests) {
+  { subject.remove_digests(digests) } -> std::same_as<std::uint64_t>;
+};
+
+// A key that is added twice is in it twice. So adding keys again is no row of its own, and would change the filter.
+template <class S>
+concept Counts = S::kCounts;
+
 // What check.hpp has found out about a subject that is filled with the population's keys.
 struct Truth {
   std::uint64_t new_keys = 0;  // how many were new when they were added
@@ -119,6 +134,13 @@ std::uint64_t add_each(S& subject, std::span<const std::uint64_t> digests) {
   return added;
 }
 
+template <class S>
+std::uint64_t remove_each(S& subject, std::span<const std::uint64_t> digests) {
+  std::uint64_t removed = 0;
+  for (const std::uint64_t digest : digests) removed += subject.remove_digest(digest);
+  return removed;
+}
+
 // --- The rows --------------------------------------------------------------------------------------------------------
 
 // Makes rows that share place, name and facts.
@@ -180,6 +202,7 @@ void add_single_rows(RowMaker& maker, S& subject, const Population& population, 
   Row& single = maker.make("add", "single", "digests", "absent", all.size(), truth.new_keys);
   single.prepare = [&subject] { subject.clear(); };
   single.pass = [&subject, all] { return add_each(subject, all); };
+  if constexpr (Counts<S>) return;
   const auto there = population.present_queries;
   maker.make("again", "single", "digests", "present", there.size(), 0).pass = [&subject, there] {
     return add_each(subject, there);
@@ -192,7 +215,7 @@ void add_many_rows(RowMaker& maker, S& subject, const Population& population, co
   Row& many = maker.make("add", "many", "digests", "absent", all.size(), truth.new_keys);
   many.prepare = [&subject] { subject.clear(); };
   many.pass = [&subject, all] { return subject.add_digests(all); };
-  if constexpr (!Filled<S>) return;
+  if constexpr (!Filled<S> || Counts<S>) return;
   const auto there = population.present_queries;
   maker.make("again", "many", "digests", "present", there.size(), 0).pass = [&subject, there] {
     return subject.add_digests(there);
@@ -204,6 +227,22 @@ void add_key_rows(RowMaker& maker, S& subject, const Column& keys, const Truth& 
   Row& many = maker.make("add", "many", "keys", "absent", keys.size(), truth.new_keys);
   many.prepare = [&subject] { subject.clear(); };
   many.pass = [&subject, &keys] { return subject.add_column(keys); };
+}
+
+// What is removed are keys that no other row adds, and they are added before each pass. So a pass leaves the filter as
+// it was. (The filter's own keys, added twice, could bring counters to their limit, where they stay.)
+template <Removes S>
+void remove_rows(RowMaker& maker, S& subject, const Population& population) {
+  const std::span<const std::uint64_t> besides = population.absent_queries;
+  const auto add = [&subject, besides] { static_cast<void>(add_each(subject, besides)); };
+  Row& single = maker.make("remove", "single", "digests", "present", besides.size(), besides.size());
+  single.prepare = add;
+  single.pass = [&subject, besides] { return remove_each(subject, besides); };
+  if constexpr (RemovesMany<S>) {
+    Row& many = maker.make("remove", "many", "digests", "present", besides.size(), besides.size());
+    many.prepare = add;
+    many.pass = [&subject, besides] { return subject.remove_digests(besides); };
+  }
 }
 
 // All rows that the subject's functions allow. All arguments outlive the rows.
@@ -219,6 +258,7 @@ Rows subject_rows(RowMaker maker, S& subject, const Population& population, cons
   }
   if constexpr (Filled<S>) add_single_rows(maker, subject, population, truth);
   if constexpr (FilledByMany<S>) add_many_rows(maker, subject, population, truth);
+  if constexpr (Removes<S>) remove_rows(maker, subject, population);
   if constexpr (FilledByKey<S>) {
     if (has_bytes) add_key_rows(maker, subject, population.added.column, truth);
   }

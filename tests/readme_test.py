@@ -64,16 +64,44 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("keys of both: about 2 (", said["bf compare"])
         self.assertIn("customers.bf: cleared", said["bf clear"])
 
-    def test_the_table_of_layouts_has_the_sizes_and_rates_of_filters(self) -> None:
-        rows = re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([0-9.]+) \| ([0-9.]+) % \|$", README.read_text("utf-8"), re.MULTILINE)
-        self.assertEqual([name for name, _, _ in rows], list(LAYOUTS))
-        for name, bits_per_key, rate in rows:
-            for options, field, digits in ((["--fpr", "0.01"], "bits_per_key", bits_per_key),
-                                           (["--bits-per-key", "10"], "p", rate)):
-                made = self.run_in_folder([BF, "create", "f", "--force", "--capacity", "1M", "--layout", name, *options])
-                self.assertEqual(made.returncode, 0, made.stderr)
-                found = json.loads(self.run_in_folder([BFINSPECT, "--json", "f"]).stdout)[field] * (100 if field == "p" else 1)
-                self.assertEqual(f"{found:.{len(digits.partition('.')[2])}f}", digits, (name, field))
+    def bf(self, *arguments: str) -> subprocess.CompletedProcess:
+        return self.run_in_folder([BF, *arguments])
+
+    def made(self, name: str, *options: str) -> dict:
+        """The facts about a new filter."""
+        made = self.bf("create", name, "--force", "-q", *options)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return json.loads(self.run_in_folder([BFINSPECT, "--json", name]).stdout)
+
+    def abilities(self, *options: str) -> dict:
+        """What commands do with a small filter that is made so, rather than what a table says of them."""
+        self.made("one", "--capacity", "1000", "--fpr", "0.01", *options)
+        self.made("other", "--like", "one")
+        commands = {"remove": ["one", "absent"], "merge": ["merged", "one", "other", "--force"],
+                    "fold": ["one", "folded", "--to-fpr", "0.1", "--force"],
+                    "intersect": ["both", "one", "other", "--force"]}
+        ended = {name: self.bf(name, *arguments).returncode for name, arguments in commands.items()}
+        self.assertLessEqual(set(ended.values()), {0, 2})  # done, or refused
+        return {name: "yes" if code == 0 else "no" for name, code in ended.items()}
+
+    def test_the_table_of_layouts_says_what_bf_plans_makes_and_does(self) -> None:
+        section = README.read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n\n#")[0]
+        header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")]
+                            for line in section.splitlines() if line.startswith("|")]
+        self.assertEqual(list(LAYOUTS), list(dict.fromkeys(row[0].strip("`").split()[0] for row in rows)))
+        size = ["--capacity", "1M", "--fpr", "0.01"]
+        planned = {plan["layout"]: plan for plan in json.loads(self.bf("plan", "--json", *size).stdout)["layouts"]}
+        for name, _, bits_per_key, cache_lines, *abilities in rows:
+            layout, *hash_ = name.strip("`").split()
+            with self.subTest(name):
+                self.assertEqual(f"{self.made('f', '--layout', layout, *hash_, *size)['bits_per_key']:.2f}", bits_per_key)
+                self.assertEqual(f"{planned[layout]['bits_per_key']:.2f}", bits_per_key)
+                self.assertEqual(f"{planned[layout]['cache_lines']:.0f}", cache_lines)
+                claimed = dict(zip(header[4:], abilities))
+                self.assertEqual(claimed, self.abilities("--layout", layout, *hash_))
+                if not hash_:  # a plan knows no hash
+                    can = planned[layout]["can"]
+                    self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
 
     def test_the_first_screen_is_short(self) -> None:
         self.assertLessEqual(len(block("sh").splitlines()), 6)

@@ -18,7 +18,7 @@ test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3)
 # What the benchmark can do without.
-rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev python3-venv)
+rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
 ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
 
 say() { printf '%s\n' "$*"; }

@@ -8,8 +8,9 @@ Name = collections.namedtuple("Name", "num_keys bits memory subject operation wa
 Place = collections.namedtuple("Place", "num_keys bits memory")
 Group = collections.namedtuple("Group", "operation way input present")
 
-# What the limit's loops do for an operation, and adding what is there already only reads.
-LIMIT_OPERATION = {"contains": "contains", "again": "contains", "add": "add"}
+# What the limit's loops do for an operation. Adding what is there already only reads, and a remove writes like an add.
+LIMIT_OPERATION = {"contains": "contains", "again": "contains", "add": "add", "remove": "add"}
+CHANGES = {"add", "remove"}
 # A rival whose false-positive rate is lower than ours by more than this has bought it with time.
 FPR_MARGIN = 0.02
 

@@ -17,14 +17,15 @@ import pathlib
 import sys
 
 from markdown_text import machine, table
-from results import Group, Place, Results
+from results import CHANGES, Group, Place, Results
 
-TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys already there"}
+TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys already there",
+          "remove": "remove"}
 WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once"}
 ORDER = {word: i for i, word in enumerate(
-    ["contains", "add", "again", "single", "branchy", "many", "digests", "keys", "mixed", "absent", "present"])}
+    ["contains", "add", "again", "remove", "single", "branchy", "many", "digests", "keys", "mixed", "absent", "present"])}
 NOTES = """\
-- `blocked`, `classic`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
+- `blocked`, `classic`, `counting`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
   into the loop, built for this very CPU; `-alone`: adding by a handle that is the only one that adds
 - `boost-...`: Boost.Bloom's `fast_multiblock32<8>`, `fast_multiblock64<8>`, `block<uint64_t[8], k>` and `block<unsigned
   char, 1>` with k probes; built for this very CPU; its own calls for many keys
@@ -32,8 +33,10 @@ NOTES = """\
   test of hashed keys; `rocksdb-avx2`: the same filter with the vectors that RocksDB has where it is built for AVX2,
   written anew because Debian's is not
 - `leveldb`, `libbloom`: a digest is a key of 8 bytes, which they hash once more; `std-set`: std::unordered_set
-- rivals are given digests unless it says otherwise, and lie on the heap in huge pages as ours, but for `std-set` and
-  small `libbloom`s"""
+- `counting` has four bits for each bit of the others, and `btllib`, a filter with counters of 8 bits, has as many; what is
+  removed are keys that were added besides, as often as the filter is asked; `btllib` removes none
+- rivals are given digests unless it says otherwise, and lie on the heap in huge pages as ours, but for `std-set`, `btllib`
+  and small `libbloom`s"""
 
 
 def place_text(place: Place) -> str:
@@ -92,7 +95,8 @@ def subject_row(results: Results, bits: float, group: Group, subject: str, rival
 
 
 def best_row(results: Results, bits: float, group: Group) -> list:
-    return ["best rival of `blocked`", *(results.best_rival(place, "blocked", group)[1] or ""
+    ours = next((name for name in ("blocked", "counting") if name in results.subjects(bits, group, False)), "blocked")
+    return [f"best rival of `{ours}`", *(results.best_rival(place, ours, group)[1] or ""
                                          for place in results.places(bits))]
 
 
@@ -100,7 +104,7 @@ def times_text(results: Results, bits: float) -> str:
     rows = []
     for group in sorted(results.groups(bits), key=lambda group: [ORDER[word] for word in group]):
         asked = f", {group.present}" if group.operation == "contains" else ""
-        limits = ["limit", "limit-atomic" if group.operation == "add" else "limit-line"]
+        limits = ["limit", "limit-atomic" if group.operation in CHANGES else "limit-line"]
         lines = [limit_row(results, bits, group, limit) for limit in limits]
         for rival in (False, True):
             lines += [subject_row(results, bits, group, subject, rival)

@@ -25,10 +25,16 @@ MOST_ASKED = 1_000_000
 CHUNK = 100_000
 MOST_KEYS = 10_000_000
 FIRST_ABSENT = 1 << 40  # keys from here on are never added
+# What BFS_LAYOUT_* and BFS_HASH_* of bfstore.h are.
+CLASSIC, COUNTING, MURMUR3 = 2, 3, 4
+# Of the keys that were removed, so many may still be answered maybe by another filter. Ours has none left.
+MOST_LEFT = 0.01
+# pyprobables has a counting Bloom filter, too. It is written in Python and takes 14 microseconds a key: hours for a run.
 NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an "
         "object, so rbloom and set compute it but once. Nanoseconds of CPU time per key, Python's own loop included. "
         "`bfstore (ctypes)` is a mapped file asked through the C ABI; many at once includes joining the keys into one "
-        "column.")
+        "column. `bfstore murmur3` has the bits of programs with mmh3 and bitarray, as pybloomfiltermmap3 hashes each key "
+        "with MurmurHash3. `bfstore counting` has four times as many bits a key; the cuckoo filters choose their size.")
 
 
 def make_key(number: int) -> bytes:
@@ -45,15 +51,20 @@ def error_rate(bits_per_key: float) -> float:
 
 
 class Subject:
-    """Any filter with `in` and add."""
+    """Any filter with `in` and add, and with remove or None."""
 
-    def __init__(self, filter_, add) -> None:
-        self.filter, self.add = filter_, add
+    def __init__(self, filter_, add, remove=None) -> None:
+        self.filter, self.add, self.remove = filter_, add, remove
 
     def add_all(self, keys: list) -> None:
         add = self.add
         for key in keys:
             add(key)
+
+    def remove_all(self, keys: list) -> None:
+        remove = self.remove
+        for key in keys:
+            remove(key)
 
     def ask_each(self, keys: list) -> int:
         maybes, filter_ = 0, self.filter
@@ -79,14 +90,20 @@ class Keys(ctypes.Structure):
 class Bfstore(Subject):
     """The example of the C ABI for Python, and besides many keys in one call."""
 
-    def __init__(self, example, path: str, num_keys: int, bits_per_key: float) -> None:
+    def __init__(self, example, path: str, num_keys: int, bits_per_key: float, **kind: int) -> None:
         options = example.Options(struct_bytes=ctypes.sizeof(example.Options), capacity=num_keys,
-                                  bits_per_key=bits_per_key)
+                                  bits_per_key=bits_per_key, **kind)
         filter_ = example.Filter(example.bfstore.bfs_create, path, ctypes.byref(options))
-        super().__init__(filter_, filter_.add)
+        super().__init__(filter_, filter_.add, self.remove_one if kind.get("layout") == COUNTING else None)
+        self.bfs_remove = example.bfstore.bfs_remove
+        self.bfs_remove.argtypes = example.bfstore.bfs_add.argtypes
         self.contains_keys = example.bfstore.bfs_contains_keys
         self.contains_keys.restype = ctypes.c_int64
         self.contains_keys.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
+
+    def remove_one(self, key: bytes) -> None:
+        if self.bfs_remove(self.filter.handle, key, len(key)) != 1:
+            raise OSError("a key that was added was not removed")
 
     def ask_many(self, keys: list) -> int:
         joined = b"".join(keys)
@@ -120,11 +137,39 @@ def make_rbloom(num_keys: int, bits_per_key: float) -> Subject:
 
 def make_set() -> Subject:
     made = set()
-    return Subject(made, made.add)
+    return Subject(made, made.add, made.remove)
+
+
+class ScalableCuckoo(Subject):
+    """A cuckoo filter in Rust. It has calls, and no `in`."""
+
+    def __init__(self, num_keys: int, bits_per_key: float) -> None:
+        import scf
+        made = scf.PyScalableCuckooFilter(num_keys, error_rate(bits_per_key))
+        super().__init__(made, made.insert, made.remove)
+
+    def ask_each(self, keys: list) -> int:
+        maybes, ask = 0, self.filter.might_contain
+        for key in keys:
+            if ask(key):
+                maybes += 1
+        return maybes
+
+
+def make_zpds(num_keys: int) -> Subject:
+    import zpds
+    made = zpds.CuckooFilter(num_keys)
+    return Subject(made, made.add, made.remove)
 
 
 def make_subjects(example, folder: str, num_keys: int, bits_per_key: float, not_measured: dict) -> dict:
     makers = {"bfstore (ctypes)": lambda: Bfstore(example, os.path.join(folder, "ours.bf"), num_keys, bits_per_key),
+              "bfstore murmur3 (ctypes)": lambda: Bfstore(example, os.path.join(folder, "murmur3.bf"), num_keys,
+                                                          bits_per_key, layout=CLASSIC, hash=MURMUR3),
+              "bfstore counting (ctypes)": lambda: Bfstore(example, os.path.join(folder, "counting.bf"), num_keys,
+                                                           4 * bits_per_key, layout=COUNTING),
+              "cjrh-scalable-cuckoo-filter (heap)": lambda: ScalableCuckoo(num_keys, bits_per_key),
+              "zpds cuckoo filter (heap)": lambda: make_zpds(num_keys),
               "pybloomfiltermmap3 (mapped file)": lambda: make_pybloomfilter(folder, num_keys, bits_per_key),
               "rbloom (heap)": lambda: make_rbloom(num_keys, bits_per_key),
               "set (heap)": make_set}
@@ -137,14 +182,14 @@ def make_subjects(example, folder: str, num_keys: int, bits_per_key: float, not_
     return subjects
 
 
-def fill(subjects: dict, num_keys: int) -> dict:
-    """All get the same keys in turns. Returns nanoseconds per key."""
-    took = dict.fromkeys(subjects, 0.0)
+def change(changes: dict, num_keys: int) -> dict:
+    """{name: what adds or removes keys}: all get the same keys in turns. Returns nanoseconds per key."""
+    took = dict.fromkeys(changes, 0.0)
     for first in range(0, num_keys, CHUNK):
         keys = make_keys(first, min(CHUNK, num_keys - first))
-        for name, subject in random.sample(list(subjects.items()), len(subjects)):
+        for name, change_all in random.sample(list(changes.items()), len(changes)):
             begin = time.thread_time()
-            subject.add_all(keys)
+            change_all(keys)
             took[name] += time.thread_time() - begin
     return {name: 1e9 * seconds / num_keys for name, seconds in took.items()}
 
@@ -157,6 +202,17 @@ def check(name: str, subject: Subject, asked: dict) -> dict:
     if subject.ask_many is not None and any(subject.ask_many(keys) != maybes[kind] for kind, keys in asked.items()):
         sys.exit(f"python_rivals.py: {name}: one by one and many at once differ")
     return maybes
+
+
+def remove(subjects: dict, num_keys: int, present: list) -> dict:
+    """Takes all keys out of the filters that can. Returns nanoseconds per key."""
+    can = {name: subject for name, subject in subjects.items() if subject.remove is not None}
+    took = change({name: subject.remove_all for name, subject in can.items()}, num_keys)
+    for name, subject in can.items():
+        most = 0 if isinstance(subject, Bfstore) else MOST_LEFT * len(present)
+        if subject.ask_each(present) > most:
+            sys.exit(f"python_rivals.py: {name}: keys that were removed are still there")
+    return took
 
 
 def measure(subjects: dict, asked: dict, repetitions: int) -> dict:
@@ -176,7 +232,7 @@ def measure(subjects: dict, asked: dict, repetitions: int) -> dict:
 def measure_size(example, folder: str, num_keys: int, bits_per_key: float, repetitions: int,
                  not_measured: dict) -> list:
     subjects = make_subjects(example, folder, num_keys, bits_per_key, not_measured)
-    adding = fill(subjects, num_keys)
+    adding = change({name: subject.add_all for name, subject in subjects.items()}, num_keys)
     count = min(num_keys, MOST_ASKED)
     present, absent = make_keys(0, count), make_keys(FIRST_ABSENT, count)
     coin = random.Random(1)
@@ -184,6 +240,8 @@ def measure_size(example, folder: str, num_keys: int, bits_per_key: float, repet
     fpr = {name: check(name, subject, asked)["absent"] / count for name, subject in subjects.items()}
     times = {(name, "add, one by one", "absent"): ns for name, ns in adding.items()}
     times.update(measure(subjects, asked, repetitions))
+    removing = remove(subjects, num_keys, present)
+    times.update({(name, "remove, one by one", "present"): ns for name, ns in removing.items()})
     return [{"subject": name, "num_keys": num_keys, "bits_per_key": bits_per_key, "way": way, "present": kind, "ns": ns,
              "fpr": fpr[name]} for (name, way, kind), ns in sorted(times.items())]
 

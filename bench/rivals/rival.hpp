@@ -61,8 +61,10 @@ void add_rocksdb(RivalSite& site);
 void add_leveldb(RivalSite& site);
 void add_libbloom(RivalSite& site);
 void add_unordered_set(RivalSite& site);
+void add_btllib(RivalSite& site);
 
-// Calls all of them, in turn.
+// Calls those that have no counters, in turn; and those that count or remove keys.
 void add_rivals(RivalSite& site);
+void add_counting_rivals(RivalSite& site);
 
 }  // namespace bench

@@ -19,6 +19,7 @@ class SetSubject {
 
   bool contains_digest(std::uint64_t digest) const noexcept { return set_.contains(digest); }
   std::uint64_t add_digest(std::uint64_t digest) { return set_.insert(digest).second ? 1U : 0U; }
+  std::uint64_t remove_digest(std::uint64_t digest) { return set_.erase(digest); }
   void clear() noexcept { set_.clear(); }
 
   [[nodiscard]] RivalFacts facts() const noexcept {

@@ -1,5 +1,6 @@
 // Which rivals there are, and what the table says about a rival whose library this build lacks.
 #include <array>
+#include <span>
 
 #include "rival.hpp"
 #include "rivals_found.hpp"  // made by meson: BFBENCH_WITH_...
@@ -34,16 +35,25 @@ constexpr auto kLibbloom = add_libbloom;
 constexpr void (*kLibbloom)(RivalSite&) = nullptr;
 #endif
 
+#if BFBENCH_WITH_BTLLIB
+constexpr auto kBtllib = add_btllib;
+#else
+constexpr void (*kBtllib)(RivalSite&) = nullptr;
+#endif
+
 constexpr std::array<Rival, 5> kRivals{{{"Boost.Bloom", kBoostBloom, "the headers of Boost 1.90 or later"},
                                         {"RocksDB", kRocksdb, "librocksdb 7.8"},
                                         {"LevelDB", kLeveldb, "libleveldb"},
                                         {"libbloom", kLibbloom, "libbloom"},
                                         {"std::unordered_set", add_unordered_set, ""}}};
 
-}  // namespace
+// Few libraries count. Boost.Bloom, libbloom, RocksDB and LevelDB have bits alone, and Debian has no dablooms and no
+// cuckoo filter for C or C++. Filters with counters or with removes for Python are in python_rivals.py.
+constexpr std::array<Rival, 2> kCountingRivals{
+    {{"btllib", kBtllib, "libbtllib"}, {"std::unordered_set", add_unordered_set, ""}}};
 
-void add_rivals(RivalSite& site) {
-  for (const Rival& rival : kRivals) {
+void add_each(std::span<const Rival> rivals, RivalSite& site) {
+  for (const Rival& rival : rivals) {
     if (rival.add != nullptr) {
       rival.add(site);
     } else {
@@ -51,5 +61,10 @@ void add_rivals(RivalSite& site) {
     }
   }
 }
+
+}  // namespace
+
+void add_rivals(RivalSite& site) { add_each(kRivals, site); }
+void add_counting_rivals(RivalSite& site) { add_each(kCountingRivals, site); }
 
 }  // namespace bench

@@ -93,6 +93,8 @@ constexpr Row kCountingRow {
   .unite = united_counters, .take = take, .fill = fill, .scalar = &kScalar,
 #if defined(__x86_64__)
   .kernels = {&kCountingAvx512, &kCountingAvx2, nullptr},
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
+  .kernels = {nullptr, nullptr, &kCountingNeon},
 #else
   .kernels = {},
 #endif

@@ -20,5 +20,6 @@ extern const Functions kBlockedAvx2;
 extern const Functions kBlockedNeon;
 extern const Functions kCountingAvx512;
 extern const Functions kCountingAvx2;
+extern const Functions kCountingNeon;
 
 }  // namespace bfstore::layout

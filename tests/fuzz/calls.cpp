@@ -37,6 +37,13 @@ std::uint64_t number_from(Bytes& input) {
   return input.u64();
 }
 
+template <std::size_t kBits>
+std::uint64_t flags_of(std::uint64_t bits, const std::array<std::uint64_t, kBits>& flags) noexcept {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < kBits; ++i) all |= (bits >> i & 1U) != 0 ? flags[i] : 0;
+  return all;
+}
+
 // Mostly the one that is computed fast.
 void give_size(Bytes& input, bfs_options& options) {
   switch (input.u8() % 32) {
@@ -77,6 +84,28 @@ void check_refused(std::int64_t code, const Answers& answers) {
 
 }  // namespace
 
+std::uint64_t make_flags(std::uint64_t bits) noexcept {
+  constexpr std::array<std::uint64_t, 10> kFlags{
+      BFS_OPTION_SEED,   BFS_OPTION_REPLACE, BFS_OPTION_UNPUBLISHED,  BFS_OPEN_BARE,  BFS_OPEN_EXCLUSIVE,
+      BFS_OPEN_POPULATE, BFS_OPEN_RANDOM,    BFS_OPEN_ANY_FILESYSTEM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD};
+  return flags_of(bits, kFlags);
+}
+
+std::uint64_t open_flags(std::uint64_t bits) noexcept {
+  constexpr std::uint64_t kUnknown = 1ULL << 63;
+  constexpr std::array<std::uint64_t, 16> kFlags{
+      BFS_OPEN_READ,     BFS_OPEN_WRITE,          BFS_OPEN_EXCLUSIVE,       BFS_OPEN_NOFOLLOW,
+      BFS_OPEN_POPULATE, BFS_OPEN_RANDOM,         BFS_OPEN_RECOVER,         BFS_OPEN_ACCEPT_LOSS,
+      BFS_OPEN_STRICT,   BFS_OPEN_ANY_FILESYSTEM, BFS_OPEN_LIMIT,           BFS_OPEN_COPY,
+      BFS_OPEN_GUARD,    BFS_OPEN_VERIFY,         BFS_OPEN_TOLERATE_DAMAGE, kUnknown};
+  return flags_of(bits, kFlags);
+}
+
+std::uint64_t seal_flags(std::uint64_t bits) noexcept {
+  constexpr std::array<std::uint64_t, 2> kFlags{BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_REPLACE};
+  return flags_of(bits, kFlags);
+}
+
 void GivenOptions::point() noexcept {
   if (!like.empty()) options.like = like.c_str();
   if (!note.empty()) options.note = note.data();
@@ -96,9 +125,9 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
   } else {
     give_size(input, options);
   }
-  options.flags = input.u16() & 0x3ffU;
+  options.flags = make_flags(input.u16());
   const unsigned kinds = input.u8();
-  options.layout = kinds % 4 == 3 ? kinds : kinds % 4;
+  options.layout = kinds >= 128 && kinds % 4 == 3 ? kinds : kinds % 4;
   options.hash = kinds / 4 % 8 == 2   ? BFS_HASH_EXTERNAL
                  : kinds / 4 % 8 == 3 ? BFS_HASH_SIPHASH
                  : kinds / 4 % 8 == 7 ? kinds
@@ -113,7 +142,8 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
   return given;
 }
 
-Batch::Batch(Bytes& input, const bfs_filter* filter) : form_(static_cast<Form>(input.u8() % 5)) {
+Batch::Batch(Bytes& input, const bfs_filter* filter, const std::function<bool(std::uint64_t)>& wanted)
+    : form_(static_cast<Form>(input.u8() % 5)) {
   std::uint64_t any = 0;
   takes_keys_ = bfs_digest(filter, "", 0, &any) != BFS_EDIGESTONLY;
   const std::size_t count = input.u8() % 48;
@@ -123,13 +153,14 @@ Batch::Batch(Bytes& input, const bfs_filter* filter) : form_(static_cast<Form>(i
     std::string one = form_ == kFixed ? std::string(kFixedBytes, static_cast<char>(number)) : key(number);
     std::uint64_t of_key = fuzz::digest(number);
     bfs_digest(filter, one.data(), one.size(), &of_key);  // leaves it as it is where the hash is external
+    if (!wanted(of_key)) continue;
     digests_.push_back(of_key);
     lengths_.push_back(one.size());
     bytes_ += one;
     offsets32_.push_back(static_cast<std::int32_t>(bytes_.size()));
   }
   offsets64_.assign(offsets32_.begin(), offsets32_.end());
-  for (std::size_t i = 0; i < count; ++i) keys_.push_back(bytes_.data() + offsets32_[i]);
+  for (std::size_t i = 0; i < lengths_.size(); ++i) keys_.push_back(bytes_.data() + offsets32_[i]);
 }
 
 std::int64_t Batch::add(bfs_filter* filter) const {
@@ -144,6 +175,22 @@ std::int64_t Batch::add(bfs_filter* filter) const {
       return add_column64(filter, bytes_.data(), offsets64_.data(), keys_.size());
     default:
       return bfs_add_digests(filter, digests_.data(), digests_.size());
+  }
+}
+
+std::int64_t Batch::remove(bfs_filter* filter) const {
+  const auto remove_keys = [filter](const bfs_keys& keys) { return bfs_remove_keys(filter, &keys); };
+  switch (form_) {
+    case kMany:
+      return remove_keys(bfs_keys_pointers(keys_.data(), lengths_.data(), keys_.size()));
+    case kFixed:
+      return remove_keys(bfs_keys_fixed(bytes_.data(), kFixedBytes, keys_.size()));
+    case kColumn32:
+      return remove_keys(column32_of(bytes_.data(), offsets32_.data(), keys_.size()));
+    case kColumn64:
+      return remove_keys(column64_of(bytes_.data(), offsets64_.data(), keys_.size()));
+    default:
+      return remove_keys(bfs_keys_digests(digests_.data(), digests_.size()));
   }
 }
 

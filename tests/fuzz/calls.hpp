@@ -2,12 +2,19 @@
 // arguments.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "support.hpp"
 
 namespace fuzz {
+
+// Flags of bfstore.h by the bits of an input. The header's own numbers would not do: flags that are far up would never
+// be met, and inputs are kept when numbers change.
+std::uint64_t make_flags(std::uint64_t bits) noexcept;  // of bfs_create and bfs_format: 10 bits
+std::uint64_t open_flags(std::uint64_t bits) noexcept;  // of bfs_open: 16 bits
+std::uint64_t seal_flags(std::uint64_t bits) noexcept;  // of bfs_seal: 2 bits
 
 // Options whose pointers live as long as this does.
 struct GivenOptions {
@@ -23,8 +30,12 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned));
 // Keys in the form of one of the batch functions.
 class Batch {
  public:
-  Batch(Bytes& input, const bfs_filter* filter);
+  // Of the keys that the input names, those whose digest is wanted.
+  Batch(
+      Bytes& input, const bfs_filter* filter,
+      const std::function<bool(std::uint64_t)>& wanted = [](std::uint64_t) { return true; });
   std::int64_t add(bfs_filter* filter) const;
+  std::int64_t remove(bfs_filter* filter) const;
   // The answers are those that each key gets alone.
   void ask(const bfs_filter* filter) const;
   [[nodiscard]] const std::vector<std::uint64_t>& digests() const noexcept { return digests_; }

@@ -90,6 +90,7 @@ std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State&
   if ((flags & BFS_OPEN_ACCEPT_LOSS) != 0) state.in_doubt = false;
   fuzz::add_some(filter, calls, 5, state.present);
   fuzz::ask(filter, state.present);
+  fuzz::remove_some(filter, calls, 2, state.present);
   sync(filter);
   if (state.in_doubt && (calls & kStopRecovering) == 0) {
     end_recovery(path, filter);
@@ -97,6 +98,7 @@ std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State&
   }
   fuzz::add_some(filter, calls + 5, 3, state.present);
   fuzz::ask(filter, state.present);
+  fuzz::remove_some(filter, calls + 4, 2, state.present);
   if ((calls & kFacts) != 0) {
     check(fuzz::facts(filter).health == (state.in_doubt ? BFS_ERECOVERING : BFS_OK),
           "it is known whether it is in doubt");

@@ -136,6 +136,7 @@ void use_memory(Input bytes, unsigned how) {
     check(writing ? present.size() == 6 : bfs_add_digest(filter, 1) == BFS_EREADONLY,
           "a writer adds, a reader does not");
     fuzz::ask(filter, present);
+    fuzz::remove_some(filter, how, 3, present);
     fuzz::facts(filter);  // cheap here: it is about no mapping
     check(bfs_close(filter, nullptr) == BFS_OK, "a buffer is closed");
   }

@@ -165,6 +165,14 @@ bool Sealed::bit(std::uint64_t number, bool tolerated) const {
   return (std::to_integer<unsigned>(file_[identity_.body_offset + byte]) >> number % 8 & 1U) != 0;
 }
 
+// Four bits each, the lower half of a byte first. It is a bit for a lookup: 0, or not.
+bool Sealed::counter(std::uint64_t number, bool tolerated) const {
+  constexpr std::uint64_t kBits = 4;
+  bool any = false;
+  for (std::uint64_t i = 0; i < kBits; ++i) any = any || bit(number * kBits + i, tolerated);
+  return any;
+}
+
 bool Sealed::filling() const noexcept {
   const Span live_page = Span(file_).subspan(format::kLivePageOffset);
   return (format::get<std::uint64_t>(live_page, format::kLiveWordField) & format::LiveWord::kFilling) != 0;
@@ -174,13 +182,15 @@ bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
   if (filling()) return true;
   const std::uint64_t m = identity_.num_bits;
   bool all = true;
-  if (identity_.layout == BFS_LAYOUT_BLOCKED) {
-    const Wide product = Wide{digest} * (m / 512);
+  if (identity_.layout != BFS_LAYOUT_CLASSIC) {
+    const bool counts = identity_.layout == BFS_LAYOUT_COUNTING;
+    const std::uint64_t cells = counts ? 128 : 512;  // in a line
+    const Wide product = Wide{digest} * (m / cells);
     const auto line = static_cast<std::uint64_t>(product >> 64);
     auto h = static_cast<std::uint32_t>(digest);
     for (unsigned i = 0; i < identity_.num_probes; ++i) {
       h *= 0x9e3779b9U;
-      all = all && bit(512 * line + (h >> 23), tolerated);
+      all = all && (counts ? counter(cells * line + (h >> 25), tolerated) : bit(cells * line + (h >> 23), tolerated));
     }
     return all;
   }

@@ -36,8 +36,8 @@ class Sealed {
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
   // Another file has its name for good: it is verified, and not opened.
   [[nodiscard]] bool replaced() const noexcept;
-  // Whether all bits of the digest are set; if damage is tolerated, those of a damaged chunk are. Everything may be in
-  // a file that is still being filled.
+  // Whether all bits of the digest are set, or none of its counters is 0; if damage is tolerated, those of a damaged
+  // chunk are. Everything may be in a file that is still being filled.
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
 
  private:
@@ -48,6 +48,7 @@ class Sealed {
   [[nodiscard]] bool filling() const noexcept;
   void add_damage(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] bool bit(std::uint64_t number, bool tolerated) const;
+  [[nodiscard]] bool counter(std::uint64_t number, bool tolerated) const;
 
   bfstore::ReportedIdentity identity_;
   std::vector<std::byte> file_;

@@ -76,6 +76,15 @@ def sealed():
         for pages in range(8):
             yield f"cut_{file}_{pages}", image(good, right, CUT_OFF | GUARD | pages * CUT_PAGES, KEY_CHECK)
         yield f"copied_{file}", image(good, right, COPY)
+    good = (DATA / "good_blocked.bf").read_bytes()
+    for body_bytes in (64, 4096):
+        data = empty(good, COUNTING, body_bytes)
+        struct.pack_into("<Q", data, 40, 2 * body_bytes)  # counters of 4 bits
+        for number, counter in enumerate((0, 0, 0, 0, 1, 14, 15)):  # every one
+            calls = number * 37 % 256 | SEAL * (number % 2)
+            yield f"counting_{body_bytes}_{number}", image(data + bytes([17 * counter]) * body_bytes, right, calls)
+        for number, (name, one) in enumerate(states(data + bytes(body_bytes))):
+            yield f"counting_{body_bytes}_{name}", image(one, right | HERE * (number % 2), number * 5 % 128)
     good = (DATA / "good_sealed.bf").read_bytes()
     yield "sealed_with_wrong_counters", image(good, right, SEAL)
     yield "sealed_body_bit", image(good[:4 * PAGE] + bytes([good[4 * PAGE] ^ 1]) + good[4 * PAGE + 1:], right, SEAL)
@@ -112,6 +121,7 @@ def buffers():
                 yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
+COUNTING = 3
 XXH3, EXTERNAL, SIPHASH = 0, 2, 3  # as calls.cpp numbers them
 
 
@@ -135,7 +145,8 @@ def on(handle, call, *arguments):
     return bytes([7, handle, call, *arguments])
 
 
-ADD, BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = 1, 3, 5, 6, 7, 8, 9, 10, 12
+ADD, REMOVE, BATCH, REMOVE_BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = (
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
 REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT, GUARDED = 2, 4, 16, 256, 512
 RECOVER, ACCEPT_LOSS = 64, 128
 OPEN_COPY, OPEN_GUARD, VERIFY, TOLERATE = 2048, 4096, 8192, 16384
@@ -151,6 +162,10 @@ def damage(path, where, turned=255):
 
 def batches(handle):
     return b"".join(on(handle, BATCH, form, 9, *range(form, form + 9)) for form in range(5))
+
+
+def taken(handle):
+    return b"".join(on(handle, REMOVE_BATCH, form, 9, *range(form, form + 9)) for form in range(5))
 
 
 def sequences():
@@ -201,6 +216,27 @@ def sequences():
         "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
                       like(2, 0) + on(0, CLOSE) + seal(0, 2) + like(0, 131, REPLACE) + on(1, ADD, 4) + on(1, CLOSE) +
                       bytes([3, 1, 131]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 0]),
+        "counting": create(0, 0, layout=COUNTING) + on(0, ADD, 3) * 2 + on(0, REMOVE, 3) + on(0, SYNC, 1, 9) + batches(0) +
+                    taken(0) + on(0, REMOVE, 3) + on(0, REMOVE, 3) + on(0, CLOSE) + opened(0, 2) + batches(0) + taken(0),
+        "counted_to_the_limit": create(0, 0, bits=128, layout=COUNTING) + on(0, ADD, 4) * 20 + on(0, REMOVE, 4) * 12 +
+                                on(0, ADD, 5) + on(0, REMOVE, 4) * 9,
+        "counting_external": create(1, 0, hash=EXTERNAL, layout=COUNTING) + on(0, ADD, 1) + on(0, ADD, 5) +
+                             on(0, REMOVE, 1) + batches(0) + taken(0) + on(0, ASK, 1),
+        "counting_superseded": create(0, 0, layout=COUNTING) + on(0, ADD, 3) + on(0, ADD, 5) + opened(0, 1) +
+                               create(0, REPLACE, layout=COUNTING) + on(0, REMOVE, 3) + on(1, REMOVE, 5) + on(2, ADD, 3) +
+                               on(2, REMOVE, 3),
+        "counting_recovered": create(0, 0, layout=COUNTING) + on(0, ADD, 3) + on(0, ADD, 5) + on(0, SYNC, 1, 9) +
+                              bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, REMOVE, 3) + on(1, ADD, 3) +
+                              on(1, RECOVERED, 1) + on(1, REMOVE, 3) + on(1, REMOVE, 3) + taken(1) + on(1, CLOSE) +
+                              opened(1, 0),
+        "counting_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, COUNTING) + b"\0" + on(0, ADD, 1) +
+                           batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, REMOVE, 1) + taken(2) + on(1, ASK, 1) +
+                           on(1, REMOVE, 2),
+        "counting_copied": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + opened(0, 0, OPEN_COPY) + on(0, REMOVE, 6) +
+                           on(1, REMOVE, 6) + on(1, ASK, 1),
+        "counting_sealed": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + on(0, ADD, 7) + on(0, REMOVE, 6) +
+                           on(0, CLOSE) + seal(0, 1) + opened(1, 0) + on(0, REMOVE, 7) + damage(1, 7, 1) +
+                           opened(1, 0, TOLERATE),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()

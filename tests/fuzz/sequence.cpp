@@ -64,11 +64,13 @@ void Sequence::run() {
 
 void Sequence::check_all() const {
   for (const Handle& handle : handles_) {
-    const std::set<std::uint64_t> known = handle.must_have();
-    const std::vector<std::uint64_t> digests(known.begin(), known.end());
+    const Present known = handle.must_have();
+    std::vector<std::uint64_t> digests;
+    for (const auto& [digest, times] : known) digests.push_back(digest);
     std::vector<std::uint8_t> answers(digests.size());
     const std::int64_t maybes = bfs_contains_digests(handle.filter, digests.data(), digests.size(), answers.data());
     check(maybes == static_cast<std::int64_t>(digests.size()), "a key that was added is never answered no", maybes);
+    if (counts(handle.filter)) check_counts(handle.filter, known);
     if (handle.copied) {
       check(answers_of(handle.filter) == handle.answers, "a copy is as old as its opening");
       continue;
@@ -76,6 +78,15 @@ void Sequence::check_all() const {
     if (!handle.content->superseded) continue;
     check(bfs_contains_digest(handle.filter, kNeverAdded) == 1, "a superseded file answers maybe");
     check(bfs_add_digest(handle.filter, kNeverAdded) < 0, "a superseded file takes no more keys");
+  }
+}
+
+// Each counter of a key is at least as high as the number of its adds that were not undone, or it is at its limit.
+void Sequence::check_counts(const bfs_filter* filter, const Present& known) {
+  constexpr std::uint64_t kMost = 15;
+  for (const auto& [digest, times] : known) {
+    const std::int32_t count = bfs_count_digest(filter, digest);
+    check(count >= static_cast<std::int32_t>(std::min(times, kMost)), "a count is never too low", count);
   }
 }
 
@@ -123,10 +134,12 @@ void Sequence::create() {
 
 void Sequence::open() {
   const std::size_t path = input_.u8() % kPaths;
-  std::uint64_t flags = input_.u16();
+  const std::uint64_t bits = input_.u16();
   if (handles_.size() >= kMostHandles || held(path)) return;
   // One of the three modes, mostly; otherwise any flags, and one that no function knows.
-  flags = flags < 0x8000 ? (flags & 0x7ff0U) | (1U << flags % 3) : (flags & 0x7fffU) | (flags & 1 ? 1U << 31 : 0);
+  const std::uint64_t flags = open_flags(bits < 0x8000     ? (bits & 0x7ff0U) | (1U << bits % 3)
+                                         : (bits & 1) != 0 ? bits
+                                                           : bits & 0x7fffU);
   const auto [code, filter, keyed] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
   if (filter != nullptr) check_opened(path, flags, keyed);
   if (filter == nullptr) return;
@@ -190,7 +203,31 @@ void Sequence::add(Handle& handle) {
   std::uint64_t digest = fuzz::digest(number);
   const std::string& key = fuzz::key(number);
   bfs_digest(handle.filter, key.data(), key.size(), &digest);
-  handle.content->digests.insert(digest);
+  ++handle.content->digests[digest];
+}
+
+// Where the layout removes no keys, that is refused, and the key is added: so the kept inputs mean what they did.
+void Sequence::remove_or_add(Handle& handle) {
+  if (counts(handle.filter)) return remove_key(handle);
+  check(fuzz::remove(handle.filter, 0) < 0, "a layout without counters removes nothing");
+  add(handle);
+}
+
+// A remove of a key that is not there is a mistake of its caller, except where the filter sees it: a certain no.
+void Sequence::remove_key(Handle& handle) {
+  const std::uint8_t number = input_.u8();
+  std::uint64_t digest = fuzz::digest(number);
+  const std::string& key = fuzz::key(number);
+  bfs_digest(handle.filter, key.data(), key.size(), &digest);
+  Present& present = handle.content->digests;
+  const auto found = present.find(digest);
+  const bool maybe = bfs_contains_digest(handle.filter, digest) != 0;
+  if (found == present.end() && maybe) return;
+  const std::int32_t removed = fuzz::remove(handle.filter, number);
+  check_code(removed, "removing a key");
+  if (removed >= 0) check(removed == (maybe ? 1 : 0), "what was added is removed, and a certain no is not", removed);
+  if (removed >= 0 ? found == present.end() : removes_nothing(removed)) return;
+  if (--found->second == 0) present.erase(found);  // also after an error: it may be gone
 }
 
 void Sequence::add_batch(Handle& handle) {
@@ -198,7 +235,30 @@ void Sequence::add_batch(Handle& handle) {
   const std::int64_t added = batch.add(handle.filter);
   check_code(added, "adding a batch");
   check(added <= static_cast<std::int64_t>(batch.digests().size()), "no more keys are new than were given", added);
-  if (added >= 0) handle.content->digests.insert(batch.digests().begin(), batch.digests().end());
+  if (added >= 0) {
+    for (const std::uint64_t digest : batch.digests()) ++handle.content->digests[digest];
+  }
+  batch.ask(handle.filter);
+}
+
+// Of the keys that the input names, those that are there, each as often as it is there.
+void Sequence::remove_or_add_batch(Handle& handle) {
+  if (!counts(handle.filter)) return add_batch(handle);
+  Present left = handle.content->digests;
+  const Batch batch(input_, handle.filter, [&left](std::uint64_t digest) {
+    const auto found = left.find(digest);
+    if (found == left.end()) return false;
+    if (--found->second == 0) left.erase(found);
+    return true;
+  });
+  const std::int64_t removed = batch.remove(handle.filter);
+  check_code(removed, "removing a batch");
+  if (removed >= 0) {
+    check(removed == static_cast<std::int64_t>(batch.digests().size()), "what was added is removed", removed);
+  } else if (removes_nothing(removed)) {
+    return;
+  }
+  handle.content->digests = left;
   batch.ask(handle.filter);
 }
 
@@ -308,11 +368,13 @@ void Sequence::step() {
   if (handle == nullptr || what == 0) return call_absurdly(input_, handle == nullptr ? nullptr : handle->filter);
   switch (what) {
     case 1:
-    case 2:
       return add(*handle);
+    case 2:
+      return remove_or_add(*handle);
     case 3:
-    case 4:
       return add_batch(*handle);
+    case 4:
+      return remove_or_add_batch(*handle);
     case 5:
       return sync(*handle);
     case 6: {

@@ -14,9 +14,12 @@ constexpr std::size_t kPaths = 3;
 constexpr std::size_t kBufferBytes = 4096;
 constexpr std::uint64_t kNeverAdded = 0x0123456789abcdef;
 
+// Each digest with how often it was added and not removed. A layout without counters has it from the first add on.
+using Present = std::map<std::uint64_t, std::uint64_t>;
+
 // What a file or a buffer has, whatever its name is.
 struct Content {
-  std::set<std::uint64_t> digests;
+  Present digests;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> marks;  // epoch and mark of an owner
   bool superseded = false;                                                 // another file has its place, or is about to
   bool in_doubt = false;                                                   // copied while it may have been in use
@@ -43,14 +46,14 @@ struct Handle {
   bool supersedes = false;    // and holds the lock of the file that has it
   std::shared_ptr<Buffer> buffer{};
   bool writes = false;
-  bool checked = false;                             // damage is covered with ones
-  std::optional<std::set<std::uint64_t>> copied{};  // those that there were, for a handle in private memory,
-  Answers answers{};                                // which answers so
+  bool checked = false;             // damage is covered with ones
+  std::optional<Present> copied{};  // those that there were, for a handle in private memory,
+  Answers answers{};                // which answers so
 
   // Digests that it never says no to.
-  [[nodiscard]] std::set<std::uint64_t> must_have() const {
+  [[nodiscard]] Present must_have() const {
     if (copied) return *copied;
-    return content->damaged && !checked ? std::set<std::uint64_t>{} : content->digests;
+    return content->damaged && !checked ? Present{} : content->digests;
   }
 };
 
@@ -76,6 +79,9 @@ class Sequence {
   void wrap();
   void add(Handle& handle);
   void add_batch(Handle& handle);
+  void remove_or_add(Handle& handle);
+  void remove_key(Handle& handle);
+  void remove_or_add_batch(Handle& handle);
   void sync(Handle& handle);
   void supersede(Handle& handle);
   void publish(Handle& handle);
@@ -84,6 +90,7 @@ class Sequence {
   void remove();
   void is_current(const Handle& handle);
   void check_all() const;
+  static void check_counts(const bfs_filter* filter, const Present& known);
 
   Handle& keep(Handle handle);
   Handle* any();

@@ -12,7 +12,7 @@ namespace fuzz {
 void Sequence::seal() {
   const std::size_t from = input_.u8() % kPaths;
   const std::size_t to = input_.u8() % kPaths;
-  const std::uint64_t flags = input_.u8() & (BFS_OPTION_REPLACE | BFS_OPEN_ANY_FILESYSTEM);
+  const std::uint64_t flags = seal_flags(input_.u8());
   if (held(from) || held(to)) return;
   const bool replaces = (flags & BFS_OPTION_REPLACE) != 0;
   bfs_error error = no_error();
@@ -52,7 +52,7 @@ void Sequence::check_seal(std::size_t path) const {
   const auto tolerant = open_file(name.c_str(), BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE);
   check(tolerant.filter != nullptr, "damage is tolerated", tolerant.code);
   for (const bfs_filter* filter : {verified.filter, tolerant.filter}) {
-    for (const std::uint64_t digest : files_[path]->digests) {
+    for (const auto& [digest, times] : files_[path]->digests) {
       check(filter == nullptr || bfs_contains_digest(filter, digest) == 1,
             "a key that was sealed is never answered no");
     }

@@ -212,6 +212,30 @@ void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& 
   }
 }
 
+std::int32_t remove(bfs_filter* filter, std::size_t number) {
+  const std::int32_t removed = bfs_remove(filter, key(number).data(), key(number).size());
+  return removed == BFS_EDIGESTONLY ? bfs_remove_digest(filter, digest(number)) : removed;
+}
+
+bool counts(const bfs_filter* filter) { return bfs_count_digest(filter, 0) >= 0; }
+
+bool removes_nothing(std::int64_t code) {
+  return code == BFS_EINVAL || code == BFS_EREADONLY || code == BFS_EUNSUPPORTED || code == BFS_EDIGESTONLY;
+}
+
+void remove_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (!present.contains(i % kKeys)) continue;
+    const bool can = counts(filter) && bfs_health(filter) == BFS_OK;
+    const std::int32_t removed = remove(filter, i);
+    check_code(removed, "removing a key");
+    check(can ? removed == 1 : removed < 0, "what was added is removed, where keys can be and nothing is in doubt",
+          removed);
+    if (removed >= 0) present.erase(i % kKeys);
+  }
+  ask(filter, present);
+}
+
 void ask(const bfs_filter* filter, const KeySet& present) {
   if (!takes_digests(filter)) return ask_keys(filter, present);
   std::uint64_t of_key = 0;

@@ -73,6 +73,18 @@ std::int32_t add(bfs_filter* filter, std::size_t number);
 // Adds `count` keys from that number on; `present` has those whose add returned without an error.
 void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
 
+// The same for removing it. Remove only what was added.
+std::int32_t remove(bfs_filter* filter, std::size_t number);
+
+// Whether its layout removes keys.
+bool counts(const bfs_filter* filter);
+
+// After this error of a remove every key is still there. After any other one a key may be gone.
+bool removes_nothing(std::int64_t code);
+
+// Removes those of `count` keys from that number on that are present, and asks. In doubt, that is refused.
+void remove_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
+
 // Otherwise its hash gives positions.
 bool takes_digests(const bfs_filter* filter);
 

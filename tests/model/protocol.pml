@@ -4,6 +4,11 @@
  * comes by, or a writer that was let in, is answered at all, every key whose add has returned is there ("no" means no);
  * and where nothing went wrong and all have closed, the file is clean.
  *
+ * With REMOVES the keys are removed, too: the filter counts. Both writers' keys have one counter in common, and nothing
+ * else: a key is answered "no" where that is 0. A key is present from the return of its add to the call of its remove. An
+ * owner that recovers adds every key after its mark again. A key that it has removed since is added again or not, as it
+ * likes: the row may be gone. It never removes a key again.
+ *
  * run.py checks the model as it is, and then with each of the BUGs below, which the checker must find.
  *
  * Left out: tearing of a slot (the rule of two slots makes a torn one look less clean, see power_cut_test.cpp), strict
@@ -46,8 +51,25 @@
 #define LEAVE_AFTER_CLOSING 17     /* the writers' lock is let go after the state lock */
 #define STRANGER_IS_A_WRITER 18    /* a shared lock counts as a writer's */
 #define READER_DOES_NOT_ASK 19     /* a reader is let in next to live writers without asking the system */
+/* With REMOVES. */
+#define REPLAY_REMOVES 20          /* a recovery removes again what was removed after the mark */
+#define REMOVE_WHILE_RECOVERING 21 /* a remove is not refused, and the key's add was lost, and is not added again */
+#define REPEAT_REMOVE 22           /* a remove that was interrupted is done again */
+#define REPLAY_IF_ABSENT 23        /* a recovery adds again only what seems absent */
+#define ADD_LOOKS_FIRST 24         /* a key that seems to be there is not counted */
+#define LEAVE_THE_TOP 25           /* a counter that is at its limit is lowered */
 #ifndef BUG
 #define BUG NONE
+#endif
+
+#ifndef REMOVES
+#define REMOVES 0
+#endif
+#if REMOVES
+#define CELL byte
+#define TOP (BUG == LEAVE_THE_TOP -> 1 : 3) /* 15 in a file; it stands for any number of keys */
+#else
+#define CELL bit
 #endif
 
 #define BITS (WRITERS * KEYS)
@@ -59,9 +81,13 @@
 
 /* The log of each writer outlives everything: how many of its keys were added (the adds have returned). */
 byte added[WRITERS];
+/* And how many it has begun to remove: keys that are not present any more. Their positions in the log are after the adds. */
+byte gone[WRITERS];
+bit interrupted[WRITERS]; /* a remove was begun and has not returned */
 
 /* In memory, and on disk. A page that is not dirty is not written by a sync. */
-bit mem[BITS], disk[BITS], page_dirty[BITS];
+CELL mem[BITS], disk[BITS];
+bit page_dirty[BITS];
 typedef Slot { byte state; byte boot; byte mark[WRITERS]; byte recovered; }
 Slot slot, slot_on_disk;
 bit slot_dirty;
@@ -98,7 +124,7 @@ inline is_told(failed) {
 /* All that is dirty reaches the disk; or the sync fails, some of it did, and the system forgets that the rest did not. */
 inline sync_all(failed) {
   if
-  :: atomic { d_step { i = 0; do :: i < BITS -> disk[i] = disk[i] | (page_dirty[i] & mem[i]); page_dirty[i] = 0; i++ :: else -> break od;
+  :: atomic { d_step { i = 0; do :: i < BITS -> disk[i] = (page_dirty[i] -> mem[i] : disk[i]); page_dirty[i] = 0; i++ :: else -> break od;
      if :: slot_dirty -> copy_slot(slot_on_disk, slot); slot_dirty = 0 :: else fi;
      poisoned_on_disk = poisoned; syncing_on_disk = syncing; recovering_on_disk = recovering; is_told(failed); i = 0 } }
   :: atomic { failures < MOST_FAILURES -> failures++;
@@ -167,7 +193,7 @@ inline sync_with_mark(declare) {
   if
   :: syncing && BUG != RETRY_AFTER_FAILURE -> take_state_lock(); poison(); drop_state_lock(); drop_sync_lock(); bad = 1
   :: else ->
-     d_step { syncing = 1; wanted = added[me] + 1 };
+     d_step { syncing = 1; wanted = added[me] + gone[me] + 1 };
      if :: BUG == MARK_BEFORE_BODY -> d_step { slot.mark[me] = wanted; slot_dirty = 1 } :: else fi;
      if :: declare && BUG == END_WITHOUT_SYNC -> failed = 0 :: else -> sync_all(failed) fi;
      take_state_lock();
@@ -198,8 +224,27 @@ inline sync_with_mark(declare) {
   fi
 }
 
-inline set_bit(b) {
-  d_step { if :: !mem[b] -> mem[b] = 1; page_dirty[b] = 1 :: else fi }
+#if REMOVES
+/* One word is changed in one step, whatever other processes do. */
+inline add_key(number, looks) {
+  d_step { if :: mem[0] < TOP && !(looks && mem[0]) -> mem[0]++; page_dirty[0] = 1 :: else fi }
+}
+inline lower() {
+  d_step { if :: mem[0] > 0 && (mem[0] < TOP || BUG == LEAVE_THE_TOP) -> mem[0]--; page_dirty[0] = 1 :: else fi }
+}
+#else
+inline add_key(number, looks) {
+  d_step { if :: !mem[number] -> mem[number] = 1; page_dirty[number] = 1 :: else fi }
+}
+inline lower() { skip }
+#endif
+
+/* Refused in doubt. It looks, and then lowers: another process may poison the file between. */
+#define MAY_REMOVE (REMOVES && added[me] > gone[me] && !poisoned && (!recovering || BUG == REMOVE_WHILE_RECOVERING))
+inline remove_key() {
+  d_step { MAY_REMOVE -> gone[me]++; interrupted[me] = 1 };
+  lower();
+  interrupted[me] = 0
 }
 
 /* Alone, under the state lock: the slot says recovering, then everything is written again. */
@@ -214,7 +259,7 @@ inline begin_recovery() {
   :: else ->
      if
      :: !was_paused && BUG != NO_REWRITE ->
-        d_step { i = 0; do :: i < BITS -> page_dirty[i] = mem[i]; i++ :: else -> break od; i = 0 };
+        d_step { i = 0; do :: i < BITS -> page_dirty[i] = (mem[i] != 0); i++ :: else -> break od; i = 0 };
         sync_all(failed)
      :: else
      fi;
@@ -264,12 +309,20 @@ again:
     drop_state_lock();
     if :: bad -> goto leave :: else fi;
 
+#if REMOVES
+    if :: BUG == REPEAT_REMOVE && interrupted[me] -> lower(); interrupted[me] = 0 :: else fi;
+#endif
     if
     :: must_replay ->
+#if REMOVES
+       if :: BUG == REMOVE_WHILE_RECOVERING && MAY_REMOVE -> remove_key() :: true fi;
+#endif
        i = (slot.mark[me] == 0 -> 0 : slot.mark[me] - 1);
        do
-       :: i < added[me] -> set_bit(me * KEYS + i); i++
-       :: else -> break
+       :: i < added[me] -> add_key(me * KEYS + i, BUG == REPLAY_IF_ABSENT); i++
+       :: i < added[me] && gone[me] > i -> i++ /* its row is gone */
+       :: i >= added[me] && i < added[me] + gone[me] && BUG == REPLAY_REMOVES -> lower(); i++
+       :: i >= added[me] && !(i < added[me] + gone[me] && BUG == REPLAY_REMOVES) -> break
        od;
        i = 0;
        sync_with_mark(1);
@@ -282,7 +335,8 @@ again:
     if :: bad -> goto leave :: else fi;
 
     do
-    :: added[me] < KEYS && !poisoned -> set_bit(me * KEYS + added[me]); d_step { if :: !poisoned -> added[me]++ :: else fi }
+    :: added[me] < KEYS && !poisoned -> add_key(me * KEYS + added[me], BUG == ADD_LOOKS_FIRST); d_step { if :: !poisoned -> added[me]++ :: else fi }
+    :: MAY_REMOVE -> remove_key()
     :: sync_with_mark(0); if :: bad -> goto leave :: else fi
     :: MOST_FAILURES > 0 && !poisoned -> ask_alone(); if :: bad -> goto leave :: else fi /* now and then */
     :: break
@@ -350,7 +404,11 @@ active proctype World() {
   od
 }
 
+#if REMOVES
+#define COMPLETE (mem[0] || (added[0] <= gone[0] && added[1] <= gone[1]))
+#else
 #define COMPLETE ((added[0] == 0 || mem[0]) && (added[1] == 0 || mem[KEYS]))
+#endif
 
 /* Always there: every answer is right. */
 active proctype Reader() {

@@ -17,32 +17,40 @@ BUGS = {
     "ASK_DURING_A_SYNC": (0, 1, 1), "LEAVE_AFTER_CLOSING": (0, 0, 0), "STRANGER_IS_A_WRITER": (0, 0, 0),
     "READER_DOES_NOT_ASK": (1, 0, 1), "NO_REWRITE": (0, 1, 1), "ADOPT_RECOVERING": (1, 1, 0), "ADOPT_WHILE_SYNCING": (1, 1, 1),
 }
+# The same where keys are removed, too.
+REMOVING_BUGS = {
+    "REPLAY_REMOVES": (0, 1, 0), "REMOVE_WHILE_RECOVERING": (0, 1, 0), "REPEAT_REMOVE": (1, 0, 0),
+    "REPLAY_IF_ABSENT": (0, 1, 0), "ADD_LOOKS_FIRST": (0, 0, 0), "LEAVE_THE_TOP": (0, 0, 0),
+}
 # Of replacing.pml, each in less than a second: with one kill and one power cut.
 REPLACING_BUGS = ["ONE_BIT", "SAID_AFTER_ONLY", "NOT_ON_DISK", "OPENER_CLEARS_IT", "UNLINKED_GOES_ON", "LETS_GO_TOO_EARLY"]
 # In another order than the model's, which a seed decides, and with a table of 2^31: this one lies deep.
 SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING", "LOCK_FIRST", "JOIN_WITHOUT_ASKING",
-             "READER_DOES_NOT_ASK", "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG"}
+             "READER_DOES_NOT_ASK", "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG", "REMOVE_WHILE_RECOVERING", "REPEAT_REMOVE",
+             "REPLAY_IF_ABSENT"}
 WITHOUT_BUG = [(0, 0, 0), (0, 1, 0)]
 LONG_WITHOUT_BUG = [(0, 0, 1), (0, 2, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+REMOVING_WITHOUT_BUG = [(0, 0, 0)]
+LONG_REMOVING_WITHOUT_BUG = [(0, 1, 0), (1, 0, 0)]
 
 
-def build(model, folder, bug, numbers):
+def build(model, folder, bug, numbers, removes):
     """The checker for one case: every state is visited once, as far as two bits of a table of 2^28 tell them apart."""
     kills, cuts, failures = numbers
     subprocess.run(["spin", "-a", f"-DBUG={bug}", f"-DMOST_KILLS={kills}", f"-DMOST_CUTS={cuts}",
-                    f"-DMOST_FAILURES={failures}", str(model)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+                    f"-DMOST_FAILURES={failures}", f"-DREMOVES={int(removes)}", str(model)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     order = ["-DT_RAND", "-DP_RAND"] if bug in SEEDS else []
     # A bug is found so soon that to optimize its checker takes longer than the search.
-    optimization = "-O0" if bug in REPLACING_BUGS or bug in BUGS.keys() - LONG_BUGS else "-O2"
+    optimization = "-O0" if bug in {*REPLACING_BUGS, *BUGS, *REMOVING_BUGS} - LONG_BUGS else "-O2"
     subprocess.run(["gcc", optimization, "-w", "-DSAFETY", "-DBITSTATE", "-DNOREDUCE", *order, "-o", "checker", "pan.c"],
                    cwd=folder, check=True)
 
 
-def search(model, bug, numbers):
+def search(model, bug, numbers, removes):
     """Whether a wrong "no" was found; and what is to be told of the search."""
     with tempfile.TemporaryDirectory() as folder:
-        build(model, folder, bug, numbers)
+        build(model, folder, bug, numbers, removes)
         began = time.monotonic()
         order = ["-w31", f"-RS{SEEDS[bug]}"] if bug in SEEDS else ["-w28"]
         ran = subprocess.run(["./checker", "-E", "-m40000", *order], cwd=folder, capture_output=True, text=True)
@@ -59,14 +67,17 @@ def main():
     model, replacing = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     long = sys.argv[3:] == ["--long"]
     wrong = 0
-    cases = [(model, "NONE", numbers) for numbers in WITHOUT_BUG + (LONG_WITHOUT_BUG if long else [])]
-    cases += [(model, bug, numbers) for bug, numbers in BUGS.items() if long or bug not in LONG_BUGS]
-    cases += [(replacing, bug, (1, 1, 0)) for bug in ["NONE", *REPLACING_BUGS]]
-    for which, bug, numbers in cases:
-        found, words = search(which, bug, numbers)
+    cases = []
+    for removes, bugs, without, long_without in ((False, BUGS, WITHOUT_BUG, LONG_WITHOUT_BUG),
+                                                 (True, REMOVING_BUGS, REMOVING_WITHOUT_BUG, LONG_REMOVING_WITHOUT_BUG)):
+        cases += [(model, "NONE", numbers, removes) for numbers in without + (long_without if long else [])]
+        cases += [(model, bug, numbers, removes) for bug, numbers in bugs.items() if long or bug not in LONG_BUGS]
+    cases += [(replacing, bug, (1, 1, 0), False) for bug in ["NONE", *REPLACING_BUGS]]
+    for which, bug, numbers, removes in cases:
+        found, words = search(which, bug, numbers, removes)
         good = found == (bug != "NONE")
         wrong += not good
-        print(f"{which.stem}: {bug}, {numbers[0]} kills, {numbers[1]} power cuts, {numbers[2]} failed syncs: "
+        print(f"{which.stem}{' with removes' if removes else ''}: {bug}, {numbers[0]} kills, {numbers[1]} power cuts, {numbers[2]} failed syncs: "
               f"{'a' if found else 'no'} wrong no{'' if good else ': NOT AS IT MUST BE'} ({words})", flush=True)
     sys.exit(1 if wrong else 0)
 
