@@ -861,6 +861,32 @@ BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t
  * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS. */
 BFS_API BFS_CHECK int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error);
 
+/* Which bit of a byte comes first in a bit array. */
+#define BFS_BITS_LITTLE 1 /* the lowest: most programs in C, Java's BitSet, Python's bitarray(endian="little") */
+#define BFS_BITS_BIG 2    /* the highest: Python's bitarray, unless it is told otherwise */
+
+/* Takes in the bit array of another program: sets bit i of the filter where bit i of the array is 1.  The layout is
+ * classic, and the filter has the m, k, hash and seeds of that program.  `bits` is at any address, and num_bytes is
+ * exactly what m bits need; the bits after the last one are 0.  `order`: BFS_BITS_*.
+ * Nothing in an array tells its m, hash, seeds or order.  Where one of them is another one, the filter answers no for
+ * keys that the array has: so ask for keys that are known to be in it, before the filter is used.
+ * Other threads and processes may ask and add meanwhile.  Nothing is durable before the next sync or close.  The count
+ * of keys grows by an estimate of the new ones.  After an error some of the bits may be in the filter, which does no
+ * harm: call again.
+ * Codes: EINVAL, ENOMEM, EREADONLY, EUNSUPPORTED, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT,
+ * ESHUT. */
+BFS_API BFS_CHECK int32_t bfs_import_bits(bfs_filter* filter, const void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
+
+/* Writes the filter's m bits as an array for another program, with zeros after the last one; num_bytes is exactly what
+ * m bits need.  The array has every key whose add returned before this call.  On an error every bit of it is 1, where
+ * the pointer is not NULL and an array can be so long.
+ * Waits: as bfs_save without BFS_OPTION_REPLACE.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EUNSUPPORTED, EFORKED, ESHUT, EUNCLEAN, EPOISONED,
+ * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
+BFS_API BFS_CHECK int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
+
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
 
 /* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum
@@ -1146,6 +1172,11 @@ BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
  * first `capacity` bytes.  `buffer` may be NULL if capacity is 0.
  * Codes: EINVAL, ENOMEM. */
 BFS_API int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bfs_error* error);
+
+/* Returns the number of seeds of a filter with BFS_HASH_MURMUR3* (bfs_options.seeds), which is k, or 0 where the hash
+ * takes no list of them, and copies the first `capacity`.  `seeds` may be NULL if capacity is 0.
+ * Codes: EINVAL, ENOMEM. */
+BFS_API int64_t bfs_get_seeds(const bfs_filter* filter, uint32_t* seeds, size_t capacity, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
 BFS_API int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error);

@@ -30,6 +30,10 @@ enum class Hash : std::uint16_t {
   kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
 };
 
+// Which bit of a byte comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in
+// Python's bitarray(endian="little")) or the highest one (Python's bitarray, unless it is told otherwise).
+enum class BitOrder : std::uint32_t { kLittle = 1, kBig = 2 };
+
 // The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
 // attacker cannot choose keys that fill the filter long before its capacity, and cannot compute which absent keys it
 // answers "maybe". The secret is no help against an attacker who can read it, who learns digests (they are as secret as

@@ -675,6 +675,68 @@ void add_compare(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
 }
 
+void add_raw(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_path(app, "RAW", help, "", arguments.raw)->required();
+}
+
+bfstore::BitOrder parse_order(const std::string& option, const std::string& text) {
+  if (text == "little") return bfstore::BitOrder::kLittle;
+  if (text == "big") return bfstore::BitOrder::kBig;
+  throw Failure(option + ": '" + text + "' is no order of bits. Give little or big.");
+}
+
+void add_order(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--order",
+           "which bit of a byte comes first: little is the lowest, as in C and Java; big is bitarray's in Python",
+           "little|big",
+           [&](const std::string& name, const std::string& text) { arguments.order = parse_order(name, text); })
+      ->required();
+}
+
+void add_import(CLI::App& app, Arguments& arguments) {
+  CLI::App& import = *app.add_subcommand("import", "Make a filter of another program's bit array");
+  import.callback([&] { arguments.command = Command::kImport;
+});
+add_help_and_version(import,
+                     "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
+                     "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+                     "       options of all: [-0] [--capacity N] " +
+                         std::string(kShapeUsage));
+add_raw(import, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
+add_file(import, arguments, "the filter to make; it appears when it is complete");
+add_order(import, arguments);
+add_path(import, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
+         arguments.check);
+add_separator(import, arguments);
+add_shape(import, arguments, false);
+import.footer(
+    "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for them.\n"
+    "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
+    "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the bits.\n"
+    "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+    "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
+}  // namespace
+
+void add_export(CLI::App& app, Arguments& arguments) {
+  CLI::App& to = *app.add_subcommand("export", "Write a filter's bits for another program");
+  to.callback([&] { arguments.command = Command::kExport; });
+  add_help_and_version(to, "bf export FILE RAW --order little|big [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(to, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
+  add_raw(to, arguments, "the file to make; it appears when it is complete; - is standard output");
+  add_order(to, arguments);
+  add_mode(to, arguments.options);
+  to.add_flag("--force", arguments.options.replace, "replace RAW if it exists");
+  add_key_file(to, arguments);
+  add_lock_timeout(to, arguments);
+  add_any_filesystem(to, arguments);
+  add_quiet(to, arguments);
+  to.footer(
+      "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
+      "bfinspect\n"
+      "tells them.\n"
+      "\nExample:\n  bf export words.bf words.bits --order big");
+}
+
 void add_clear(CLI::App& app, Arguments& arguments) {
   CLI::App& clear = *app.add_subcommand("clear", "Replace a filter by an empty one of the same shape");
   clear.callback([&] { arguments.command = Command::kClear; });
@@ -762,16 +824,29 @@ void check_plan(const Arguments& arguments) {
 void check_size(const Arguments& arguments) {
   if (arguments.command == Command::kPlan) return check_plan(arguments);
   const bfstore::Options& options = arguments.options;
+  const bool import = arguments.command == Command::kImport;
+  const std::string name = arguments.command == Command::kBuild ? "build" : import ? "import" : "create";
   if (options.num_bits != 0 && options.num_probes == 0 && options.seeds.empty()) {
-    const std::string name = arguments.command == Command::kBuild ? "build" : "create";
     throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name +
                   " --help.");
   }
-  if (arguments.command != Command::kCreate || arguments.is_sized()) return;
-  throw Failure("create: no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
+  if ((arguments.command != Command::kCreate && !import) || arguments.is_sized()) return;
+  throw Failure(name + ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }
 
-}  // namespace
+// What bf would choose by itself in a new filter, the array does not have.
+void check_import(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (arguments.command != Command::kImport || !options.like.empty()) return;
+  if (!options.hash)
+    throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
+  if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
+    throw Failure("import: no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
+  if (arguments.raw == "-" && arguments.check == "-")
+    throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
+}
+
+}  // namespace bf
 
 std::variant<Arguments, std::string> parse_arguments(int argc, const char* const* argv) {
   Arguments arguments;
@@ -800,11 +875,13 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_compare(app, arguments);
   add_clear(app, arguments);
   add_plan(app, arguments);
+  add_import(app, arguments);
+  add_export(app, arguments);
   add_finish_filling(app, arguments);
   add_help_and_version(
       app,
       "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|plan|"
-      "finish-filling ...");
+      "import|export|finish-filling ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {
@@ -818,6 +895,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   }
   check_size(arguments);
   check_hash(arguments);
+  check_import(arguments);
   return arguments;
 }
 
