@@ -81,7 +81,8 @@ struct Counting {
   }
 
   // The least counter of a key.
-  static unsigned count(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept {
+  static BFSTORE_ALWAYS_INLINE unsigned count(const std::uint64_t* words, const Geometry& geometry,
+                                              std::uint64_t digest) noexcept {
     std::uint64_t least = Counters::kMost;
     each_probe(geometry, locate(geometry, digest), [&](std::uint64_t cell) {
       const std::uint64_t word = little_endian(load_word(words, cell * Counters::kBits));

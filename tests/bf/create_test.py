@@ -143,7 +143,7 @@ class Numbers(BfCase):
                               ("--max-bytes", ["0", "1.5", "64Mb"]),
                               ("--seed", ["-1", "18446744073709551616", "0xg", "0x", ""]),
                               ("--mode", ["rw", "0888", "1777", "0", "-1", ""]),
-                              ("--layout", ["Blocked", "", "counting"]), ("--hash", ["XXH3", "md5", ""]),
+                              ("--layout", ["Blocked", "", "cuckoo"]), ("--hash", ["XXH3", "md5", ""]),
                               ("--note", ["x" * 1025])]:
             for text in texts:
                 self.refused("create", "f", "--capacity", "9", f"{option}={text}", says=f"{option}: ")

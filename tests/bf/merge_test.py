@@ -3,7 +3,7 @@ import os
 import signal
 import time
 
-from bf_case import BfCase, SURE, header, main
+from bf_case import BfCase, DIRTY, SURE, header, main
 
 COUNT = 1500
 KEYS = [b"key %d" % i for i in range(COUNT)]
@@ -126,6 +126,7 @@ class Copy(BfCase):
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", input=lines(KEYS))
         writer = self.spawn("add", "f", "-q")
+        self.wait_until(lambda: header(self.path("f"))["state"] == DIRTY)
         self.assertRegex(self.good("copy", "f", "g"), rb"^g: copied, room for 2,000 keys")
         with open(self.path("f"), "rb") as file:
             self.write("cp", file.read())

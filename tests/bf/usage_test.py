@@ -28,7 +28,7 @@ class Usage(BfCase):
                        "--layout", "--hash", "--seed", "--key-file", "--note", "--mode", "--force", "--quiet"]:
             self.assertIn(option, text)
             self.assertIn(option, self.good("build", "--help").decode())
-        self.assertIn("64Mi (67,108,864 bits)", text)
+        self.assertIn("64Mi (67,108,864)", text)
         for command in ["create", "build", "add", "recover", "seal", "merge", "copy", "fold", "intersect", "clear"]:
             self.assertIn("--lock-timeout MS", self.good(command, "--help").decode())
         for option in ["--from", "--key-file", "--maybe", "--absent", "--count", "--null"]:

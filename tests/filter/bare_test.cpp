@@ -337,8 +337,9 @@ TEST_CASE("the measured rate of bare filters of 33 keys is that of their bits") 
     }
     const double rate = static_cast<double>(maybes) / (kFilters * 200);
     CAPTURE(layout);
-    const std::map<Layout, double> most{
-        {Layout::kBlocked, 0.0012}, {Layout::kClassic, 0.0055}, {Layout::kCounting, 0.165}};  // 512, 384 bits, 128 counters
+    const std::map<Layout, double> most{{Layout::kBlocked, 0.0012},
+                                        {Layout::kClassic, 0.0055},
+                                        {Layout::kCounting, 0.165}};  // 512, 384 bits, 128 counters
     CHECK(rate < most.at(layout));
     CHECK(rate > 0.0001);
   }

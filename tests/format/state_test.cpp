@@ -286,7 +286,7 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
   };
   put_slots();
   CHECK(format::reserved_state_is_zero(header, kId));
-  for (std::size_t at = 0; at < 4096; ++at) {  // the live page
+  for (std::size_t at = 0; at < 4096; ++at) {                    // the live page
     const bool counter = at >= 64 && at < 2112 && at % 64 < 16;  // keys added, and keys removed
     header[3 * 4096 + at] = std::byte{0x80};
     REQUIRE(format::reserved_state_is_zero(header, kId) == (at < 8 || counter));

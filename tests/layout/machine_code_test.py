@@ -10,6 +10,7 @@ import sys
 import unittest
 
 LIBRARY, COMPILER = sys.argv[1:]
+KERNELS = ("blocked_avx2", "blocked_avx512", "counting_avx2", "counting_avx512")
 
 
 def output(*command: str) -> str:
@@ -37,7 +38,7 @@ class MachineCode(unittest.TestCase):
         return found[0]
 
     def test_every_loop_over_digests_prefetches(self) -> None:
-        for member in ("blocked", "classic", "blocked_avx2", "blocked_avx512"):
+        for member in ("blocked", "classic", "counting", *KERNELS):
             # The scalar tables' compilers may keep a loop in the function that calls it.
             loops = self.functions(member, r"\b(ask|change_all)<") or self.functions(member, r"_step\b")
             for what in (r"ask<|contains_step", "Alone", "Shared"):
@@ -47,7 +48,7 @@ class MachineCode(unittest.TestCase):
                     self.assertGreaterEqual(code.count("\tprefetch"), 2, f"{member}: {what}")
 
     def test_kernels_use_their_instructions(self) -> None:
-        for member, register in (("blocked_avx2", "ymm"), ("blocked_avx512", "zmm")):
+        for member, register in ((name, "ymm" if name.endswith("avx2") else "zmm") for name in KERNELS):
             code = "".join(self.functions(member, "ask<|change_all<|_one").values())
             self.assertIn(register, code)
             self.assertRegex(code, "vperm[a-z0-9]+")
@@ -76,7 +77,7 @@ class MachineCode(unittest.TestCase):
             self.assertNotRegex(code, r"\t(call|push|sub .*rsp)", name)
 
     def test_kernels_define_no_weak_symbol(self) -> None:
-        for name in ("blocked_avx2", "blocked_avx512", "blocked_neon"):
+        for name in (*KERNELS, "blocked_neon"):
             weak = re.findall(r"^\w* [VWuvw] (.*)$", self.symbols[self.member(name)], re.M)
             # gcc's reference to the personality routine: an address, no code.
             self.assertEqual([symbol for symbol in weak if symbol != "DW.ref.__gxx_personality_v0"], [], name)

@@ -160,8 +160,7 @@ std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options
 }
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
-  const char* const help =
-      "bits (counting: counters) of the filter, with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
+  const char* const help = "bits (counting: counters), with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
   const auto take_bits = [&](const std::string& name, const std::string& text) {
     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
   };
@@ -878,10 +877,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_import(app, arguments);
   add_export(app, arguments);
   add_finish_filling(app, arguments);
-  add_help_and_version(
-      app,
-      "bf create|build|add|remove|count|contains|recover|seal|verify|merge|copy|fold|intersect|compare|clear|plan|"
-      "import|export|finish-filling ...");
+  add_help_and_version(app, "bf COMMAND ...");
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {
