@@ -147,9 +147,12 @@ typedef struct bfs_filter bfs_filter;
 /* These have no digests (BFS_EKEYONLY).  They give the positions of a key's k bits, by MurmurHash3_x86_32 with k listed
  * seeds, and only the classic layout, which is the default then, takes them: for the bits of other programs, such as
  * those with Python's mmh3 and bitarray.  m is at most 2^32.  Such a filter is neither folded nor in the bare form, and
- * anyone can choose keys that fill it: not for keys that strangers choose. */
+ * anyone can choose keys that fill it: not for keys that strangers choose.  BFS_HASH_JAVA_POLYNOMIAL is that of
+ * tutorials in Java instead, whose seeds have to be listed (5, 7, 11, 13, 31, 37, 61 in most of them).  Its m is a
+ * power of two, at most 2^30.  A key's bytes are UTF-8; what is not counts as U+FFFD, as Java decodes it. */
 #define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
 #define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
+#define BFS_HASH_JAVA_POLYNOMIAL 6  /* bit i: h & (m - 1), h = seeds[i] * h + unit (int) for each UTF-16 unit */
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
@@ -336,7 +339,7 @@ typedef struct bfs_options {
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
   uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; otherwise zeros; see "Replicas" */
-  const uint32_t* seeds;       /* of BFS_HASH_MURMUR3*, one for each of the k bits; NULL: 0, 1, .. k - 1 */
+  const uint32_t* seeds;       /* one for each of the k bits; NULL, with BFS_HASH_MURMUR3*: 0, 1, .. k - 1 */
   uint64_t num_seeds;          /* k, or 0: no seeds are given */
 } bfs_options;
 #define BFS_OPTIONS_INIT \
@@ -1173,7 +1176,7 @@ BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
  * Codes: EINVAL, ENOMEM. */
 BFS_API int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bfs_error* error);
 
-/* Returns the number of seeds of a filter with BFS_HASH_MURMUR3* (bfs_options.seeds), which is k, or 0 where the hash
+/* Returns the number of seeds of the filter's hash (bfs_options.seeds), which is k, or 0 where the hash
  * takes no list of them, and copies the first `capacity`.  `seeds` may be NULL if capacity is 0.
  * Codes: EINVAL, ENOMEM. */
 BFS_API int64_t bfs_get_seeds(const bfs_filter* filter, uint32_t* seeds, size_t capacity, bfs_error* error);

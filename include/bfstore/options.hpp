@@ -28,6 +28,9 @@ enum class Hash : std::uint16_t {
   // strangers choose.
   kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
   kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
+  // The same of a polynomial in each seed over the UTF-16 units of the key, as tutorials in Java have it. m is a power
+  // of two, at most 2^30. Keys are UTF-8; bytes that are not UTF-8 count as U+FFFD.
+  kJavaPolynomial = 6,  // bit i of a key: h & (m - 1), where h = seed[i] * h + unit, a Java int, for each unit
 };
 
 // Which bit of a byte comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in

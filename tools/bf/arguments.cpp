@@ -173,8 +173,9 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
   CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
   CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
   CLI::Option* const seeds =
-      add_text(app, "--seeds", "of murmur3, one for each bit of a key: 41..47 or 3,1,4 (default: 0, 1, 2, ...)", "S",
-               take_seeds);
+      add_text(app, "--seeds",
+               "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
+               "S", take_seeds);
   probes->needs(bits);
   return {bits, probes, seeds};
 }
@@ -239,8 +240,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout",
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
-      add_text(app, "--hash",
-               "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (of mmh3)",
+      add_text(app, "--hash", "xxh3 (default), siphash, external (digests), murmur3, murmur3-unsigned, java-polynomial",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
@@ -693,28 +693,30 @@ void add_order(CLI::App& app, Arguments& arguments) {
 }
 
 void add_import(CLI::App& app, Arguments& arguments) {
-  CLI::App& import = *app.add_subcommand("import", "Make a filter of another program's bit array");
-  import.callback([&] { arguments.command = Command::kImport;
-});
-add_help_and_version(import,
-                     "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
-                     "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
-                     "       options of all: [-0] [--capacity N] " +
-                         std::string(kShapeUsage));
-add_raw(import, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
-add_file(import, arguments, "the filter to make; it appears when it is complete");
-add_order(import, arguments);
-add_path(import, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
-         arguments.check);
-add_separator(import, arguments);
-add_shape(import, arguments, false);
-import.footer(
-    "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for them.\n"
-    "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
-    "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the bits.\n"
-    "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
-    "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
-}  // namespace
+  CLI::App& from = *app.add_subcommand("import", "Make a filter of another program's bit array");
+  from.callback([&] { arguments.command = Command::kImport; });
+  add_help_and_version(
+      from,
+      "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
+      "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+      "       options of all: [-0] [--capacity N]\n       " +
+          std::string(kShapeUsage));
+  add_raw(from, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
+  add_file(from, arguments, "the filter to make; it appears when it is complete");
+  add_order(from, arguments);
+  add_path(from, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
+           arguments.check);
+  add_separator(from, arguments);
+  add_shape(from, arguments, false);
+  from.footer(
+      "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
+      "them.\n"
+      "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
+      "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the "
+      "bits.\n"
+      "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+      "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
+}
 
 void add_export(CLI::App& app, Arguments& arguments) {
   CLI::App& to = *app.add_subcommand("export", "Write a filter's bits for another program");
@@ -823,13 +825,13 @@ void check_plan(const Arguments& arguments) {
 void check_size(const Arguments& arguments) {
   if (arguments.command == Command::kPlan) return check_plan(arguments);
   const bfstore::Options& options = arguments.options;
-  const bool import = arguments.command == Command::kImport;
-  const std::string name = arguments.command == Command::kBuild ? "build" : import ? "import" : "create";
+  const bool imports = arguments.command == Command::kImport;
+  const std::string name = arguments.command == Command::kBuild ? "build" : imports ? "import" : "create";
   if (options.num_bits != 0 && options.num_probes == 0 && options.seeds.empty()) {
     throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name +
                   " --help.");
   }
-  if ((arguments.command != Command::kCreate && !import) || arguments.is_sized()) return;
+  if ((arguments.command != Command::kCreate && !imports) || arguments.is_sized()) return;
   throw Failure(name + ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }
 
@@ -845,7 +847,7 @@ void check_import(const Arguments& arguments) {
     throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
 }
 
-}  // namespace bf
+}  // namespace
 
 std::variant<Arguments, std::string> parse_arguments(int argc, const char* const* argv) {
   Arguments arguments;
