@@ -718,6 +718,26 @@ int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error) {
   return guarded(error, [&] { return report(error, into->filter.merge(from->filter)); });
 }
 
+int32_t bfs_import_bits(bfs_filter* filter, const void* bits, uint64_t num_bytes, uint32_t order, bfs_error* error) {
+  if (filter == nullptr || bits == nullptr) return invalid(error, "bfs_import_bits: filter or bits is null");
+  if (!possible(static_cast<const std::byte*>(bits), num_bytes))
+    return invalid(error, "bfs_import_bits: num_bytes is greater than any array");
+  return guarded(error, [&] {
+    return report(error, filter->filter.import_bits({static_cast<const std::byte*>(bits), num_bytes},
+                                                    static_cast<bfstore::BitOrder>(order)));
+  });
+}
+
+int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes, uint32_t order, bfs_error* error) {
+  if (filter == nullptr || bits == nullptr) return invalid(error, "bfs_export_bits: filter or bits is null");
+  if (!possible(static_cast<const std::byte*>(bits), num_bytes))
+    return invalid(error, "bfs_export_bits: num_bytes is greater than any array");
+  return guarded(error, [&] {
+    return report(error, filter->filter.export_bits({static_cast<std::byte*>(bits), num_bytes},
+                                                    static_cast<bfstore::BitOrder>(order)));
+  });
+}
+
 int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path, const bfs_copy_options* options,
                       bfs_error* error) {
   if (path == nullptr || (filters == nullptr && count != 0))
@@ -1000,6 +1020,16 @@ int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bf
     return BFS_OK;
   });
   return code < 0 ? code : length;
+}
+
+int64_t bfs_get_seeds(const bfs_filter* filter, uint32_t* seeds, size_t capacity, bfs_error* error) {
+  if (filter == nullptr || (seeds == nullptr && capacity != 0))
+    return invalid(error, "bfs_get_seeds: filter or seeds is null");
+  return guarded(error, [&] {
+    const std::vector<std::uint32_t> all = filter->filter.seeds();
+    std::copy_n(all.begin(), std::min(capacity, all.size()), seeds);
+    return static_cast<std::int32_t>(all.size());
+  });
 }
 
 int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error) {

@@ -148,9 +148,12 @@ typedef struct bfs_filter bfs_filter;
 /* These have no digests (BFS_EKEYONLY).  They give the positions of a key's k bits, by MurmurHash3_x86_32 with k listed
  * seeds, and only the classic layout, which is the default then, takes them: for the bits of other programs, such as
  * those with Python's mmh3 and bitarray.  m is at most 2^32.  Such a filter is neither folded nor in the bare form, and
- * anyone can choose keys that fill it: not for keys that strangers choose. */
+ * anyone can choose keys that fill it: not for keys that strangers choose.  BFS_HASH_JAVA_POLYNOMIAL is that of
+ * tutorials in Java instead, whose seeds have to be listed (5, 7, 11, 13, 31, 37, 61 in most of them).  Its m is a
+ * power of two, at most 2^30.  A key's bytes are UTF-8; what is not counts as U+FFFD, as Java decodes it. */
 #define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
 #define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
+#define BFS_HASH_JAVA_POLYNOMIAL 6  /* bit i: h & (m - 1), h = seeds[i] * h + unit (int) for each UTF-16 unit */
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
@@ -337,7 +340,7 @@ typedef struct bfs_options {
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
   uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; otherwise zeros; see "Replicas" */
-  const uint32_t* seeds;       /* of BFS_HASH_MURMUR3*, one for each of the k bits; NULL: 0, 1, .. k - 1 */
+  const uint32_t* seeds;       /* one for each of the k bits; NULL, with BFS_HASH_MURMUR3*: 0, 1, .. k - 1 */
   uint64_t num_seeds;          /* k, or 0: no seeds are given */
 } bfs_options;
 #define BFS_OPTIONS_INIT \
@@ -862,6 +865,32 @@ BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t
  * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS. */
 BFS_API BFS_CHECK int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error);
 
+/* Which bit of a byte comes first in a bit array. */
+#define BFS_BITS_LITTLE 1 /* the lowest: most programs in C, Java's BitSet, Python's bitarray(endian="little") */
+#define BFS_BITS_BIG 2    /* the highest: Python's bitarray, unless it is told otherwise */
+
+/* Takes in the bit array of another program: sets bit i of the filter where bit i of the array is 1.  The layout is
+ * classic, and the filter has the m, k, hash and seeds of that program.  `bits` is at any address, and num_bytes is
+ * exactly what m bits need; the bits after the last one are 0.  `order`: BFS_BITS_*.
+ * Nothing in an array tells its m, hash, seeds or order.  Where one of them is another one, the filter answers no for
+ * keys that the array has: so ask for keys that are known to be in it, before the filter is used.
+ * Other threads and processes may ask and add meanwhile.  Nothing is durable before the next sync or close.  The count
+ * of keys grows by an estimate of the new ones.  After an error some of the bits may be in the filter, which does no
+ * harm: call again.
+ * Codes: EINVAL, ENOMEM, EREADONLY, EUNSUPPORTED, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT,
+ * ESHUT. */
+BFS_API BFS_CHECK int32_t bfs_import_bits(bfs_filter* filter, const void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
+
+/* Writes the filter's m bits as an array for another program, with zeros after the last one; num_bytes is exactly what
+ * m bits need.  The array has every key whose add returned before this call.  On an error every bit of it is 1, where
+ * the pointer is not NULL and an array can be so long.
+ * Waits: as bfs_save without BFS_OPTION_REPLACE.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EUNSUPPORTED, EFORKED, ESHUT, EUNCLEAN, EPOISONED,
+ * ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
+BFS_API BFS_CHECK int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
+
 /* --- Sealed files ------------------------------------------------------------------------------------------------- */
 
 /* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum
@@ -1147,6 +1176,11 @@ BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
  * first `capacity` bytes.  `buffer` may be NULL if capacity is 0.
  * Codes: EINVAL, ENOMEM. */
 BFS_API int64_t bfs_get_note(const bfs_filter* filter, void* buffer, size_t capacity, bfs_error* error);
+
+/* Returns the number of seeds of the filter's hash (bfs_options.seeds), which is k, or 0 where the hash
+ * takes no list of them, and copies the first `capacity`.  `seeds` may be NULL if capacity is 0.
+ * Codes: EINVAL, ENOMEM. */
+BFS_API int64_t bfs_get_seeds(const bfs_filter* filter, uint32_t* seeds, size_t capacity, bfs_error* error);
 
 /* Fills in *out.  Flags: 0, which reads memory alone, or BFS_STATS_*.  Codes: EINVAL, ENOMEM. */
 BFS_API int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error);

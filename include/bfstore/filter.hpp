@@ -117,6 +117,18 @@ class Filter {
   // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared.
   [[nodiscard]] Result<Comparison> compare(const Filter& other) const;
 
+  // Takes in the bit array of another program, which has the filter's m bits, k and hash: sets bit i where bit i of the
+  // array is 1. The array is exactly as long as m bits need, and the bits after the last one are 0 (otherwise
+  // kInvalid). Others may ask and add meanwhile. Nothing in an array tells by which hash it was filled, nor in which
+  // order its bits are: where one of these is another one, the filter says "no" of keys that the array has. The count
+  // of keys grows by an estimate of the new ones. An error, or a kill, in the middle leaves some of the bits here,
+  // which is harmless: import them again. kUnsupported if the layout is not classic.
+  Error import_bits(std::span<const std::byte> bits, BitOrder order);
+
+  // Writes the filter's m bits for another program, with zeros after the last one. The array has every key whose add
+  // returned before the call. A filter in doubt is an error, as in save(). On an error every bit of `bits` is 1.
+  Error export_bits(std::span<std::byte> bits, BitOrder order) const;
+
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is
   // superseded: its handles answer "maybe", its writers get kSuperseded.

@@ -28,7 +28,14 @@ enum class Hash : std::uint16_t {
   // strangers choose.
   kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
   kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
+  // The same of a polynomial in each seed over the UTF-16 units of the key, as tutorials in Java have it. m is a power
+  // of two, at most 2^30. Keys are UTF-8; bytes that are not UTF-8 count as U+FFFD.
+  kJavaPolynomial = 6,  // bit i of a key: h & (m - 1), where h = seed[i] * h + unit, a Java int, for each unit
 };
+
+// Which bit of a byte comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in
+// Python's bitarray(endian="little")) or the highest one (Python's bitarray, unless it is told otherwise).
+enum class BitOrder : std::uint32_t { kLittle = 1, kBig = 2 };
 
 // The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
 // attacker cannot choose keys that fill the filter long before its capacity, and cannot compute which absent keys it

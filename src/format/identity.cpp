@@ -198,10 +198,11 @@ class Checker {
     const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
     const std::uint64_t most = row_ != nullptr ? layout::most_bits(*row_) : kMaxBits;
     good_bits_ = id_.num_bits >= 1 && id_.num_bits <= most && id_.num_bits % unit == 0;
-    if (good_bits_ && hash_ != nullptr && id_.num_bits > hash_->most_bits) {
+    if (good_bits_ && hash_ != nullptr && !hash_->reaches(id_.num_bits)) {
       good_bits_ = false;
-      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and " + hash_->info.name +
-                              " reaches no more than " + std::to_string(hash_->most_bits) + " bits");
+      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and that of " + hash_->info.name +
+                              " is at most " + std::to_string(hash_->most_bits) +
+                              (hash_->wants_power_of_two ? ", and a power of two" : ""));
     } else if (!good_bits_) {
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +
                               std::to_string(std::countr_zero(most)) +

@@ -1,6 +1,7 @@
 // The table of hashes, and the canary of each.
 #include "hash/hash.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include "hash/murmur3.hpp"
 #include "hash/placer.hpp"
 #include "hash/siphash.hpp"
+#include "hash/utf16.hpp"
 
 namespace bfstore::hash {
 namespace {
@@ -36,12 +38,25 @@ void place_murmur3_unsigned(std::string_view key, const Placing& placing, std::u
     positions[i] = murmur3_x86_32(key, placing.seeds[i]) % placing.num_bits;
 }
 
+// SimpleHash of the tutorials: `result = seed * result + value.charAt(i)` of Java's int, and then `(cap - 1) & result`.
+// Only the low 32 bits of a product matter, so that these numbers may be longer.
+void place_java_polynomial(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
+  const std::uint32_t count = placing.num_probes;
+  std::fill_n(positions, count, std::uint64_t{0});
+  each_utf16_unit(key, [&](std::uint16_t unit) {
+    for (std::uint32_t i = 0; i < count; ++i) positions[i] = positions[i] * placing.seeds[i] + unit;
+  });
+  for (std::uint32_t i = 0; i < count; ++i) positions[i] &= placing.num_bits - 1;
+}
+
 constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
   return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
 }
 
 // A hash of 32 bits reaches no more positions.
 constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
+
+constexpr std::uint64_t kMostPowerOfJavasInt = std::uint64_t{1} << 30;
 
 // In the order of their numbers.
 constexpr std::array kRows{
@@ -50,6 +65,8 @@ constexpr std::array kRows{
     Row{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all},
     Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, place_murmur3, kMost32},
     Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, place_murmur3_unsigned, kMost32},
+    Row{seeded(Hash::kJavaPolynomial, "java-polynomial"), nullptr, place_java_polynomial, kMostPowerOfJavasInt, true,
+        false},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,6 +38,12 @@ struct Row {
   void (*place)(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept = nullptr;
   // The largest m that it has positions for.
   std::uint64_t most_bits = kMaxBits;
+  bool wants_power_of_two = false;  // m is one
+  bool counts_seeds = true;         // without a list of seeds they are 0, 1, 2, ...; otherwise they have to be listed
+
+  [[nodiscard]] bool reaches(std::uint64_t num_bits) const noexcept {
+    return num_bits <= most_bits && (!wants_power_of_two || std::has_single_bit(num_bits));
+  }
 };
 
 // nullptr if there is no such hash.

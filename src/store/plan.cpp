@@ -88,6 +88,10 @@ Error check_hash(Hash hash, const Options& options) {
   }
   if (!row->info.takes_seeds && !options.seeds.empty())
     return fail(Code::kInvalid, std::string("a list of seeds was given, and ") + row->info.name + " takes none.");
+  if (row->info.takes_seeds && !row->counts_seeds && options.seeds.empty()) {
+    return fail(Code::kInvalid, std::string(row->info.name) +
+                                    " has no usual list of seeds. Give one, such as 5, 7, 11, 13, 31, 37, 61.");
+  }
   return check_key_for(hash, options.key);
 }
 
@@ -110,7 +114,11 @@ Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64
     return fail(Code::kInvalid, std::string(hash.info.name) + " gives positions, which the layout " + row.info.name +
                                     " does not take. Use the classic layout.");
   }
-  if (num_bits <= hash.most_bits) return {};
+  if (hash.reaches(num_bits)) return {};
+  if (num_bits <= hash.most_bits) {
+    return fail(Code::kInvalid, std::string(hash.info.name) + " needs a power of two as the number of bits, not " +
+                                    std::to_string(num_bits) + ". Give one with the seeds, such as 33554432.");
+  }
   return fail(Code::kSizing, std::string(hash.info.name) + " reaches at most " + std::to_string(hash.most_bits) +
                                  " bits, and the filter would have " + std::to_string(num_bits) + ". Use xxh3.");
 }

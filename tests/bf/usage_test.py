@@ -4,7 +4,7 @@ import unittest
 from bf_case import BfCase, main
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "merge", "copy", "fold",
-            "intersect", "compare", "clear", "plan", "finish-filling"]
+            "intersect", "compare", "clear", "plan", "import", "export", "finish-filling"]
 
 
 class Usage(BfCase):

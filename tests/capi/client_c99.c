@@ -433,6 +433,9 @@ static void from_one_form_to_another(void) {
   CHECK((plan.abilities & BFS_CAN_ADD) != 0 && (plan.abilities & BFS_CAN_EXPIRE) == 0 && plan.cache_lines == 1);
   CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
   CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
+  CHECK(bfs_get_seeds(filter, NULL, 0, &error) == 0 && bfs_get_seeds(NULL, NULL, 0, &error) == BFS_EINVAL);
+  CHECK(bfs_import_bits(filter, memory, 64, BFS_BITS_BIG, &error) == BFS_EUNSUPPORTED); /* blocked */
+  CHECK(bfs_export_bits(filter, NULL, 64, BFS_BITS_BIG, &error) == BFS_EINVAL);
   CHECK(bfs_compare(filter, filter, &comparison, &error) == BFS_OK && comparison.equal == 1 && comparison.differs == 0);
   CHECK(bfs_compare(filter, NULL, &comparison, &error) == BFS_EINVAL);
   CHECK(remove(other_path) == 0 && bfs_intersect(both, 2, other_path, NULL, &error) == BFS_EINVAL);

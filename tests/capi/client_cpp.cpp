@@ -337,6 +337,9 @@ void from_one_form_to_another(const std::string& folder) {
   bfs_filter* other = nullptr;
   CHECK(bfs_load(memory, bytes, &writing, &other, nullptr) == BFS_OK && bfs_merge(other, filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(other, "more", 4) == 1);
+  CHECK(bfs_get_seeds(other, nullptr, 0, nullptr) == 0);
+  CHECK(bfs_import_bits(other, memory, 1, BFS_BITS_LITTLE, nullptr) == BFS_EUNSUPPORTED);
+  CHECK(bfs_export_bits(nullptr, memory, 1, BFS_BITS_LITTLE, nullptr) == BFS_EINVAL);
   bfs_comparison comparison = BFS_COMPARISON_INIT;
   CHECK(bfs_compare(other, filter, &comparison, nullptr) == BFS_OK && comparison.equal == 1);
   const bfs_filter* const both[] = {other, filter};

@@ -368,8 +368,37 @@ class Files(Case):
         self.assertEqual(LIBRARY.contains_many(handle, keys, lengths, 2, answers), 1)
         self.assertEqual(list(answers), [1, 0])
         other = self.create(path=self.path + b".like", capacity=0, fpr=0, like=self.path)
+        for one in (handle, other):
+            got = (ctypes.c_uint32 * 4)(9, 9, 9, 9)
+            self.assertEqual(LIBRARY.bfs_get_seeds(one, got, 2, None), 3)
+            self.assertEqual(list(got), [41, 2**32 - 1, 9, 9])
+            self.assertEqual(LIBRARY.bfs_get_seeds(one, got, 4, None), 3)
+            self.assertEqual(list(got), [*seeds, 9])
+            self.assertEqual(LIBRARY.bfs_get_seeds(one, None, 0, None), 3)
+            self.assertEqual(LIBRARY.bfs_get_seeds(one, None, 1, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_merge(other, handle, None), 0)
         self.assertEqual(LIBRARY.bfs_contains(other, b"foo", 3), 1)
+
+    def test_bit_arrays_come_and_go_in_both_orders(self):
+        handle = self.create(hash="murmur3", capacity=0, fpr=0, num_bits=12, num_probes=2)
+        bits, error = ctypes.create_string_buffer(2), bfs.new_error()
+        self.assertEqual(LIBRARY.bfs_import_bits(handle, b"\x81\x30", 2, bfs.BITS_BIG, None), 0)  # bits 0, 7, 10 and 11
+        for order, expected in ((bfs.BITS_BIG, b"\x81\x30"), (bfs.BITS_LITTLE, b"\x81\x0c")):
+            self.assertEqual(LIBRARY.bfs_export_bits(handle, bits, 2, order, None), 0)
+            self.assertEqual(bits.raw, expected)
+        for array, order in ((b"\0", 1), (b"\0\0\0", 1), (b"\0\x10", 1), (b"\0\x08", 2), (b"\0\0", 0), (b"\0\0", 3)):
+            self.assertEqual(LIBRARY.bfs_import_bits(handle, array, len(array), order, byref(error)), EINVAL, (array, order))
+        self.assertEqual(LIBRARY.bfs_import_bits(handle, None, 2, 1, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_import_bits(None, b"\0\0", 2, 1, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_import_bits(handle, b"\0\0", 2**64 - 1, 1, None), EINVAL)
+        self.assertEqual(bfs.statistics(LIBRARY, handle, bfs.STATS_FILL).set_bits, 4)
+        for size, order in ((1, 1), (2, 3)):  # a caller that ignores the code has an array that says maybe
+            array = ctypes.create_string_buffer(2)
+            self.assertEqual(LIBRARY.bfs_export_bits(handle, array, size, order, byref(error)), EINVAL)
+            self.assertEqual(array.raw, (b"\xff" * size).ljust(2, b"\0"))
+        self.assertEqual(LIBRARY.bfs_export_bits(handle, None, 2, 1, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_export_bits(handle, bits, 2**64 - 1, 1, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_export_bits(None, bits, 2, 1, None), EINVAL)
 
     def test_seeds_and_their_number_are_given_together(self):
         options = bfs.options(hash="murmur3", num_bits=1000, seeds=[1, 2, 3])

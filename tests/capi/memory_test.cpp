@@ -263,6 +263,30 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   writing.flags = BFS_OPEN_WRITE;
   REQUIRE(bfs_load(memory.data(), bytes, &writing, &into, nullptr) == BFS_OK);
   whichever_allocation_fails("merge", [&](bfs_error* error) { return bfs_merge(into, filter, error); });
+  bfs_options seeded = BFS_OPTIONS_INIT;
+  seeded.hash = BFS_HASH_MURMUR3;
+  seeded.num_bits = 1000;
+  seeded.num_probes = 3;
+  bfs_filter* classic = nullptr;
+  REQUIRE(bfs_create(file.dir.file("classic").c_str(), &seeded, &classic, nullptr) == BFS_OK);
+  std::vector<unsigned char> bits(125);
+  const std::vector<unsigned char> ones(125, 0xff);
+  whichever_allocation_fails("export", [&](bfs_error* error) {
+    const std::int32_t code = bfs_export_bits(classic, bits.data(), bits.size(), BFS_BITS_BIG, error);
+    REQUIRE((bits == ones) == (code != BFS_OK));
+    return code;
+  });
+  whichever_allocation_fails("import", [&](bfs_error* error) {
+    return bfs_import_bits(classic, ones.data(), ones.size(), BFS_BITS_BIG, error);
+  });
+  std::uint32_t seeds[3] = {9, 9, 9};
+  whichever_allocation_fails("seeds", [&](bfs_error* error) {
+    const std::int64_t found = bfs_get_seeds(classic, seeds, 3, error);
+    return found == 3 ? BFS_OK : static_cast<std::int32_t>(found);
+  });
+  REQUIRE((seeds[0] == 0 && seeds[1] == 1 && seeds[2] == 2));
+  REQUIRE(bfs_close(classic, nullptr) == BFS_OK);
+  REQUIRE(std::remove(file.dir.file("classic").c_str()) == 0);
   bfs_comparison comparison = BFS_COMPARISON_INIT;
   whichever_allocation_fails("compare",
                              [&](bfs_error* error) { return bfs_compare(into, filter, &comparison, error); });

@@ -183,6 +183,21 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
   file.check_close("with a loss");
 }
 
+namespace {
+
+// Of 1,000 bits and 3 seeds.
+bfs_filter* filter_of_seeds(const std::string& path) {
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.hash = BFS_HASH_MURMUR3;
+  options.num_bits = 1000;
+  options.num_probes = 3;
+  bfs_filter* filter = nullptr;
+  REQUIRE(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK);
+  return filter;
+}
+
+}  // namespace
+
 TEST_CASE("saving, dumping and loading a filter needs little stack") {
   File file;
   file.check_open("to save", BFS_OPEN_WRITE);
@@ -199,6 +214,13 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   check("bfs_intersect", BFS_OK, [&] { return bfs_intersect(sources, 2, third.c_str(), nullptr, &error); });
   bfs_comparison comparison = BFS_COMPARISON_INIT;
   check("bfs_compare", BFS_OK, [&] { return bfs_compare(file.filter, file.filter, &comparison, &error); });
+  bfs_filter* const classic = filter_of_seeds(file.dir.file("classic"));
+  std::uint32_t seeds[3];
+  unsigned char bits[125];
+  check("bfs_get_seeds", 3, [&] { return bfs_get_seeds(classic, seeds, 3, &error); });
+  check("bfs_export_bits", BFS_OK, [&] { return bfs_export_bits(classic, bits, 125, BFS_BITS_BIG, &error); });
+  check("bfs_import_bits", BFS_OK, [&] { return bfs_import_bits(classic, bits, 125, BFS_BITS_BIG, &error); });
+  CHECK(bfs_close(classic, nullptr) == BFS_OK);
   check("bfs_dump", BFS_OK, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, nullptr, &error); });
   file.check_close("what was saved");
   const std::string whole = read_bytes(copy);

@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
+from breakage import IDENTITY, JAVA, JAVA_IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
@@ -83,8 +83,18 @@ def make_seeded(library):
             break_file(good, defect, change, code)
 
 
+def make_java(library):
+    """Since hash 6 exists."""
+    good = make_file(library, "good_java_polynomial.bf", **JAVA)
+    for defect, (change, code) in JAVA_IDENTITY.items():
+        break_file(good, defect, change, code)
+
+
 def main():
     library = bfs.load(sys.argv[1])
+    make_java(library)
+    if "--java" in sys.argv:
+        return
     make_seeded(library)
     if "--seeded" in sys.argv:
         return

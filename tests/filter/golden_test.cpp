@@ -77,3 +77,23 @@ TEST_CASE("a filter in a file has the same golden bits") {
     CHECK(hash::xxh3(bytes.data() + identity.body_offset, identity.body_bytes, 0) == golden.body);
   });
 }
+
+TEST_CASE("the bits and the first ten false positives of hashes that give positions are the golden ones") {
+  for (const GoldenSeeded& golden : kGoldenSeeded) {
+    CAPTURE(golden.num_bits);
+    Options options;
+    options.hash = golden.hash;
+    options.num_bits = golden.num_bits;
+    options.seeds.assign(golden.seeds.begin(), golden.seeds.begin() + golden.num_seeds);
+    InMemory made = InMemory::make(options);
+    for (std::uint64_t i = 0; i < golden.keys; ++i) REQUIRE(made.filter.add("key-" + std::to_string(i)).ok());
+    const auto body = body_of(made);
+    CHECK(hash::xxh3(body.data(), body.size(), 0) == golden.body);
+    CHECK(made.filter.stats({.fill = true}).fill->set_bits == golden.set_bits);
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t i = 0; i <= golden.false_positives.back(); ++i) {
+      if (made.filter.contains("absent-" + std::to_string(i))) found.push_back(i);
+    }
+    CHECK(std::equal(found.begin(), found.end(), golden.false_positives.begin(), golden.false_positives.end()));
+  }
+}

@@ -12,6 +12,7 @@ sys.path[:0] = [str(TESTS / "format"), str(TESTS / "support")]
 import bfstore_ctypes  # noqa: E402
 import reader  # noqa: E402
 
+HASHES = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
 LAYOUTS = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
 
 
@@ -19,7 +20,7 @@ def rows(file, struct):
     """Each `struct{...}` of the header as a list of its words, braces inside dropped."""
     text = (TESTS / "support" / file).read_text()
     found = re.findall(struct + r"\{((?:[^{};]|\{[^{}]*\})*)\}", text)
-    return [[word if word in LAYOUTS else int(word, 0) for word in re.findall(r"\bk[A-Z]\w+|\b\d\w*", row)]
+    return [[word if word in LAYOUTS or word in HASHES else int(word, 0) for word in re.findall(r"\bk[A-Z]\w+|\b\d\w*", row)]
             for row in found]
 
 
@@ -85,6 +86,20 @@ class GoldenNumbers(unittest.TestCase):
                 self.assertEqual(xxh3(bytes(golden.filter.body), 0), body)
                 self.assertEqual(golden.set_cells(), set_bits)
                 found = [i for i in range(false_positives[-1] + 1) if golden.filter.contains(b"absent-%d" % i)]
+                self.assertEqual((len(found), found), (10, false_positives))
+
+    def test_every_filter_of_positions_is_that_of_the_reader(self):
+        filters = rows("golden.hpp", "GoldenSeeded")
+        self.assertEqual({HASHES[row[0]] for row in filters}, {number for number in HASHES.values() if number > 3})
+        for hash_, m, num_seeds, *numbers in filters:
+            seeds, (keys, body, set_bits, *false_positives) = numbers[:num_seeds], numbers[num_seeds:]
+            with self.subTest(hash=hash_, m=m):
+                bits, of = bytearray(reader.body_bytes(2, m)), lambda key: list(reader.positions(key, HASHES[hash_], m, seeds))
+                for i in range(keys):
+                    for bit in of(b"key-%d" % i):
+                        bits[bit // 8] |= 1 << bit % 8
+                self.assertEqual((xxh3(bytes(bits), 0), int.from_bytes(bits, "little").bit_count()), (body, set_bits))
+                found = [i for i in range(false_positives[-1] + 1) if all(bits[bit // 8] >> bit % 8 & 1 for bit in of(b"absent-%d" % i))]
                 self.assertEqual((len(found), found), (10, false_positives))
 
 

@@ -212,6 +212,14 @@ SEEDED_IDENTITY = {
     "the seeds in another order": (records(record(5, 1, struct.pack("<3I", 0, 2, 1))), "BFS_ECANARY"),
     "the canary of hash 4": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
 }
+JAVA = {**SEEDED, "hash": "java-polynomial", "num_bits": 1024, "seeds": [5, 7, 11]}
+
+# Of a file made of JAVA.
+JAVA_IDENTITY = {
+    "num_bits of hash 6 no power of two": (field(40, "Q", 1023), "BFS_EBITS"),
+    "num_bits of hash 6 beyond 2^30": (field(40, "Q", 2**31), "BFS_EBITS"),
+    "hash 4 with the canary of hash 6": (field(34, "H", 4), "BFS_ECANARY"),
+}
 FILE_ONLY = {
     "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),
     "header_bytes of an embedded record": (field(12, "I", 192), "BFS_EHEADERSIZE"),

@@ -14,8 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, KEYED, KEYED_IDENTITY, NOTE, PAGE, STATE, both, field,
-                      SEEDED,
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, KEYED, KEYED_IDENTITY, NOTE,
+                      PAGE, STATE, both, field, SEEDED,
                       SEEDED_IDENTITY, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
 HEADER = sys.argv.pop(2)
@@ -148,11 +148,12 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(embedded, KEYED_IDENTITY, self.check_keyed_embedded)
 
     def test_each_rule_of_an_identity_with_seeds(self):
-        file, embedded = self.make_file(**SEEDED), self.make_embedded(**SEEDED)
-        self.check_file(file, None)
-        self.check_embedded(embedded, None)
-        self.check_identities(file, SEEDED_IDENTITY, self.check_file)
-        self.check_identities(embedded, SEEDED_IDENTITY, self.check_embedded)
+        for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY)):
+            file, embedded = self.make_file(**given), self.make_embedded(**given)
+            self.check_file(file, None)
+            self.check_embedded(embedded, None)
+            self.check_identities(file, rules, self.check_file)
+            self.check_identities(embedded, rules, self.check_embedded)
 
     def test_a_keyed_filter_without_its_key_and_another_with_one(self):
         keyed = {"hash": "siphash", "key": KEYED, "seed": None}

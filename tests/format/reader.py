@@ -4,6 +4,7 @@
 
 All but the last take a `secret` of 16 bytes, too. Bad bytes raise Refused, whose code is the name that the checklist gives ("BFS_EMAGIC"). Needs python3-xxhash.
 """
+import functools
 import os
 import stat
 import struct
@@ -67,7 +68,16 @@ def murmur3(data, seed):
     return h ^ h >> 16
 
 
+def polynomial(data, seed):
+    """Java's `h = seed * h + charAt(i)`."""
+    units = struct.iter_unpack("<H", data.decode("utf-8", "replace").encode("utf-16-le"))
+    return functools.reduce(lambda h, unit: (seed * h + unit[0]) % 2**32, units, 0)
+
+
 def positions(key, hash_number, m, seeds):
+    if hash_number == 6:
+        yield from (polynomial(key, seed) % m for seed in seeds)
+        return
     for h in (murmur3(key, seed) for seed in seeds):
         yield (h - 2**32 if hash_number == 4 and h >= 2**31 else h) % m
 
@@ -141,8 +151,9 @@ def identity(data, form, limit, secret):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5), "BFS_EHASH"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5, 6), "BFS_EHASH"),
            (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash < 4 or f.m <= 2**32), "BFS_EBITS"),
+           (f.hash != 6 or f.m <= 2**30 and f.m & f.m - 1 == 0, "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),

@@ -54,6 +54,7 @@ SHAPES = [
     ("classic", 50021, 7, "murmur3", None, b"signed"),
     ("classic", 50021, 7, "murmur3-unsigned", None, b"unsigned"),
     ("classic", 1001, 64, "murmur3-unsigned", None, None),
+    ("classic", 2**16, 7, "java-polynomial", None, b"polynomials"),
 ]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
@@ -65,6 +66,8 @@ BARE_SHAPES = [
 def options_of(shape, **more):
     layout, m, k, hash_name, seed, note = shape
     key = SECRET if hash_name == "siphash" else None
+    if hash_name == "java-polynomial":
+        more["seeds"] = [5, 7, 11, 13, 31, 37, 61][:k]
     return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key, **more)
 
 

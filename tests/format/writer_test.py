@@ -46,6 +46,7 @@ SHAPES = [
     ("classic", 20000003, 3, "siphash", None, None),
     ("classic", 1000, 4, "murmur3", None, b"signed"),
     ("classic", 99991, 7, "murmur3-unsigned", None, None),
+    ("classic", 65536, 7, "java-polynomial", None, b"polynomials"),
     ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
     ("counting", 128 * 32768, 5, "external", None, None),
 ]
@@ -58,7 +59,7 @@ def key_of(shape):
 
 
 def seeds_of(shape):
-    return [41 + i * 0x9E3779B9 & 2**32 - 1 for i in range(shape[2])] if shape[3].startswith("murmur3") else None
+    return [41 + i * 0x9E3779B9 & 2**32 - 1 for i in range(shape[2])] if shape[3].startswith(("murmur3", "java")) else None
 
 
 def items(shape, keys):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <bfstore/seal.hpp>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "calls.hpp"
 #include "region/fork.hpp"
@@ -71,8 +73,8 @@ Error open_it(Scene& scene, OpenMode mode, const OpenOptions& options = {}) {
 
 void nothing(Scene&) {}
 
-void clean(Scene& scene) {
-  Filter filter = created(scene.path);
+void clean_with(Scene& scene, const Options& options) {
+  Filter filter = created(scene.path, options);
   for (const unsigned owner : kOwners) {
     add_some(filter, owner, 0, kSome);
     REQUIRE(filter.sync({.owner = owner, .mark = kMark}).ok());
@@ -80,6 +82,14 @@ void clean(Scene& scene) {
   REQUIRE(filter.close().ok());
   scene.acknowledged = kSome;
   scene.mark = kMark;
+}
+
+void clean(Scene& scene) { clean_with(scene, small_options()); }
+
+void classic(Scene& scene) {
+  Options options = small_options();
+  options.layout = Layout::kClassic;
+  clean_with(scene, options);
 }
 
 void looked_at(Scene& scene) {
@@ -219,6 +229,14 @@ Error compare_it(Scene& scene) {
   const auto found = scene.handle->compare(*scene.handle);
   return found.ok() ? Error{} : found.error();
 }
+// An array that is not whole says "maybe" of every key.
+Error export_it(Scene& scene) {
+  std::vector<std::byte> bits((scene.handle->shape().num_bits + 7) / 8);
+  const Error error = scene.handle->export_bits(bits, BitOrder::kBig);
+  const auto ones = std::count(bits.begin(), bits.end(), std::byte{0xff});
+  CHECK((static_cast<std::size_t>(ones) == bits.size()) == !error.ok());
+  return error;
+}
 bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == intersect_it; }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
@@ -278,6 +296,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == seal_it) return "bfs_seal";
   if (act == intersect_it) return "bfs_intersect";
   if (act == compare_it) return "bfs_compare";
+  if (act == export_it) return "bfs_export_bits";
   return act == close_it ? "bfs_close" : "bfs_open";
 }
 
@@ -331,6 +350,7 @@ const Operation kOperations[] = {
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
     {"intersect a file that is written to", in_use, writer, intersect_it, is_saved, kSome},
     {"compare a file that is written to", in_use, writer, compare_it, is_in_use, kSome},
+    {"export the bits of a file that is written to", classic, writer, export_it, is_in_use, kSome},
     {"close as the last writer", looked_at, writer, close_it, is_clean, kSome},
     {"close beside a writer", in_use, writer, close_it, is_in_use, kSome},
     {"close as the last recoverer", unclean, recoverer, close_it, is_paused},

@@ -21,7 +21,8 @@ _HEADER = bfstore_header.constants(pathlib.Path(__file__).resolve().parents[2] /
 # BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
 READ, WRITE, EXCLUSIVE = (_HEADER["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
 globals().update({name.removeprefix("BFS_"): number for name, number in _HEADER.items()
-                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_DIFFERS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_"))})
+                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_DIFFERS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_",
+                                      "BFS_BITS_"))})
 
 
 class Error(Structure):
@@ -124,6 +125,8 @@ SIGNATURES = {
     "bfs_merge": (c_int32, [c_void_p, c_void_p, ERROR]),
     "bfs_intersect": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_compare": (c_int32, [c_void_p, c_void_p, POINTER(Comparison), ERROR]),
+    "bfs_import_bits": (c_int32, [c_void_p, c_char_p, c_uint64, c_uint32, ERROR]),
+    "bfs_export_bits": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
@@ -160,6 +163,7 @@ SIGNATURES = {
     "bfs_health": (c_int32, [c_void_p]),
     "bfs_is_current": (c_int32, [c_void_p, ERROR]),
     "bfs_get_note": (c_int64, [c_void_p, c_void_p, c_size_t, ERROR]),
+    "bfs_get_seeds": (c_int64, [c_void_p, POINTER(c_uint32), c_size_t, ERROR]),
     "bfs_stats": (c_int32, [c_void_p, c_uint64, POINTER(Statistics), ERROR]),
 }
 

@@ -14,6 +14,7 @@
 
 namespace rooms {
 
+using bfstore::Hash;
 using bfstore::Layout;
 
 inline constexpr std::uint64_t kGoldenSeed = 0x0123456789abcdef;
@@ -96,6 +97,69 @@ inline constexpr std::array kGoldenFilters{
                  {50, 56, 76, 135, 164, 169, 173, 175, 191, 196}},
     GoldenFilter{
         Layout::kCounting, 12800, 64, 300, 0xcd52be9526ec1aaa, 9004, {18, 75, 105, 106, 413, 551, 582, 681, 694, 732}},
+};
+
+// The same with a hash that gives positions, in the classic layout.
+struct GoldenSeeded {
+  Hash hash;
+  std::uint64_t num_bits;
+  std::uint32_t num_seeds;
+  std::array<std::uint32_t, 7> seeds;
+  std::uint64_t keys;
+  std::uint64_t body;
+  std::uint64_t set_bits;
+  std::array<std::uint64_t, 10> false_positives;
+};
+
+inline constexpr std::array kGoldenSeeded{
+    GoldenSeeded{Hash::kMurmur3,
+                 124,
+                 4,
+                 {0, 1, 2, 3},
+                 20,
+                 0xabc77270353bb208,
+                 59,
+                 {21, 75, 80, 108, 159, 198, 224, 258, 283, 303}},
+    GoldenSeeded{Hash::kMurmur3,
+                 99991,
+                 7,
+                 {41, 42, 43, 44, 45, 46, 47},
+                 9000,
+                 0xf7ae06fb6ad58775,
+                 46607,
+                 {196, 242, 463, 590, 738, 1014, 1569, 1941, 1966, 3158}},
+    GoldenSeeded{Hash::kMurmur3Unsigned,
+                 99991,
+                 7,
+                 {41, 42, 43, 44, 45, 46, 47},
+                 9000,
+                 0xc1795592d255336c,
+                 46668,
+                 {115, 614, 629, 876, 1533, 1976, 2500, 2515, 2958, 3354}},
+    GoldenSeeded{Hash::kMurmur3Unsigned,
+                 5000,
+                 3,
+                 {4294967295, 2147483648, 7},
+                 900,
+                 0x9dca44e5736500b3,
+                 2120,
+                 {5, 49, 51, 63, 68, 78, 99, 101, 128, 130}},
+    GoldenSeeded{Hash::kJavaPolynomial,
+                 512,
+                 7,
+                 {5, 7, 11, 13, 31, 37, 61},
+                 100,
+                 0xe6a38b2c4c2ad97b,
+                 379,
+                 {30, 31, 32, 33, 34, 35, 36, 37, 38, 39}},
+    GoldenSeeded{Hash::kJavaPolynomial,
+                 8192,
+                 3,
+                 {31, 4294967295, 3},
+                 3000,
+                 0xb1786ebe2e1832f5,
+                 2644,
+                 {318, 319, 329, 406, 407, 408, 409, 417, 418, 629}},
 };
 
 inline constexpr std::array kGoldenProbes{

@@ -173,8 +173,9 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
   CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
   CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
   CLI::Option* const seeds =
-      add_text(app, "--seeds", "of murmur3, one for each bit of a key: 41..47 or 3,1,4 (default: 0, 1, 2, ...)", "S",
-               take_seeds);
+      add_text(app, "--seeds",
+               "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
+               "S", take_seeds);
   probes->needs(bits);
   return {bits, probes, seeds};
 }
@@ -239,8 +240,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout",
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
-      add_text(app, "--hash",
-               "xxh3 (default), siphash (with --key-file), external (digests), murmur3, murmur3-unsigned (of mmh3)",
+      add_text(app, "--hash", "xxh3 (default), siphash, external (digests), murmur3, murmur3-unsigned, java-polynomial",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
@@ -675,6 +675,70 @@ void add_compare(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
 }
 
+void add_raw(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_path(app, "RAW", help, "", arguments.raw)->required();
+}
+
+bfstore::BitOrder parse_order(const std::string& option, const std::string& text) {
+  if (text == "little") return bfstore::BitOrder::kLittle;
+  if (text == "big") return bfstore::BitOrder::kBig;
+  throw Failure(option + ": '" + text + "' is no order of bits. Give little or big.");
+}
+
+void add_order(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--order",
+           "which bit of a byte comes first: little is the lowest, as in C and Java; big is bitarray's in Python",
+           "little|big",
+           [&](const std::string& name, const std::string& text) { arguments.order = parse_order(name, text); })
+      ->required();
+}
+
+void add_import(CLI::App& app, Arguments& arguments) {
+  CLI::App& from = *app.add_subcommand("import", "Make a filter of another program's bit array");
+  from.callback([&] { arguments.command = Command::kImport; });
+  add_help_and_version(
+      from,
+      "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
+      "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+      "       options of all: [-0] [--capacity N]\n       " +
+          std::string(kShapeUsage));
+  add_raw(from, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
+  add_file(from, arguments, "the filter to make; it appears when it is complete");
+  add_order(from, arguments);
+  add_path(from, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
+           arguments.check);
+  add_separator(from, arguments);
+  add_shape(from, arguments, false);
+  from.footer(
+      "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
+      "them.\n"
+      "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
+      "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the "
+      "bits.\n"
+      "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+      "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
+}
+
+void add_export(CLI::App& app, Arguments& arguments) {
+  CLI::App& to = *app.add_subcommand("export", "Write a filter's bits for another program");
+  to.callback([&] { arguments.command = Command::kExport; });
+  add_help_and_version(to, "bf export FILE RAW --order little|big [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(to, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
+  add_raw(to, arguments, "the file to make; it appears when it is complete; - is standard output");
+  add_order(to, arguments);
+  add_mode(to, arguments.options);
+  to.add_flag("--force", arguments.options.replace, "replace RAW if it exists");
+  add_key_file(to, arguments);
+  add_lock_timeout(to, arguments);
+  add_any_filesystem(to, arguments);
+  add_quiet(to, arguments);
+  to.footer(
+      "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
+      "bfinspect\n"
+      "tells them.\n"
+      "\nExample:\n  bf export words.bf words.bits --order big");
+}
+
 void add_clear(CLI::App& app, Arguments& arguments) {
   CLI::App& clear = *app.add_subcommand("clear", "Replace a filter by an empty one of the same shape");
   clear.callback([&] { arguments.command = Command::kClear; });
@@ -762,13 +826,26 @@ void check_plan(const Arguments& arguments) {
 void check_size(const Arguments& arguments) {
   if (arguments.command == Command::kPlan) return check_plan(arguments);
   const bfstore::Options& options = arguments.options;
+  const bool imports = arguments.command == Command::kImport;
+  const std::string name = arguments.command == Command::kBuild ? "build" : imports ? "import" : "create";
   if (options.num_bits != 0 && options.num_probes == 0 && options.seeds.empty()) {
-    const std::string name = arguments.command == Command::kBuild ? "build" : "create";
     throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name +
                   " --help.");
   }
-  if (arguments.command != Command::kCreate || arguments.is_sized()) return;
-  throw Failure("create: no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
+  if ((arguments.command != Command::kCreate && !imports) || arguments.is_sized()) return;
+  throw Failure(name + ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
+}
+
+// What bf would choose by itself in a new filter, the array does not have.
+void check_import(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (arguments.command != Command::kImport || !options.like.empty()) return;
+  if (!options.hash)
+    throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
+  if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
+    throw Failure("import: no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
+  if (arguments.raw == "-" && arguments.check == "-")
+    throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
 }
 
 }  // namespace
@@ -800,6 +877,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_compare(app, arguments);
   add_clear(app, arguments);
   add_plan(app, arguments);
+  add_import(app, arguments);
+  add_export(app, arguments);
   add_finish_filling(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");
 
@@ -815,6 +894,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   }
   check_size(arguments);
   check_hash(arguments);
+  check_import(arguments);
   return arguments;
 }
 

@@ -28,7 +28,9 @@ enum class Command {
   kIntersect,
   kCompare,
   kClear,
-  kPlan
+  kPlan,
+  kImport,
+  kExport
 };
 
 // What `contains` prints.
@@ -60,6 +62,11 @@ struct Arguments {
   std::string key_file;                          // of the file with the filter's secret key, or empty
   std::optional<bfstore::SecretKey> key;         // what main() read there, until main() ends
   bool quiet = false;
+
+  // import, export
+  std::string raw;                         // the bit array, or "-"
+  std::optional<bfstore::BitOrder> order;  // of its bits
+  std::string check;                       // import: keys that must be there, a path or "-", or empty
 
   // build: the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {

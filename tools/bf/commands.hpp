@@ -22,5 +22,7 @@ int intersect(const Arguments& arguments);
 int compare(const Arguments& arguments);
 int clear(const Arguments& arguments);
 int plan(const Arguments& arguments);
+int import_array(const Arguments& arguments);
+int export_array(const Arguments& arguments);
 
 }  // namespace bf

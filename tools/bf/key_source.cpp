@@ -30,10 +30,10 @@ struct stat stat_of(int fd) {
 
 }  // namespace
 
-KeySource::KeySource(const std::string& from) : name_(from == "-" ? "standard input" : from) {
+KeySource::KeySource(const std::string& from, const std::string& what) : name_(from == "-" ? "standard input" : from) {
   // A descriptor of its own above 2 in both cases, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd_ < 0) throw Failure(name_ + ": cannot open the keys: " + std::strerror(errno));
+  if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
   const struct stat facts = stat_of(fd_);
   if (S_ISREG(facts.st_mode)) start_ = ::lseek(fd_, 0, SEEK_CUR);
   interrupt::watch(fd_);

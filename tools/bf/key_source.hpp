@@ -14,8 +14,8 @@ namespace bf {
 
 class KeySource {
  public:
-  // `from` is a path, or "-" for standard input. Throws Failure.
-  explicit KeySource(const std::string& from);
+  // `from` is a path, or "-" for standard input; `what` is in it. Throws Failure.
+  explicit KeySource(const std::string& from, const std::string& what = "the keys");
   ~KeySource();
   KeySource(const KeySource&) = delete;
   KeySource& operator=(const KeySource&) = delete;

@@ -50,6 +50,10 @@ int run(bf::Arguments& arguments) {
       return bf::clear(arguments);
     case bf::Command::kPlan:
       return bf::plan(arguments);
+    case bf::Command::kImport:
+      return bf::import_array(arguments);
+    case bf::Command::kExport:
+      return bf::export_array(arguments);
   }
   return 2;
 }

@@ -1,4 +1,4 @@
-// See whole_file.hpp. The text goes to a file with a name of its own in the same folder, which then gets the name.
+// See whole_file.hpp. It goes to a file with a name of its own in the same folder, which then gets the name.
 #include "whole_file.hpp"
 
 #include "failure.hpp"
@@ -19,10 +19,10 @@ namespace {
   throw Failure(path + ": " + what + ": " + std::strerror(error));
 }
 
-mode_t usual_mode() {
+mode_t less_the_umask(unsigned mode) {
   const mode_t mask = ::umask(0);  // bf has one thread here
   ::umask(mask);
-  return 0666 & ~mask;
+  return mode & ~mask;
 }
 
 // The temporary file, which is gone when this ends.
@@ -39,13 +39,13 @@ class Temporary {
     ::unlink(name_.c_str());  // after a rename no such name is there
   }
 
-  void write(std::string_view text) const {
+  void write(std::string_view text, unsigned mode) const {
     while (!text.empty()) {
       const ssize_t put = ::write(fd_, text.data(), text.size());
       if (put < 0 && errno != EINTR) fail(path_, "cannot write it", errno);
       if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
     }
-    if (::fchmod(fd_, usual_mode()) != 0 || ::fsync(fd_) != 0) fail(path_, "cannot write it", errno);
+    if (::fchmod(fd_, less_the_umask(mode)) != 0 || ::fsync(fd_) != 0) fail(path_, "cannot write it", errno);
   }
 
   void publish(bool replace) const {
@@ -63,9 +63,9 @@ class Temporary {
 
 }  // namespace
 
-void write_whole(const std::string& path, std::string_view text, bool replace) {
+void write_whole(const std::string& path, std::string_view bytes, bool replace, unsigned mode) {
   const Temporary file(path);
-  file.write(text);
+  file.write(bytes, mode);
   file.publish(replace);
 }
 

@@ -1,4 +1,4 @@
-// A file of text that appears complete, or not at all.
+// A file that appears complete, or not at all.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace bf {
 
-// Throws Failure, and then nothing has appeared. `replace`: another file may have the name.
-void write_whole(const std::string& path, std::string_view text, bool replace);
+// Throws Failure, and then nothing has appeared. `replace`: another file may have the name. `mode` is less the umask.
+void write_whole(const std::string& path, std::string_view bytes, bool replace, unsigned mode = 0666);
 
 }  // namespace bf
