@@ -130,9 +130,9 @@ class OnesUnlessWhole {
 
 Error Filter::import_bits(std::span<const std::byte> bits, BitOrder order) {
   const std::string name = store::name_of(*core_, "the filter");
-  std::unique_lock<std::mutex> lock(core_->one_at_a_time, std::defer_lock);
-  if (core_->alone && core_->born.here()) lock.lock();
   if (Error error = store::not_united(core_->may_add(), name); !error.ok()) return error;
+  std::unique_lock<std::mutex> lock(core_->one_at_a_time, std::defer_lock);
+  if (core_->alone) lock.lock();
   if (Error error = check_array(*core_, bits, order, name); !error.ok()) return error;
   const Array array(bits, order);
   if (Error error = check_spare_bits(array, core_->shape.num_bits, name); !error.ok()) return error;
