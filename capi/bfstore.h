@@ -31,8 +31,9 @@
  * - Threads: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
  *   bfs_publish, which need the handle for themselves.  Do not cancel a thread in a call (pthread_cancel).
  * - Processes: any number may have one file open, readers and writers.
- * - fork(): the child may ask through the handles that it inherits, and close them.  Adding and syncing through them is
- *   BFS_EFORKED: the child opens the path again.
+ * - fork(): the child may ask through the handles that it inherits, and close them.  Adding, removing and syncing through
+ *   them is BFS_EFORKED: the child opens the path again.  A handle of a buffer that is not exclusive works in both; they
+ *   share what it adds if they share the memory.
  * - Memory: no call needs more than 24 KiB of stack.  Lookups and adds allocate nothing.
  * - dlclose is safe: the library stays in memory.
  *
@@ -1057,7 +1058,7 @@ typedef struct bfs_owner_mark {
  * EFAULT, ESHUT. */
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t mark, bfs_error* error);
 
-/* The mark of `owner` in `epoch`, as of the last sync by any process.  0 means: add the keys of all rows.  So it is if
+/* The mark of `owner` in `epoch`, as of the last sync by any process (with BFS_OPEN_COPY: as of the copy).  0 means: add the keys of all rows.  So it is if
  * the file has no mark of the owner, or has one of another epoch, or cannot be read. */
 BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t epoch);
 

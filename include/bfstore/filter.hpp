@@ -229,11 +229,11 @@ class Filter {
   // be retried. kInvalid for a buffer.
   Error sync(const LogPosition& position = {});
 
-  // The mark of `owner` in `epoch`, as of the last sync by any process. 0 means: add the keys of all rows. It is 0 if
+  // The mark of `owner` in `epoch`, as of the last sync by any process (of a copy in memory: as of the copy). 0 means: add the keys of all rows. It is 0 if
   // the file has no mark of the owner, has one of another epoch, or cannot be read.
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch = 0) const noexcept;
 
-  // All marks in the file, as of the last sync by any process. kInvalid for a buffer.
+  // All marks in the file, as of the last sync by any process (of a copy in memory: as of the copy). kInvalid for a buffer.
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
 
   // Forgets `owner`, durably, and frees its lane: get_mark() is 0 then, and the owner may begin again. What was added

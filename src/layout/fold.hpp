@@ -42,10 +42,12 @@ class Folding {
     taken_ += words.size();
   }
 
-  // After the last piece.
+  // After the last piece. Words of the small body that got no bits are given, too.
   template <class Give>
   void end(Give give) {
-    if (times_ > 1) give(first_, std::span<const std::uint64_t>(folded_));
+    if (times_ == 1) return;
+    static_cast<void>(at(words_of(num_bits_ / times_) - 1, give));
+    give(first_, std::span<const std::uint64_t>(folded_));
   }
 
  private:

@@ -34,22 +34,30 @@ struct Content {
   std::uint32_t recoveries = 0;  // of a file, before its first bit is read
 };
 
-// As Core::health(), but the kernel reads the two words: the file may have been cut since its header was read, which is
-// an error here, and no signal.
-template <class Core>
-Result<Code> health_of(const Core& core) {
-  const region::Mapping* const mapping = core.mapping();
-  if (mapping == nullptr || core.is_shut()) return core.health();
-  const layout::Sentinel& sentinel = core.target.sentinel;
+// The difference of the two words, which the kernel reads: the file may have been cut since its header was read, which
+// is an error here, and no signal.
+inline Result<std::uint64_t> differing_in(const region::Mapping& mapping, const layout::Sentinel& sentinel) {
   const auto read = [&](const std::uint64_t* from, std::uint64_t& word) {
-    const std::ptrdiff_t offset = reinterpret_cast<const std::byte*>(from) - mapping->data();
-    return mapping->read(std::as_writable_bytes(std::span(&word, 1)), static_cast<std::uint64_t>(offset));
+    const std::ptrdiff_t offset = reinterpret_cast<const std::byte*>(from) - mapping.data();
+    return mapping.read(std::as_writable_bytes(std::span(&word, 1)), static_cast<std::uint64_t>(offset));
   };
   std::uint64_t front = 0;
   std::uint64_t end = 0;
   if (Error error = read(sentinel.front, front); !error.ok()) return error;
   if (Error error = read(sentinel.end, end); !error.ok()) return error;
-  return mapping->faulted() ? Code::kFault : core.why_in_doubt(sentinel.differing(front, end));
+  return sentinel.differing(front, end);
+}
+
+// As Core::health(), but for the two words. Another thread may shut the handle while they are read: what was read then
+// says nothing.
+template <class Core>
+Result<Code> health_of(const Core& core) {
+  const region::Mapping* const mapping = core.mapping();
+  if (mapping == nullptr) return core.health();
+  const auto differing = differing_in(*mapping, core.target.sentinel);
+  if (core.is_shut()) return Code::kShut;
+  if (!differing) return differing.error();
+  return mapping->faulted() ? Code::kFault : core.why_in_doubt(*differing);
 }
 
 // What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
@@ -57,7 +65,7 @@ Result<Code> health_of(const Core& core) {
 template <class Core>
 Result<Moment> moment_of(const Core& core) {
   const Session* const session = core.session.get();
-  if (!core.born.here()) return forked(session->file().file());  // what is in no file is at home everywhere
+  if (session != nullptr && !core.born.here()) return forked(session->file().file());
   Result<Moment> found = session != nullptr ? session->moment_for_copy() : Result<Moment>(Moment{});
   if (!found) return found;
   if (core.range != nullptr) {

@@ -87,13 +87,18 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   const Adding how = options.exclusive ? Adding::kAlone : Adding::kShared;
   const auto functions = store::functions_for(shape.layout, how);
   if (!functions) return functions.error();
+  // Plain stores take turns by a lock, which other processes do not see.
+  const auto born = options.exclusive ? region::ForkMark::make() : region::ForkMark();
+  if (!born) return born.error();
   std::memset(buffer.data(), 0, needed);
   if (options.bare) {
     shape.capacity = 0;  // as wrap() will see it: the bare form has no room for them
     shape.fpr = 0;
     const auto trailer = format::encode_trailer(shape, identity->body_bytes);
     std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());
-    return Filter(std::make_unique<Core>(*functions, words_at(buffer.data()), shape, identity->body_bytes, how));
+    auto core = std::make_unique<Core>(*functions, words_at(buffer.data()), shape, identity->body_bytes, how);
+    core->born = *born;
+    return Filter(std::move(core));
   }
   const auto record = format::encode_identity(*identity);
   const format::Sections sections = format::sections_of(*identity);
@@ -102,6 +107,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   std::memcpy(buffer.data(), record.data(), record.size());
   base::store(buffer.data() + sections.end_word.offset, format::end_word(identity->file_id));
   auto core = std::make_unique<Core>(*functions, buffer.data(), embedded, how);
+  core->born = *born;
   core->secret.keep(options.key);
   return Filter(std::move(core));
 }

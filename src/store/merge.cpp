@@ -67,8 +67,6 @@ Error refused(Code code, const std::string& name) {
 Error Filter::merge(const Filter& from) {
   const Core::InUse source(*from.core_);
   const std::string name = store::name_of(*core_, "the filter");
-  std::unique_lock<std::mutex> lock(core_->one_at_a_time, std::defer_lock);
-  if (core_->alone && core_->born.here()) lock.lock();
   if (Error error = refused(core_->may_add(), name); !error.ok()) return error;
   const auto content = store::content_of(*source);
   if (!content) return content.error();
@@ -80,11 +78,14 @@ Error Filter::merge(const Filter& from) {
   layout::Folding folding(core_->row, bits, layout::times_larger(bits, core_->shape.num_bits));
   const auto united = std::make_unique<Union<Core>>(*core_);  // on the heap, as stacks are small
   const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) { united->take(first, words); };
+  std::unique_lock<std::mutex> lock(core_->one_at_a_time, std::defer_lock);
+  if (core_->alone) lock.lock();
   Error error = store::each_piece_of_body(*source, [&](std::uint64_t, std::span<const std::byte> piece) {
     folding.take(store::words_of(piece), give);
     return refused(core_->may_add(true), name);
   });
   if (error.ok()) folding.end(give);
+  if (lock.owns_lock()) lock.unlock();  // a shut waits for it with the lock that the next line wants
   if (error.ok()) error = store::check_copied(*source, *content);
   if (error.ok()) core_->count_keys(united->new_keys(content->keys_added));
   return error.ok() ? refused(core_->was_added(), name) : error;

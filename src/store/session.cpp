@@ -144,9 +144,16 @@ Error Session::finish_filling() {
   });
 }
 
+// Of a copy in memory: as it was when it was made, so that no mark is newer than the bits.
+Result<HeaderBytes> Session::header_with_marks() const {
+  const std::byte* const mapped = opened_.mapping().data();
+  if (opened_.mapping().is_copy()) return HeaderBytes(mapped, mapped + format::kFileHeaderBytes);
+  return read_header(opened_.file());
+}
+
 std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept try {
   if (is_shut()) return 0;
-  const auto header = read_header(opened_.file());
+  const auto header = header_with_marks();
   if (!header) return 0;
   const format::SlotPair slots = slots_of(*header, opened_.identity().file_id);
   return slots.newest() == nullptr ? 0 : format::mark_of(*slots.newest(), owner, epoch);
@@ -156,16 +163,17 @@ std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const 
 
 Result<std::vector<OwnerMark>> Session::list_marks() const {
   if (is_shut()) return store::shut(opened_.file().path());
-  const auto slot = newest_slot_in(read_header(opened_.file()), opened_);
+  const auto slot = newest_slot_in(header_with_marks(), opened_);
   if (!slot) return slot.error();
   return format::marks_of(*slot);
 }
 
 // The order: first what the kernel told, to this handle or to others, becomes visible, and then the header is read.
 Result<Moment> Session::moment_for_copy() const {
-  const region::Mapping& mapping = opened_.mapping();
-  if (mapping.is_copy()) {
-    auto moment = moment_in(HeaderBytes(mapping.data(), mapping.data() + format::kFileHeaderBytes), opened_);
+  if (opened_.mapping().is_copy()) {
+    const auto header = header_with_marks();
+    if (!header) return header.error();
+    auto moment = moment_in(*header, opened_);
     if (moment && opened_.no_write() && moment->state != format::SlotState::kClean) return not_asked(opened_);
     return moment;
   }

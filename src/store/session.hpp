@@ -47,6 +47,7 @@ class Session {
   Error sync(const LogPosition& position);
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept;
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
+  [[nodiscard]] Result<HeaderBytes> header_with_marks() const;
   // For a copy of the bits, before and after they are read. Asks the kernel as check_writeback(), and waits for a sync
   // that is under way, by another thread too: kBusy. Of a copy in memory: what the file said then.
   [[nodiscard]] Result<Moment> moment_for_copy() const;

@@ -1,6 +1,9 @@
 """bf remove and bf count: keys out of a counting filter; and the one danger, told everywhere in the same words."""
+import os
 import pathlib
+import pty
 import re
+import tty
 
 from bf_case import BfCase, main
 
@@ -48,6 +51,30 @@ class Remove(BfCase):
         self.refused("remove", "filling", "alice", says="removing stopped after 0 keys")
         self.good("finish-filling", "filling", "-q")
         self.assertEqual(self.good("remove", "filling", "alice"), b"filling: 1 key removed, 0 certainly absent; 0 keys left\n")
+
+    def test_keys_are_not_taken_from_a_list_that_seems_to_be_damaged(self):
+        self.good("add", "f", "-q", "al", "alice\r")
+        self.refused("remove", "f", "--from", "-", input=b"alice\r\nbob\r\n", says="standard input: the lines end in CR LF")
+        self.assertEqual(self.good("count", "f", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
+        self.refused("remove", "f", "--from", "-", input=b"bob\nal",
+                     says=["f: removing stopped after 1 key: standard input: does not end with a newline",
+                           "was not removed", "Do not remove these again."])
+        self.assertEqual(self.good("count", "f", "al", "bob", "alice"), b"1\tal\n0\tbob\n2\talice\n")
+        self.refused("remove", "f", "-0", "--from", "-", input=b"al", says="standard input: does not end with a newline (with -0: a NUL)")
+        self.assertEqual(self.good("remove", "f", "-0", "--from", "-", input=b"al\0alice\r\0"),
+                         b"f: 2 keys removed, 0 certainly absent; 3 keys left\n")
+
+    def test_a_list_that_cannot_be_read_to_its_end_says_how_many_keys_are_done(self):
+        master, terminal = pty.openpty()
+        tty.setraw(terminal)
+        removing = self.spawn("remove", "f", stdin=master)
+        os.close(master)
+        os.write(terminal, b"alice\nbob\n")
+        self.wait_until(lambda: self.run_bf("count", "f", "bob").stdout == b"0\tbob\n")
+        os.close(terminal)  # reading the other end fails now
+        complaint = removing.communicate(timeout=60)[1]
+        self.assertEqual(removing.returncode, 2)
+        self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "Do not remove these again."])
 
     def test_the_one_danger_is_told_in_the_same_words_everywhere(self):
         told = {name: DANGER.findall(plain((ROOT / name).read_text("utf-8")))

@@ -71,6 +71,18 @@ TEST_CASE("a filter that is folded is the smaller filter of the same keys, bit f
   }
 }
 
+TEST_CASE("a filter of few keys, or of none, is folded to its end") {
+  for (const Row* row : bfstore::layout::rows()) {
+    if (!row->info.can.fold) continue;
+    CAPTURE(row->info.name);
+    const std::uint64_t bits = std::uint64_t{1} << 22;
+    for (const std::size_t keys : {0U, 1U, 2U}) {
+      const auto digests = some_digests(keys);
+      CHECK(folded(*row, 2 * bits, 2, body_of(*row, 2 * bits, digests), 32'768) == body_of(*row, bits, digests));
+    }
+  }
+}
+
 TEST_CASE("only a multiple is folded") {
   using bfstore::layout::times_larger;
   CHECK(times_larger(1024, 512) == 2);

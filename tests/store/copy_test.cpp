@@ -143,6 +143,26 @@ TEST_CASE("a copy of a file in use has every key that was added before, and not 
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead, kCopy)), 2, 0, kSome) == kSome);
 }
 
+TEST_CASE("a copy has the marks that the file had when it was copied, whatever is synced later") {
+  TempDir dir;
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  CHECK(writer.sync({.owner = 1, .mark = kSome}).ok());
+  const Filter copy = opened(Filter::open(dir.file(), OpenMode::kRead, kCopy));
+  add_keys(writer, 1, kSome, kSome);
+  CHECK(writer.sync({.owner = 1, .mark = 2 * kSome}).ok());
+  CHECK(writer.sync({.owner = 2, .mark = 7}).ok());
+  CHECK(copy.get_mark(1) == kSome);
+  CHECK(copy.get_mark(2) == 0);
+  const auto marks = copy.list_marks();
+  REQUIRE(marks.ok());
+  REQUIRE(marks->size() == 1);
+  CHECK(marks->front().mark == kSome);
+  CHECK(writer.close().ok());
+  REQUIRE(unlink(dir.file().c_str()) == 0);
+  CHECK(copy.get_mark(1) == kSome);
+}
+
 TEST_CASE("a copy is for reading only, and is refused where the file would be") {
   TempDir dir;
   const std::string path = filled(dir);

@@ -20,6 +20,7 @@ std::function<void(int descriptor)> after_open;
 std::function<void(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_write;
 std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_read;
 std::function<void()> after_read;
+std::function<void()> before_look;
 std::function<int(std::uint64_t bytes)> on_allocate;
 std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
@@ -38,6 +39,7 @@ Scope::~Scope() {
   on_write = nullptr;
   on_read = nullptr;
   after_read = nullptr;
+  before_look = nullptr;
   on_allocate = nullptr;
   on_folder_sync = nullptr;
   before_lock = nullptr;
@@ -88,6 +90,12 @@ extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, un
   if (!faults::on_question) return static_cast<int>(syscall(SYS_sync_file_range, descriptor, offset, bytes, flags));
   const int failed = faults::on_question(descriptor);
   return failed == 0 ? 0 : faults::fail_with(failed);
+}
+
+extern "C" ssize_t process_vm_readv(pid_t process, const iovec* to, unsigned long to_count, const iovec* from,
+                                    unsigned long from_count, unsigned long flags) {
+  if (faults::before_look) faults::before_look();
+  return syscall(SYS_process_vm_readv, process, to, to_count, from, from_count, flags);
 }
 
 extern "C" ssize_t pread(int descriptor, void* bytes, size_t size, off_t offset) {

@@ -1,6 +1,6 @@
 // System calls that fail, or are interrupted by the work of other processes, when a test wants it. The program that
-// links this has these functions instead of libc's fdatasync, fsync, sync_file_range, pread, pwrite, posix_fallocate,
-// fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink and stat.
+// links this has these functions instead of libc's fdatasync, fsync, sync_file_range, pread, pwrite, process_vm_readv,
+// posix_fallocate, fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink and stat.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,9 @@ extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t byt
 
 // Called after every pread that read something.
 extern std::function<void()> after_read;
+
+// Called before every process_vm_readv, with which the library lets the kernel read a mapping.
+extern std::function<void()> before_look;
 
 // Called before every posix_fallocate, with its length: the errno, or 0, and then the blocks are allocated.
 extern std::function<int(std::uint64_t bytes)> on_allocate;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -248,6 +249,39 @@ TEST_CASE("a child's add through an exclusive handle is refused though a thread 
   }
   stop = true;
   adds.join();
+}
+
+// Its plain stores take turns by a lock of the parent's memory. Of other buffers a child adds by atomic steps.
+TEST_CASE("a child adds nothing to a buffer whose handle is exclusive, and adds to another one that it shares") {
+  for (const bool bare : {false, true}) {
+    for (const bool exclusive : {false, true}) {
+      CAPTURE(exclusive);
+      Options options = small_options();
+      options.seed = 0;
+      options.bare = bare;
+      options.exclusive = exclusive;
+      const auto bytes = Filter::required_bytes(options);
+      REQUIRE(bytes.ok());
+      void* const memory = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      REQUIRE(memory != MAP_FAILED);
+      auto made = Filter::format({static_cast<std::byte*>(memory), *bytes}, options);
+      REQUIRE_MESSAGE(made.ok(), made.error().message);
+      Filter filter = std::move(made).value();
+      add_keys(filter, 1, 0, kSome);
+      CHECK(in_child([&] {
+              for (const AddForm& form : add_forms()) {
+                const Count added = form.add(filter, 2, 300);
+                if (exclusive ? added.code() != Code::kForked : !added.ok()) return 1;
+              }
+              return maybes(filter, 1, 0, kSome) == kSome ? 0 : 2;
+            }) == 0);
+      CHECK((maybes(filter, 2, 0, kSome) == kSome) == !exclusive);
+      add_keys(filter, 3, 0, kSome);
+      CHECK(filter.dumped_bytes().ok());
+      CHECK(filter.close().ok());
+      CHECK(munmap(memory, *bytes) == 0);
+    }
+  }
 }
 
 TEST_CASE("a child ends no replacement of its parent's, and takes no name from its file") {

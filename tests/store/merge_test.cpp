@@ -11,6 +11,7 @@
 
 #include "faults.hpp"
 #include "format/sections.hpp"
+#include "numbered.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -20,37 +21,6 @@ namespace {
 
 constexpr std::uint64_t kKeys = 3000;
 constexpr SecretKey kSecret{4, 5, 6};
-
-// SplitMix64 (Steele, Lea & Flood 2014): rates are kept for well mixed digests alone.
-std::uint64_t digest_of(std::uint64_t number) {
-  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-  return mixed ^ (mixed >> 31);
-}
-
-Options options_of(Layout layout, std::uint64_t units) {
-  Options options;
-  options.layout = layout;
-  options.seed = 7;
-  options.num_bits = units * 512;
-  options.num_probes = 5;
-  return options;
-}
-
-void add_numbers(Filter& filter, std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t i = first; i < end; ++i) REQUIRE(filter.add_digest(digest_of(i)).ok());
-}
-
-// The embedded form with an id of our own: equal bytes are equal filters.
-std::vector<std::byte> bits_of(const Filter& filter) {
-  const auto bytes = filter.dumped_bytes();
-  REQUIRE(bytes.ok());
-  std::vector<std::byte> buffer(*bytes);
-  REQUIRE(filter.dump(buffer).ok());
-  const auto body = static_cast<std::ptrdiff_t>(filter.stats().body_bytes);
-  return {buffer.end() - 8 - body, buffer.end() - 8};  // a trailing word follows the body
-}
 
 Filter make(const std::string& path, const Options& options) {
   auto made = Filter::create(path, options);

@@ -12,6 +12,7 @@
 
 #include "faults.hpp"
 #include "format/sections.hpp"
+#include "numbered.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -20,27 +21,6 @@ using namespace store_test;
 namespace {
 
 constexpr std::uint64_t kKeys = 3000;
-
-// SplitMix64 (Steele, Lea & Flood 2014): rates are kept for well mixed digests alone.
-std::uint64_t digest_of(std::uint64_t number) {
-  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-  return mixed ^ (mixed >> 31);
-}
-
-Options options_of(Layout layout, std::uint64_t units) {
-  Options options;
-  options.layout = layout;
-  options.seed = 7;
-  options.num_bits = units * 512;
-  options.num_probes = 5;
-  return options;
-}
-
-void add_numbers(Filter& filter, std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t i = first; i < end; ++i) REQUIRE(filter.add_digest(digest_of(i)).ok());
-}
 
 Filter filled(const std::string& path, const Options& options, std::uint64_t first, std::uint64_t end) {
   Filter made = created(path, options);
@@ -52,15 +32,6 @@ std::uint64_t how_many(const Filter& filter, std::uint64_t first, std::uint64_t 
   std::uint64_t found = 0;
   for (std::uint64_t i = first; i < end; ++i) found += filter.contains_digest(digest_of(i)) ? 1U : 0U;
   return found;
-}
-
-std::vector<std::byte> bits_of(const Filter& filter) {
-  const auto bytes = filter.dumped_bytes();
-  REQUIRE(bytes.ok());
-  std::vector<std::byte> buffer(*bytes);
-  REQUIRE(filter.dump(buffer).ok());
-  const auto body = static_cast<std::ptrdiff_t>(filter.stats().body_bytes);
-  return {buffer.end() - 8 - body, buffer.end() - 8};  // a trailing word follows the body
 }
 
 Error intersected(std::initializer_list<const Filter*> filters, const std::string& path,

@@ -388,6 +388,48 @@ TEST_CASE("a handle that is shut in the middle of a copy says so, and copies not
   }
 }
 
+// Each waits for a lock of the handle, and neither may wait with a lock that the other one wants.
+TEST_CASE("a filter that is the only writer is shut while it is merged with itself") {
+  TempDir dir;
+  const faults::Scope scope;
+  Filter filter = opened(Filter::open(filled(dir), OpenMode::kExclusive, {.lock_timeout_ms = 20'000}));
+  std::thread shutter;
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+    if (offset != format::kFileHeaderBytes || bytes <= 8 || shutter.joinable()) return 0;
+    shutter = std::thread([&] { CHECK(filter.shut().ok()); });
+    while (filter.health() != Code::kShut) std::this_thread::yield();
+    return 0;
+  };
+  CHECK(filter.merge(filter).code == Code::kShut);
+  REQUIRE(shutter.joinable());
+  shutter.join();
+  CHECK(state_of(dir.file()) == FileState::kClean);
+}
+
+TEST_CASE("a handle that is shut while the kernel reads its words for a copy says so") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  std::vector<std::byte> buffer(300'000);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
+    int looks = 0;
+    for (int last = 1; last == 1 || looks >= last - 1; ++last) {
+      CAPTURE(last);
+      const faults::Scope scope;
+      Filter filter = opened(Filter::open(path, mode));
+      looks = 0;
+      faults::before_look = [&] {
+        if (++looks == last) CHECK(filter.shut().ok());
+      };
+      std::fill(buffer.begin(), buffer.end(), std::byte{0});
+      const Code code = filter.dump(buffer).code;
+      CHECK(code == (looks < last ? Code::kOk : Code::kShut));
+      CHECK(Filter::load(buffer).ok() == (code == Code::kOk));
+      faults::before_look = nullptr;
+    }
+    CHECK(looks == 4);  // two words, before the bits and after them
+  }
+}
+
 TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or it is said that the handle was shut") {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     for (int round = 0; round < 12; ++round) {

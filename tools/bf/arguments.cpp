@@ -372,7 +372,8 @@ void add_remove(CLI::App& app, Arguments& arguments) {
       "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
       "detect this. It is the one way in which a caller can make a wrong no.\n"
       "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
-      "killed: what it did not take only costs false positives.\n"
+      "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
+      "does: its lines end in CR LF, or its last line has no newline.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }

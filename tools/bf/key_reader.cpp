@@ -98,6 +98,7 @@ void KeyReader::take_rest(std::vector<std::string_view>& keys) {
   if (begin_ == end_) return;
   keys.emplace_back(buffer_.get() + begin_, end_ - begin_);
   begin_ = scanned_ = end_;
+  ended_without_separator_ = true;
 }
 
 void KeyReader::fill() {

@@ -42,8 +42,14 @@ class KeyReader {
   // The next call of next() must read (and may wait): time to flush the output for the keys so far.
   [[nodiscard]] bool drained() const noexcept { return drained_; }
 
+  // For messages.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
   // The first line ended in CR LF, so its key (and probably every other) ends in a CR.
   [[nodiscard]] bool first_line_ends_in_cr() const noexcept { return first_line_ends_in_cr_; }
+
+  // The keys of the last call are one key, at the end, without a separator after it. The list may have been cut there.
+  [[nodiscard]] bool ended_without_separator() const noexcept { return ended_without_separator_; }
 
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
@@ -72,6 +78,7 @@ class KeyReader {
   bool drained_ = true;
   bool seen_first_line_ = false;
   bool first_line_ends_in_cr_ = false;
+  bool ended_without_separator_ = false;
 };
 
 // read(2) that continues after signals, and waits if the descriptor is non-blocking. 0 at the end. Throws Failure.

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -15,10 +16,11 @@ namespace {
 
 using Batch = std::span<const std::string_view>;
 
-// The keys of the command line, or those of the source until an interrupt, some at a time.
-void each_batch(const Arguments& arguments, const std::function<void(Batch)>& take) {
+// The keys of the command line, or those of the source until an interrupt, some at a time; and who read them, if
+// anyone did.
+void each_batch(const Arguments& arguments, const std::function<void(Batch, const KeyReader*)>& take) {
   if (!arguments.keys.empty()) {
-    take(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
+    take(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()), nullptr);
     return;
   }
   const KeySource source(arguments.from);
@@ -27,12 +29,7 @@ void each_batch(const Arguments& arguments, const std::function<void(Batch)>& ta
   }
   KeyReader reader(source.fd(), source.name(), arguments.separator);
   std::vector<std::string_view> keys;
-  bool first = true;
-  while (reader.next(keys) && !interrupt::pending()) {
-    if (first && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
-    first = false;
-    take(keys);
-  }
+  while (reader.next(keys) && !interrupt::pending()) take(keys, &reader);
 }
 
 void refuse_layout(const bfstore::Filter& filter, const std::string& file, const char* what) {
@@ -42,19 +39,40 @@ void refuse_layout(const bfstore::Filter& filter, const std::string& file, const
                 ". Build one with --layout counting from all keys.");
 }
 
-// A remove is never repeated. So a failure says how many keys of the list are done, and that one batch may be.
+// To remove a key that was never added can make a wrong no. So keys are not taken from a list that seems to be damaged.
+void refuse_doubt(const KeyReader& reader) {
+  if (reader.first_line_ends_in_cr()) {
+    throw Failure(reader.name() + ": the lines end in CR LF, and so would the keys. Remove the CRs (tr -d '\\r').");
+  }
+  if (reader.ended_without_separator()) {
+    throw Failure(
+        reader.name() +
+        ": does not end with a newline (with -0: a NUL), so its last key may be cut. That key was not removed. "
+        "If it is whole, remove it alone.");
+  }
+}
+
+// A remove is never repeated. So whoever fails says how many keys of the list are done, and that some more may be.
 class Remover {
  public:
   Remover(bfstore::Filter& filter, const std::string& file) : filter_(filter), file_(file) {}
 
   void remove(Batch keys) {
+    doubtful_ = keys.size();
     const bfstore::Count count = filter_.remove_keys(bfstore::Keys::views(keys));
-    if (!count.ok()) {
-      throw Failure(file_ + ": removing stopped after " + key_words(asked_) + ": " + bfstore::code_text(count.code()) +
-                    ". Do not remove these again, nor the next " + grouped(keys.size()) + ": some may be removed.");
-    }
+    if (!count.ok()) throw Failure(bfstore::code_text(count.code()));
+    doubtful_ = 0;
     asked_ += keys.size();
     removed_ += count.keys();
+  }
+
+  [[nodiscard]] Failure stopped(const Failure& why) const {
+    if (asked_ + doubtful_ == 0) return why;
+    const std::string more = doubtful_ == 0 ? "" : ", nor the next " + grouped(doubtful_) + ": some may be removed";
+    std::string reason = why.what();
+    if (!reason.ends_with('.')) reason += '.';
+    return Failure(file_ + ": removing stopped after " + key_words(asked_) + ": " + reason +
+                   " Do not remove these again" + more + ".");
   }
 
   [[nodiscard]] std::string words() const {
@@ -66,6 +84,7 @@ class Remover {
   bfstore::Filter& filter_;
   const std::string& file_;
   std::uint64_t asked_ = 0;
+  std::uint64_t doubtful_ = 0;  // of a call that failed
   std::uint64_t removed_ = 0;
 };
 
@@ -76,7 +95,14 @@ int remove(const Arguments& arguments) {
   bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file);
   refuse_layout(filter, arguments.file, "removes no keys");
   Remover remover(filter, arguments.file);
-  each_batch(arguments, [&](Batch keys) { remover.remove(keys); });
+  try {
+    each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
+      if (reader != nullptr) refuse_doubt(*reader);
+      remover.remove(keys);
+    });
+  } catch (const Failure& failure) {
+    throw remover.stopped(failure);
+  }
   const std::string words = remover.words();
   check(filter.close(), arguments.file);
   if (interrupt::pending()) {
@@ -92,7 +118,9 @@ int count(const Arguments& arguments) {
   refuse_layout(filter, arguments.file, "does not count keys");
   Output output;
   bool any = false;
-  each_batch(arguments, [&](Batch keys) {
+  bool first = true;
+  each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
+    if (std::exchange(first, false) && reader != nullptr && reader->first_line_ends_in_cr()) warn_of_cr(reader->name());
     for (const std::string_view key : keys) {
       const std::uint64_t times = filter.count(key).keys();
       if (const bfstore::Code code = filter.health(); code != bfstore::Code::kOk) {
