@@ -147,7 +147,7 @@ def on(handle, call, *arguments):
 
 ADD, REMOVE, BATCH, REMOVE_BATCH, SYNC, RECOVERED, ASK, IS_CURRENT, SUPERSEDE, PUBLISH, CLOSE = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
-REPLACE, UNPUBLISHED, EXCLUSIVE, LIMIT, GUARDED = 2, 4, 16, 256, 512
+REPLACE, UNPUBLISHED, BARE, EXCLUSIVE, LIMIT, GUARDED = 2, 4, 8, 16, 256, 512  # bits of make_flags() in calls.hpp
 RECOVER, ACCEPT_LOSS = 64, 128
 OPEN_COPY, OPEN_GUARD, VERIFY, TOLERATE = 2048, 4096, 8192, 16384
 
@@ -232,6 +232,8 @@ def sequences():
         "counting_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, COUNTING) + b"\0" + on(0, ADD, 1) +
                            batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, REMOVE, 1) + taken(2) + on(1, ASK, 1) +
                            on(1, REMOVE, 2),
+        "counting_bare": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, BARE, COUNTING) + b"\0" + on(0, ADD, 1) +
+                         on(0, REMOVE, 1) + batches(0) + taken(0) + bytes([4, 3]) + on(1, ADD, 2) + on(1, REMOVE, 2),
         "counting_copied": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + opened(0, 0, OPEN_COPY) + on(0, REMOVE, 6) +
                            on(1, REMOVE, 6) + on(1, ASK, 1),
         "counting_sealed": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + on(0, ADD, 7) + on(0, REMOVE, 6) +
