@@ -26,7 +26,8 @@ complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 # Prints the end of a log, for a step that failed.
 show_log() {
-  complain "the end of $1:"
+  complain "errors in $1, and its end:"
+  grep -E ': (fatal )?error: ' "$1" | head -n 20 | cut -c 1-500 >&2
   tail -n 60 "$1" | cut -c 1-500 >&2
 }
 
@@ -120,11 +121,11 @@ configure() {
   printf '%s\n' "$recipe" >"$directory/recipe"
 }
 
-# compile NAME [TARGET...]: the log is $root/NAME/build.log.
+# compile NAME [TARGET...]: the log is $root/NAME/build.log. It goes on after an error, to find the others, too.
 compile() {
   local name=$1 directory=$root/$1
   shift
-  if ! ninja -C "$directory" "$@" >"$directory/build.log" 2>&1 </dev/null; then
+  if ! ninja -C "$directory" -k 0 "$@" >"$directory/build.log" 2>&1 </dev/null; then
     show_log "$directory/build.log"
     return 1
   fi
