@@ -55,15 +55,12 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
   std::uint64_t asked = 0;
   while (reader.next(keys)) {
     if (asked == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
-    for (std::size_t first = 0; first < keys.size(); first += answers.size()) {
-      const auto batch = std::span(keys).subspan(first, std::min(answers.size(), keys.size() - first));
-      const bfstore::Count maybes = filter.contains_keys(bfstore::Keys::views(batch), answers);
-      if (!maybes.ok()) throw Failure(arguments.file + ": cannot be asked: " + bfstore::code_text(maybes.code()));
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (answers[i] == 0) fail_absent(arguments, batch[i], asked + i + 1);
-      }
-      asked += batch.size();
+    const bfstore::Count maybes = filter.contains_keys(bfstore::Keys::views(keys), answers);
+    if (!maybes.ok()) throw Failure(arguments.file + ": cannot be asked: " + bfstore::code_text(maybes.code()));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (answers[i] == 0) fail_absent(arguments, keys[i], asked + i + 1);
     }
+    asked += keys.size();
   }
   if (asked == 0 && !interrupt::pending()) throw Failure(source.name() + ": holds no keys, which would check nothing.");
 }
