@@ -103,8 +103,8 @@ fetch_python_packages() {
   "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --target "$venv/packages" mmh3 || return 1
   local version
   for version in 3.1.0 4.0.0; do
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$venv/packages/pybloom-live-${version%%.*}" \
-      "pybloom-live==$version" || return 1
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --use-pep517 \
+      --target "$venv/packages/pybloom-live-${version%%.*}" "pybloom-live==$version" || return 1
   done
   touch "$venv/complete_2"
 }

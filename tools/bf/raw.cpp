@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -110,11 +111,10 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
 }
 
 // What stands before the bits.
-std::vector<std::byte> header_for(const bfstore::Filter& filter, const Arguments& arguments) {
-  if (!arguments.jaybird) return {};
+std::string header_for(const bfstore::Filter& filter, const Arguments& arguments) {
+  if (!arguments.jaybird) return "";
   const auto header = encoded(jaybird_header_of(filter.stats(), arguments.file));
-  const auto bytes = std::as_bytes(std::span(header));
-  return {bytes.begin(), bytes.end()};
+  return {header.data(), header.size()};
 }
 
 }  // namespace
@@ -158,11 +158,11 @@ int export_array(const Arguments& arguments) {
   const bool to_output = arguments.raw == "-";
   if (!to_output) refuse_taken(arguments.raw, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  std::vector<std::byte> bits = header_for(filter, arguments);
-  const std::size_t header_bytes = bits.size();
-  bits.resize(header_bytes + bytes_of(filter.shape().num_bits));
-  check(filter.export_bits(std::span(bits).subspan(header_bytes), *arguments.order), arguments.file);
-  const std::string_view bytes(reinterpret_cast<const char*>(bits.data()), bits.size());
+  const std::string header = header_for(filter, arguments);
+  std::string bytes(header.size() + bytes_of(filter.shape().num_bits), '\0');
+  std::copy(header.begin(), header.end(), bytes.begin());
+  const auto bits = std::as_writable_bytes(std::span(bytes)).subspan(header.size());
+  check(filter.export_bits(bits, *arguments.order), arguments.file);
   if (to_output) {
     Output output;
     output.append(bytes);
@@ -173,7 +173,7 @@ int export_array(const Arguments& arguments) {
     throw Failure(arguments.raw + ": is the filter itself. Name another file.");
   write_whole(arguments.raw, bytes, arguments.options.replace, arguments.options.mode);
   if (!arguments.quiet)
-    report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bits.size()) +
+    report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
            " bytes");
   return 0;
 }
