@@ -198,7 +198,7 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
   CLI::Option* const tutorial = app.add_flag(
       "--tutorial-sizing", arguments.options.tutorial_sizing,
-      "with --fpr: the m and k of most tutorials, or of python-bloomfilter: the rate may be a little above P");
+      "with --fpr: the m and k of most tutorials, or of python-bloomfilter; the rate may exceed P a little");
   tutorial->needs(qualities.front());
   tutorial->excludes(like);
 }
@@ -241,7 +241,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
       add_text(app, "--hash",
-               "xxh3 (default), siphash, external (digests), murmur3, murmur3-unsigned, java-polynomial, jaybird, "
+               "xxh3 (default), siphash, external, murmur3, murmur3-unsigned, java-polynomial, jaybird, "
                "pybloom-live",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
