@@ -161,6 +161,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
         CHECK(shape.num_probes == first.shape().num_probes);
         CHECK(shape.capacity == 12345);
         CHECK(shape.fpr == first.shape().fpr);
+        if (!row.gives_positions) CHECK(shape.fpr == 0.003);
         CHECK(shape.seed == first.shape().seed);
       }
       CHECK(second.digest("key") == first.digest("key"));

@@ -729,7 +729,7 @@ void add_import(CLI::App& app, Arguments& arguments) {
       "bits.\n"
       "A file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: small\n"
       "filters need --hash pybloom-live if version 4 of pybloom-live or a later one made them, and otherwise\n"
-      "--hash jaybird.\n"
+      "--hash jaybird. Its keys are str(key): in Python 3 the key b\"x\" is the text b'x'.\n"
       "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
