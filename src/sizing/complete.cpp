@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "base/arith.hpp"
@@ -15,12 +14,6 @@ namespace {
 using base::fail;
 using layout::body_bytes;
 using layout::whole_bits;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
 
 // The bits of the body that one of m takes.
 double bits_of_cell(const Row& row) noexcept {

@@ -58,12 +58,6 @@ std::uint32_t best_probes_of(const Row& row, double keys, double bits) noexcept 
   return best;
 }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
 Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, what); }
 
 // Two numbers of bits: with one k probes have a rate above p, with the other they do not. The rates are logarithms of
@@ -394,6 +388,12 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
   if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
   if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);
   return solve_for_rate(row, options.capacity, options.fpr != 0 ? options.fpr : 0.01);
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
 }
 
 }  // namespace bfstore::sizing

@@ -5,6 +5,7 @@
 #include <bfstore/options.hpp>
 
 #include <cstdint>
+#include <string>
 
 #include "layout/layout.hpp"
 
@@ -46,5 +47,8 @@ enum class Program { kTutorials, kPythonBloomfilter };
 // body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes,
                    Program program = Program::kTutorials);
+
+// With four digits, for messages.
+std::string number(double value);
 
 }  // namespace bfstore::sizing

@@ -12,9 +12,9 @@ namespace bfstore {
 namespace store {
 
 // The answers as bytes: 1 for maybe, 0 for no.
-class Bytes {
+class Answers {
  public:
-  explicit Bytes(std::uint8_t* answers) noexcept : answers_(answers) {}
+  explicit Answers(std::uint8_t* answers) noexcept : answers_(answers) {}
 
   // `ask(answers)` fills the answers of the keys [first, first + size) and returns how many are maybe; pieces come in
   // order.

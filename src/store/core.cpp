@@ -156,7 +156,7 @@ std::int32_t Filter::Core::answer_placed(std::string_view key) const noexcept {
   if (!gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
   if (follower != nullptr) follower->follow_in_time();
   std::uint8_t answer = 1;
-  const Count maybes = contains_placed(*InUse(*this), Keys(), Keys::Views{std::span(&key, 1)}, store::Bytes(&answer));
+  const Count maybes = contains_placed(*InUse(*this), Keys(), Keys::Views{std::span(&key, 1)}, store::Answers(&answer));
   return maybes.keys() != 0 ? 1 : 0;
 }
 

@@ -35,7 +35,7 @@ Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& se
   });
 }
 
-store::Bytes taker_of(std::span<std::uint8_t> answers) noexcept { return store::Bytes(answers.data()); }
+store::Answers taker_of(std::span<std::uint8_t> answers) noexcept { return store::Answers(answers.data()); }
 store::Indices taker_of(std::span<std::uint32_t> indices) noexcept { return store::Indices(indices.data()); }
 
 // For doubt or an error: every key may be present.
@@ -124,7 +124,7 @@ Count Filter::answer_some(const Keys& keys, std::span<Answer> out) const noexcep
   const Core::InUse core(*core_);
   return sum_of_pieces(keys, core_->shape, core_->secret, [&](const Present& present, std::size_t first) {
     std::array<std::uint8_t, kPiece> found;
-    const Count maybes = contains_all(*core, present.digests(), store::Bytes(found.data()));
+    const Count maybes = contains_all(*core, present.digests(), store::Answers(found.data()));
     put_answers(out, present, first, so_far, found.data());
     so_far += maybes.keys();
     return maybes;
