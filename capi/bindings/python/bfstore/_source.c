@@ -24,10 +24,14 @@ void* source_memory(Source* source, size_t count, size_t item_bytes) {
   return kept < 0 ? NULL : PyBytes_AsString(room);
 }
 
+/* To give back what was kept may run code of the caller, which must not see an exception that is on its way. */
 void source_close(Source* source) {
+  PyObject *kind, *value, *trace;
+  PyErr_Fetch(&kind, &value, &trace);
   if (source->view.obj != NULL) PyBuffer_Release(&source->view);
   PyMem_Free(source->parts);
   Py_XDECREF(source->kept);
+  PyErr_Restore(kind, value, trace);
 }
 
 /* --- Lists -------------------------------------------------------------------------------------------------------- */
@@ -116,6 +120,12 @@ static char letter_of(const Py_buffer* view, int native) {
   return format[0] != 0 && format[1] == 0 ? format[0] : 0;
 }
 
+/* Bytes from one item of a dimension to the next.  ctypes gives no strides, though it is asked for them. */
+static Py_ssize_t stride_of(const Py_buffer* view, int dimension) {
+  if (view->strides != NULL) return view->strides[dimension];
+  return dimension == view->ndim - 1 ? view->itemsize : view->shape[view->ndim - 1] * view->itemsize;
+}
+
 static int add_fixed(Source* source, Py_ssize_t key_bytes, Py_ssize_t stride, Py_ssize_t count) {
   if (key_bytes <= 0) return refuse(PyExc_ValueError, "keys of a fixed width have at least one byte");
   if (count > 1 && stride < key_bytes) return refuse(PyExc_ValueError, "the keys in the buffer overlap, or descend");
@@ -126,11 +136,11 @@ static int add_fixed(Source* source, Py_ssize_t key_bytes, Py_ssize_t stride, Py
 
 static int add_bytes(Source* source, Py_ssize_t width) {
   const Py_buffer* view = &source->view;
-  if (view->strides[view->ndim - 1] != 1 && view->shape[view->ndim - 1] > 1)
+  if (stride_of(view, view->ndim - 1) != 1 && view->shape[view->ndim - 1] > 1)
     return refuse(PyExc_ValueError, "the bytes of a key do not follow each other in the buffer");
   if (view->ndim == 2) {
     if (width != 0 && width != view->shape[1]) return refuse(PyExc_ValueError, "the rows have another width");
-    return add_fixed(source, view->shape[1], view->strides[0], view->shape[0]);
+    return add_fixed(source, view->shape[1], stride_of(view, 0), view->shape[0]);
   }
   if (width == 0)
     return refuse(PyExc_TypeError, "a buffer of bytes needs width=, the bytes of each key; for a single key there are other methods");
@@ -143,7 +153,7 @@ static int add_digest_buffer(Source* source) {
   const char letter = letter_of(view, 1);
   if (view->ndim != 1 || view->itemsize != 8 || (letter != 'Q' && letter != 'L'))
     return refuse(PyExc_TypeError, "digests are unsigned 64-bit integers, as in array('Q')");
-  if ((view->strides[0] != 8 && view->shape[0] > 1) || (uintptr_t)view->buf % 8 != 0)
+  if ((stride_of(view, 0) != 8 && view->shape[0] > 1) || (uintptr_t)view->buf % 8 != 0)
     return refuse(PyExc_ValueError, "the digests are not aligned, or do not follow each other");
   bfs_keys part = bfs_keys_digests(view->buf, (size_t)view->shape[0]);
   return source_add(source, &part);
@@ -154,12 +164,12 @@ static int add_key_buffer(Source* source, Py_ssize_t width) {
   const Py_buffer* view = &source->view;
   const char letter = letter_of(view, 0);
   if (letter == 'O' || letter == 'w') return 0;
-  if ((view->ndim == 1 || view->ndim == 2) && view->itemsize == 1 && (letter == 'B' || letter == 'c'))
+  if (view->itemsize == 1 && (letter == 'B' || letter == 'c'))
     return add_bytes(source, width) < 0 ? -1 : 1;
   if (view->ndim == 1 && view->itemsize == 8 && letter != 0 && strchr("qQlLnN", letter) != NULL && (width == 0 || width == 8))
-    return add_fixed(source, 8, view->strides[0], view->shape[0]) < 0 ? -1 : 1;
+    return add_fixed(source, 8, stride_of(view, 0), view->shape[0]) < 0 ? -1 : 1;
   if (view->ndim == 1 && (letter == 's' || letter == 'x')) {
-    if (width == view->itemsize) return add_fixed(source, width, view->strides[0], view->shape[0]) < 0 ? -1 : 1;
+    if (width == view->itemsize) return add_fixed(source, width, stride_of(view, 0), view->shape[0]) < 0 ? -1 : 1;
     return refuse(PyExc_TypeError, "text of a fixed width is padded with NULs: width= of the items takes it so, a list does not");
   }
   PyErr_Format(PyExc_TypeError, "keys in a buffer are rows of bytes or 64-bit integers in little-endian order, not '%s'",
@@ -172,6 +182,8 @@ static int add_buffer(Source* source, PyObject* keys, Py_ssize_t width) {
     source->view.obj = NULL;
     return -1;
   }
+  if (source->view.ndim < 1 || source->view.ndim > 2 || source->view.shape == NULL)
+    return refuse(PyExc_TypeError, "many keys are in a buffer of one or two dimensions");
   if (source->digests) return add_digest_buffer(source) < 0 ? -1 : 1;
   return add_key_buffer(source, width);
 }
