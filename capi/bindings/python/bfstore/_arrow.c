@@ -65,7 +65,8 @@ static int add_column(Source* source, const struct ArrowArray* array, bfs_keys* 
 }
 
 static int add_fixed(Source* source, const struct ArrowArray* array, bfs_keys* part, int64_t key_bytes) {
-  if (array->n_buffers != 2 || array->buffers[1] == NULL || key_bytes <= 0) return unsound("a column of a fixed width has two buffers");
+  if (array->n_buffers != 2 || array->buffers[1] == NULL || key_bytes <= 0)
+    return unsound("a column of a fixed width has two buffers");
   if (array->offset > INT64_MAX / key_bytes) return unsound("its offset is too large");
   part->kind = BFS_KEYS_FIXED;
   part->data = (const char*)array->buffers[1] + array->offset * key_bytes;
@@ -120,10 +121,11 @@ static int add_views(Source* source, const struct ArrowArray* array, bfs_keys* p
 }
 
 static int refuse_format(const char* format, int digests) {
-  PyErr_Format(PyExc_TypeError,
-               digests ? "digests are a column of uint64, not of Arrow's '%s'"
-                       : "keys are a column of text, binary, int64 or uint64, not of Arrow's '%s': cast it, or choose a column",
-               format);
+  PyErr_Format(
+      PyExc_TypeError,
+      digests ? "digests are a column of uint64, not of Arrow's '%s'"
+              : "keys are a column of text, binary, int64 or uint64, not of Arrow's '%s': cast it, or choose a column",
+      format);
   return -1;
 }
 
@@ -140,7 +142,8 @@ static int add_array(Source* source, const struct ArrowSchema* schema, const str
   const int column = wide || strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
   const int views = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
   const int fixed = strncmp(format, "w:", 2) == 0;
-  if (source->digests ? !whole : !((whole && little) || column || views || fixed)) return refuse_format(format, source->digests);
+  if (source->digests ? !whole : !((whole && little) || column || views || fixed))
+    return refuse_format(format, source->digests);
   if (array->length < 0 || array->offset < 0) return unsound("its length or offset is negative");
   if (array->length == 0) return 0; /* its buffers may be missing */
   bfs_keys part = BFS_KEYS_INIT;
@@ -196,7 +199,8 @@ static void* keep_struct(Source* source, size_t bytes, PyCapsule_Destructor end)
 
 static int stream_failed(struct ArrowArrayStream* stream, int code) {
   const char* words = stream->get_last_error(stream);
-  PyErr_Format(PyExc_OSError, "the Arrow stream failed: %s (errno %d)", words == NULL ? "it does not say why" : words, code);
+  PyErr_Format(PyExc_OSError, "the Arrow stream failed: %s (errno %d)", words == NULL ? "it does not say why" : words,
+               code);
   return -1;
 }
 

@@ -1,4 +1,5 @@
-/* The extension bfstore._bfstore: the functions of the module.  bfstore/__init__.py calls them, and is what users read. */
+/* The extension bfstore._bfstore: the functions of the module.  bfstore/__init__.py calls them, and is what users read.
+ */
 #include "_bfstore.h"
 
 /* --- Making and opening ------------------------------------------------------------------------------------------- */
@@ -21,7 +22,8 @@ static int path_or_none(PyObject* object, void* out) {
 static int making_begin(Making* making, PyObject* arguments) {
   PyObject *type = NULL, *name = NULL;
   memset(making, 0, sizeof *making);
-  if (!PyArg_ParseTuple(arguments, "O!UO&O!", &PyType_Type, &type, &name, path_or_none, &making->path, &PyDict_Type, &making->given))
+  if (!PyArg_ParseTuple(arguments, "O!UO&O!", &PyType_Type, &type, &name, path_or_none, &making->path, &PyDict_Type,
+                        &making->given))
     return -1;
   making->path_text = making->path == NULL ? NULL : PyBytes_AsString(making->path);
   making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
@@ -34,7 +36,8 @@ static int making_begin(Making* making, PyObject* arguments) {
 static int making_begin_in(Making* making, PyObject* arguments, int flags) {
   PyObject *type = NULL, *name = NULL, *buffer = NULL;
   memset(making, 0, sizeof *making);
-  if (!PyArg_ParseTuple(arguments, "O!UOO!", &PyType_Type, &type, &name, &buffer, &PyDict_Type, &making->given)) return -1;
+  if (!PyArg_ParseTuple(arguments, "O!UOO!", &PyType_Type, &type, &name, &buffer, &PyDict_Type, &making->given))
+    return -1;
   making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
   if (making->handle == NULL) return -1;
   if (PyObject_GetBuffer(buffer, &making->handle->view, flags) == 0) return 0;
@@ -58,10 +61,8 @@ static PyObject* module_open(PyObject* self, PyObject* arguments) {
   if (making_begin(&making, arguments) < 0) return NULL;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_open_with(making.path_text, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS
-  making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
+  Py_BEGIN_ALLOW_THREADS code = bfs_open_with(making.path_text, &options, &making.handle->filter, &error);
+  Py_END_ALLOW_THREADS making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
   return making_end(&making, code, &error);
 }
 
@@ -73,10 +74,8 @@ static PyObject* module_create(PyObject* self, PyObject* arguments) {
   if (making_begin(&making, arguments) < 0) return NULL;
   if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_create(making.path_text, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS
-  return making_end(&making, code, &error);
+  Py_BEGIN_ALLOW_THREADS code = bfs_create(making.path_text, &options, &making.handle->filter, &error);
+  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
 }
 
 static PyObject* module_format(PyObject* self, PyObject* arguments) {
@@ -88,10 +87,8 @@ static PyObject* module_format(PyObject* self, PyObject* arguments) {
   const Py_buffer* view = &making.handle->view;
   if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_format(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS
-  return making_end(&making, code, &error);
+  Py_BEGIN_ALLOW_THREADS code = bfs_format(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
+  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
 }
 
 /* A reader of a buffer never writes to it, which lets it be read-only. */
@@ -103,10 +100,8 @@ static PyObject* wrap(PyObject* arguments, int flags) {
   const Py_buffer* view = &making.handle->view;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_wrap_with(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS
-  return making_end(&making, code, &error);
+  Py_BEGIN_ALLOW_THREADS code = bfs_wrap_with(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
+  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
 }
 
 static PyObject* module_wrap_to_read(PyObject* self, PyObject* arguments) {
@@ -129,10 +124,8 @@ static PyObject* module_load(PyObject* self, PyObject* arguments) {
   Py_buffer* view = &making.handle->view;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_load(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS
-  PyBuffer_Release(view);
+  Py_BEGIN_ALLOW_THREADS code = bfs_load(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
+  Py_END_ALLOW_THREADS PyBuffer_Release(view);
   return making_end(&making, code, &error);
 }
 
@@ -146,10 +139,8 @@ static PyObject* module_required_bytes(PyObject* self, PyObject* given) {
   if (!PyDict_Check(given)) return PyErr_Format(PyExc_TypeError, "a dict"), NULL;
   if (fill_options(&options, given) < 0) return NULL;
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_required_bytes(&options, &bytes, &error);
-  Py_END_ALLOW_THREADS
-  return code < 0 ? raise_code(code, &error) : PyLong_FromUnsignedLongLong(bytes);
+  Py_BEGIN_ALLOW_THREADS code = bfs_required_bytes(&options, &bytes, &error);
+  Py_END_ALLOW_THREADS return code < 0 ? raise_code(code, &error) : PyLong_FromUnsignedLongLong(bytes);
 }
 
 static PyObject* module_plan(PyObject* self, PyObject* given) {
@@ -168,15 +159,15 @@ static PyObject* module_seal(PyObject* self, PyObject* arguments) {
   PyObject *from = NULL, *to = NULL, *given = NULL;
   bfs_copy_options options;
   bfs_error error = BFS_ERROR_INIT;
-  if (!PyArg_ParseTuple(arguments, "O&O&O!", PyUnicode_FSConverter, &from, PyUnicode_FSConverter, &to, &PyDict_Type, &given)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O&O&O!", PyUnicode_FSConverter, &from, PyUnicode_FSConverter, &to, &PyDict_Type,
+                        &given))
+    return NULL;
   const char *from_text = PyBytes_AsString(from), *to_text = PyBytes_AsString(to);
   PyObject* result = NULL;
   if (fill_copy_options(&options, given) == 0) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_seal(from_text, to_text, &options, &error);
-    Py_END_ALLOW_THREADS
-    result = none_or_raise(code, &error);
+    Py_BEGIN_ALLOW_THREADS code = bfs_seal(from_text, to_text, &options, &error);
+    Py_END_ALLOW_THREADS result = none_or_raise(code, &error);
   }
   Py_DECREF(from);
   Py_DECREF(to);
@@ -208,13 +199,10 @@ static PyObject* module_verify(PyObject* self, PyObject* arguments) {
   if (ranges == NULL) {
     PyErr_NoMemory();
   } else {
-    Py_BEGIN_ALLOW_THREADS
-    found = bfs_verify(text, flags, ranges, (size_t)capacity, &error);
-    Py_END_ALLOW_THREADS
-    if (found < 0)
-      raise_code((int32_t)found, &error);
-    else
-      result = Py_BuildValue("LN", (long long)found, list_of_ranges(ranges, (uint64_t)(found < capacity ? found : capacity)));
+    Py_BEGIN_ALLOW_THREADS found = bfs_verify(text, flags, ranges, (size_t)capacity, &error);
+    Py_END_ALLOW_THREADS if (found < 0) raise_code((int32_t)found, &error);
+    else result =
+        Py_BuildValue("LN", (long long)found, list_of_ranges(ranges, (uint64_t)(found < capacity ? found : capacity)));
   }
   PyMem_Free(ranges);
   Py_DECREF(path);
@@ -240,19 +228,19 @@ static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
   PyObject *type = NULL, *handles = NULL, *path = NULL, *given = NULL, *result = NULL;
   bfs_copy_options options;
   bfs_error error = BFS_ERROR_INIT;
-  if (!PyArg_ParseTuple(arguments, "O!O!O&O!", &PyType_Type, &type, &PyTuple_Type, &handles, PyUnicode_FSConverter, &path, &PyDict_Type, &given))
+  if (!PyArg_ParseTuple(arguments, "O!O!O&O!", &PyType_Type, &type, &PyTuple_Type, &handles, PyUnicode_FSConverter,
+                        &path, &PyDict_Type, &given))
     return NULL;
   const char* text = PyBytes_AsString(path);
   const Py_ssize_t count = PyTuple_Size(handles);
   const bfs_filter** filters = PyMem_Calloc((size_t)count + 1, sizeof *filters);
-  const Py_ssize_t begun = filters == NULL || fill_copy_options(&options, given) < 0 ? 0 : begin_all(handles, type, filters);
+  const Py_ssize_t begun =
+      filters == NULL || fill_copy_options(&options, given) < 0 ? 0 : begin_all(handles, type, filters);
   if (filters == NULL) PyErr_NoMemory();
   if (!PyErr_Occurred()) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_intersect(filters, (size_t)count, text, &options, &error);
-    Py_END_ALLOW_THREADS
-    result = none_or_raise(code, &error);
+    Py_BEGIN_ALLOW_THREADS code = bfs_intersect(filters, (size_t)count, text, &options, &error);
+    Py_END_ALLOW_THREADS result = none_or_raise(code, &error);
   }
   for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
   PyMem_Free(filters);
@@ -284,7 +272,8 @@ static PyObject* module_bare_contains_digest(PyObject* self, PyObject* arguments
   uint64_t digest = 0;
   if (!PyArg_ParseTuple(arguments, "y*O", &bytes, &object)) return NULL;
   PyObject* answer = NULL;
-  if (digest_of(object, &digest) == 0) answer = PyBool_FromLong(bfs_bare_contains_digest(bytes.buf, (uint64_t)bytes.len, digest));
+  if (digest_of(object, &digest) == 0)
+    answer = PyBool_FromLong(bfs_bare_contains_digest(bytes.buf, (uint64_t)bytes.len, digest));
   PyBuffer_Release(&bytes);
   return answer;
 }
@@ -302,7 +291,8 @@ static int32_t build_bare(void* bytes, uint64_t size, uint32_t layout, uint32_t 
   const bfs_keys none = bfs_keys_pairs(NULL, 0);
   const bfs_keys* keys = source->num_parts == 0 ? &none : source->parts;
   if (!source->digests) return bfs_bare_build(bytes, size, layout, keys);
-  return keys->validity != NULL ? BFS_EINVAL : bfs_bare_build_digests(bytes, size, layout, hash, keys->data, keys->count);
+  return keys->validity != NULL ? BFS_EINVAL
+                                : bfs_bare_build_digests(bytes, size, layout, hash, keys->data, keys->count);
 }
 
 /* Arguments: the size, the layout, the hash (of digests; 0: keys are given), the keys, their width. */
@@ -322,10 +312,8 @@ static PyObject* module_bare_build(PyObject* self, PyObject* arguments) {
   if (built != NULL) {
     int32_t code;
     char* data = PyBytes_AsString(built);
-    Py_BEGIN_ALLOW_THREADS
-    code = build_bare(data, (uint64_t)size, layout, hash, &source);
-    Py_END_ALLOW_THREADS
-    if (code < 0) {
+    Py_BEGIN_ALLOW_THREADS code = build_bare(data, (uint64_t)size, layout, hash, &source);
+    Py_END_ALLOW_THREADS if (code < 0) {
       Py_CLEAR(built);
       raise_code_of(NULL, code);
     }
@@ -385,18 +373,60 @@ static const struct {
   const char* name;
   unsigned long long value;
 } numbers[] = {
-    NUMBER(OPEN_READ), NUMBER(OPEN_WRITE), NUMBER(OPEN_EXCLUSIVE), NUMBER(OPEN_POPULATE), NUMBER(OPEN_RANDOM),
-    NUMBER(OPEN_COPY), NUMBER(OPEN_GUARD), NUMBER(OPEN_RECOVER), NUMBER(OPEN_ACCEPT_LOSS), NUMBER(OPEN_STRICT),
-    NUMBER(OPEN_ANY_FILESYSTEM), NUMBER(OPEN_LIMIT), NUMBER(OPEN_NOFOLLOW), NUMBER(OPEN_NO_WRITE), NUMBER(OPEN_FOLLOW),
-    NUMBER(OPEN_RANGE), NUMBER(OPEN_VERIFY), NUMBER(OPEN_TOLERATE_DAMAGE), NUMBER(OPEN_BARE), NUMBER(OPEN_FD),
-    NUMBER(OPTION_SEED), NUMBER(OPTION_REPLACE), NUMBER(OPTION_UNPUBLISHED), NUMBER(OPTION_FILE_ID),
-    NUMBER(OPTION_TUTORIAL_SIZING), NUMBER(OPTION_FILLING), NUMBER(STATS_FILL), NUMBER(STATS_MEMORY),
-    NUMBER(LOCK_NO_WAIT), NUMBER(LOCK_FOREVER), NUMBER(WRITEBACK_CHECK_EACH_ADD),
-    NUMBER(LAYOUT_BLOCKED), NUMBER(LAYOUT_CLASSIC), NUMBER(LAYOUT_COUNTING),
-    NUMBER(HASH_XXH3), NUMBER(HASH_EXTERNAL), NUMBER(HASH_SIPHASH), NUMBER(HASH_MURMUR3), NUMBER(HASH_MURMUR3_UNSIGNED),
-    NUMBER(HASH_JAVA_POLYNOMIAL), NUMBER(BITS_LITTLE), NUMBER(BITS_BIG),
-    NUMBER(CAN_ADD), NUMBER(CAN_REMOVE), NUMBER(CAN_MERGE), NUMBER(CAN_FOLD), NUMBER(CAN_GROW), NUMBER(CAN_EXPIRE), NUMBER(CAN_INTERSECT),
-    NUMBER(DIFFERS_LAYOUT), NUMBER(DIFFERS_HASH), NUMBER(DIFFERS_SEED), NUMBER(DIFFERS_KEY), NUMBER(DIFFERS_NUM_PROBES),
+    NUMBER(OPEN_READ),
+    NUMBER(OPEN_WRITE),
+    NUMBER(OPEN_EXCLUSIVE),
+    NUMBER(OPEN_POPULATE),
+    NUMBER(OPEN_RANDOM),
+    NUMBER(OPEN_COPY),
+    NUMBER(OPEN_GUARD),
+    NUMBER(OPEN_RECOVER),
+    NUMBER(OPEN_ACCEPT_LOSS),
+    NUMBER(OPEN_STRICT),
+    NUMBER(OPEN_ANY_FILESYSTEM),
+    NUMBER(OPEN_LIMIT),
+    NUMBER(OPEN_NOFOLLOW),
+    NUMBER(OPEN_NO_WRITE),
+    NUMBER(OPEN_FOLLOW),
+    NUMBER(OPEN_RANGE),
+    NUMBER(OPEN_VERIFY),
+    NUMBER(OPEN_TOLERATE_DAMAGE),
+    NUMBER(OPEN_BARE),
+    NUMBER(OPEN_FD),
+    NUMBER(OPTION_SEED),
+    NUMBER(OPTION_REPLACE),
+    NUMBER(OPTION_UNPUBLISHED),
+    NUMBER(OPTION_FILE_ID),
+    NUMBER(OPTION_TUTORIAL_SIZING),
+    NUMBER(OPTION_FILLING),
+    NUMBER(STATS_FILL),
+    NUMBER(STATS_MEMORY),
+    NUMBER(LOCK_NO_WAIT),
+    NUMBER(LOCK_FOREVER),
+    NUMBER(WRITEBACK_CHECK_EACH_ADD),
+    NUMBER(LAYOUT_BLOCKED),
+    NUMBER(LAYOUT_CLASSIC),
+    NUMBER(LAYOUT_COUNTING),
+    NUMBER(HASH_XXH3),
+    NUMBER(HASH_EXTERNAL),
+    NUMBER(HASH_SIPHASH),
+    NUMBER(HASH_MURMUR3),
+    NUMBER(HASH_MURMUR3_UNSIGNED),
+    NUMBER(HASH_JAVA_POLYNOMIAL),
+    NUMBER(BITS_LITTLE),
+    NUMBER(BITS_BIG),
+    NUMBER(CAN_ADD),
+    NUMBER(CAN_REMOVE),
+    NUMBER(CAN_MERGE),
+    NUMBER(CAN_FOLD),
+    NUMBER(CAN_GROW),
+    NUMBER(CAN_EXPIRE),
+    NUMBER(CAN_INTERSECT),
+    NUMBER(DIFFERS_LAYOUT),
+    NUMBER(DIFFERS_HASH),
+    NUMBER(DIFFERS_SEED),
+    NUMBER(DIFFERS_KEY),
+    NUMBER(DIFFERS_NUM_PROBES),
     NUMBER(DIFFERS_NUM_BITS),
 };
 
@@ -414,7 +444,7 @@ static int module_exec(PyObject* module) {
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void*)module_exec}, {0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "bfstore._bfstore", "See bfstore.", 0, module_methods, module_slots,
-                                        NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "bfstore._bfstore", "See bfstore.", 0, module_methods, module_slots, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__bfstore(void) { return PyModuleDef_Init(&definition); }

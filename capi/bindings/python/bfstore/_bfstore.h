@@ -23,11 +23,10 @@ PyObject* none_or_raise(int32_t code, const bfs_error* error);
 /* The GIL guards every field.  `calls` counts the calls that run without the GIL: while there are any, the filter is
  * shut and not freed, and the last of them frees it. */
 typedef struct Handle {
-  PyObject_HEAD
-  bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
-  bfs_filter* ending; /* shut, and other threads are in calls */
-  PyObject* name;     /* for messages */
-  Py_buffer view;     /* the memory of format() and wrap() */
+  PyObject_HEAD bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
+  bfs_filter* ending;               /* shut, and other threads are in calls */
+  PyObject* name;                   /* for messages */
+  Py_buffer view;                   /* the memory of format() and wrap() */
   Py_ssize_t calls;
   int publishing;
   int follows; /* a lookup may open a file */

@@ -13,11 +13,14 @@ static PyObject* raise_words(int32_t code, int os_errno, PyObject* words) {
 }
 
 PyObject* raise_code(int32_t code, const bfs_error* error) {
-  return raise_words(code, error->os_errno, PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace"));
+  return raise_words(code, error->os_errno,
+                     PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace"));
 }
 
 PyObject* raise_code_of(PyObject* name, int32_t code) {
-  return raise_words(code, 0, name ? PyUnicode_FromFormat("%S: %s", name, bfs_strerror(code)) : PyUnicode_FromString(bfs_strerror(code)));
+  return raise_words(
+      code, 0,
+      name ? PyUnicode_FromFormat("%S: %s", name, bfs_strerror(code)) : PyUnicode_FromString(bfs_strerror(code)));
 }
 
 PyObject* none_or_raise(int32_t code, const bfs_error* error) {

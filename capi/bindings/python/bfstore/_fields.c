@@ -129,13 +129,17 @@ static const Field open_options_fields[] = {
 
 #define COPY_OPTION(kind, name) FIELD(bfs_copy_options, kind, name)
 static const Field copy_options_fields[] = {
-    COPY_OPTION(UINT32, mode), COPY_OPTION(UINT64, flags), COPY_OPTION(UINT32, lock_timeout_ms), COPY_OPTION(DOUBLE, fpr), LAST,
+    COPY_OPTION(UINT32, mode),
+    COPY_OPTION(UINT64, flags),
+    COPY_OPTION(UINT32, lock_timeout_ms),
+    COPY_OPTION(DOUBLE, fpr),
+    LAST,
 };
 
 #define REQUEST(kind, name) FIELD(bfs_plan_request, kind, name)
 static const Field plan_request_fields[] = {
-    REQUEST(UINT32, layout),      REQUEST(UINT64, capacity), REQUEST(DOUBLE, fpr),        REQUEST(DOUBLE, bits_per_key),
-    REQUEST(UINT64, max_bytes),   REQUEST(UINT64, num_bits), REQUEST(UINT32, num_probes), LAST,
+    REQUEST(UINT32, layout),    REQUEST(UINT64, capacity), REQUEST(DOUBLE, fpr),        REQUEST(DOUBLE, bits_per_key),
+    REQUEST(UINT64, max_bytes), REQUEST(UINT64, num_bits), REQUEST(UINT32, num_probes), LAST,
 };
 
 int fill_options(bfs_options* options, PyObject* given) {
@@ -201,10 +205,13 @@ static PyObject* dict_of(const void* record, const Field* field) {
 
 #define PLAN(kind, name) FIELD(bfs_plan_result, kind, name)
 static const Field plan_fields[] = {
-    PLAN(UINT32, layout),     PLAN(UINT32, num_probes), PLAN(UINT32, abilities),    PLAN(UINT64, num_bits),
-    PLAN(UINT64, capacity),   PLAN(DOUBLE, fpr),        PLAN(DOUBLE, bits_per_key), PLAN(UINT64, body_bytes),
-    PLAN(UINT64, file_bytes), PLAN(DOUBLE, fill_ratio), PLAN(DOUBLE, bloom_fpr),    PLAN(DOUBLE, cache_lines),
-    PLAN(DOUBLE, page_faults), LAST,
+    PLAN(UINT32, layout),       PLAN(UINT32, num_probes),
+    PLAN(UINT32, abilities),    PLAN(UINT64, num_bits),
+    PLAN(UINT64, capacity),     PLAN(DOUBLE, fpr),
+    PLAN(DOUBLE, bits_per_key), PLAN(UINT64, body_bytes),
+    PLAN(UINT64, file_bytes),   PLAN(DOUBLE, fill_ratio),
+    PLAN(DOUBLE, bloom_fpr),    PLAN(DOUBLE, cache_lines),
+    PLAN(DOUBLE, page_faults),  LAST,
 };
 
 #define FACT(kind, name) FIELD(bfs_statistics, kind, name)
@@ -239,10 +246,10 @@ static const Field statistics_fields[] = {
 
 #define COMMON(kind, name) FIELD(bfs_comparison, kind, name)
 static const Field comparison_fields[] = {
-    COMMON(UINT32, differs),      COMMON(UINT32, comparable),   COMMON(UINT32, equal),         COMMON(UINT32, a_in_b),
-    COMMON(UINT32, b_in_a),       COMMON(UINT32, some_in_both), COMMON(UINT64, num_bits),      COMMON(UINT64, set_bits_a),
-    COMMON(UINT64, set_bits_b),   COMMON(UINT64, set_bits_both), COMMON(INTERVAL, keys_a),     COMMON(INTERVAL, keys_b),
-    COMMON(INTERVAL, keys_either), COMMON(INTERVAL, keys_both), COMMON(INTERVAL, jaccard),     LAST,
+    COMMON(UINT32, differs),       COMMON(UINT32, comparable),    COMMON(UINT32, equal),     COMMON(UINT32, a_in_b),
+    COMMON(UINT32, b_in_a),        COMMON(UINT32, some_in_both),  COMMON(UINT64, num_bits),  COMMON(UINT64, set_bits_a),
+    COMMON(UINT64, set_bits_b),    COMMON(UINT64, set_bits_both), COMMON(INTERVAL, keys_a),  COMMON(INTERVAL, keys_b),
+    COMMON(INTERVAL, keys_either), COMMON(INTERVAL, keys_both),   COMMON(INTERVAL, jaccard), LAST,
 };
 
 PyObject* dict_of_plan(const bfs_plan_result* plan) { return dict_of(plan, plan_fields); }

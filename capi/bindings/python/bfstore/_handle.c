@@ -1,5 +1,5 @@
-/* The handle of a filter: what is called once for each key, or for very many.  bfstore.Filter, in __init__.py, has it as
- * its base, and says in words what the methods with an underscore do. */
+/* The handle of a filter: what is called once for each key, or for very many.  bfstore.Filter, in __init__.py, has it
+ * as its base, and says in words what the methods with an underscore do. */
 #include "_bfstore.h"
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
@@ -28,10 +28,8 @@ static void finish_ending(Handle* handle) {
   bfs_filter* filter = handle->ending;
   handle->ending = NULL;
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_close(filter, &error);
-  Py_END_ALLOW_THREADS
-  let_go_of_memory(handle);
+  Py_BEGIN_ALLOW_THREADS code = bfs_close(filter, &error);
+  Py_END_ALLOW_THREADS let_go_of_memory(handle);
   if (code < 0) {
     raise_code(code, &error);
     PyErr_WriteUnraisable((PyObject*)handle);
@@ -56,10 +54,8 @@ static int32_t shut(Handle* handle, bfs_filter* filter, bfs_error* error) {
   int32_t code;
   handle->ending = filter;
   handle->calls++;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_shut(filter, error);
-  Py_END_ALLOW_THREADS
-  handle_end(handle);
+  Py_BEGIN_ALLOW_THREADS code = bfs_shut(filter, error);
+  Py_END_ALLOW_THREADS handle_end(handle);
   return code == BFS_EINVAL ? BFS_OK : code;
 }
 
@@ -75,10 +71,8 @@ static PyObject* handle_close(PyObject* self, PyObject* unused) {
   int32_t code;
   handle->filter = NULL;
   if (handle->calls > 0) return none_or_raise(shut(handle, filter, &error), &error);
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_close(filter, &error);
-  Py_END_ALLOW_THREADS
-  let_go_of_memory(handle);
+  Py_BEGIN_ALLOW_THREADS code = bfs_close(filter, &error);
+  Py_END_ALLOW_THREADS let_go_of_memory(handle);
   return none_or_raise(code, &error);
 }
 
@@ -90,7 +84,8 @@ static void handle_dealloc(PyObject* self) {
   if (filter != NULL) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
-    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed filter %S: what was added is not synced", handle->name) < 0)
+    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed filter %S: what was added is not synced", handle->name) <
+        0)
       PyErr_WriteUnraisable(NULL);
     PyErr_Restore(kind, value, trace);
     bfs_abandon(filter);
@@ -137,10 +132,8 @@ static PyObject* handle_publish(PyObject* self, PyObject* unused) {
   int32_t code;
   handle->filter = NULL;
   handle->publishing = 1;
-  Py_BEGIN_ALLOW_THREADS
-  code = bfs_publish(filter, &error);
-  Py_END_ALLOW_THREADS
-  handle->publishing = 0;
+  Py_BEGIN_ALLOW_THREADS code = bfs_publish(filter, &error);
+  Py_END_ALLOW_THREADS handle->publishing = 0;
   handle->filter = filter;
   return none_or_raise(code, &error);
 }
@@ -185,10 +178,8 @@ static inline int32_t one_key(Handle* handle, enum verb verb, const OneKey* key)
   if (!may_wait(handle, verb)) return of_key(handle->filter, verb, key);
   int32_t code;
   bfs_filter* filter = handle_begin(handle);
-  Py_BEGIN_ALLOW_THREADS
-  code = of_key(filter, verb, key);
-  Py_END_ALLOW_THREADS
-  handle_end(handle);
+  Py_BEGIN_ALLOW_THREADS code = of_key(filter, verb, key);
+  Py_END_ALLOW_THREADS handle_end(handle);
   return code;
 }
 
@@ -196,10 +187,8 @@ static inline int32_t one_digest(Handle* handle, enum verb verb, uint64_t digest
   if (!may_wait(handle, verb)) return of_digest(handle->filter, verb, digest);
   int32_t code;
   bfs_filter* filter = handle_begin(handle);
-  Py_BEGIN_ALLOW_THREADS
-  code = of_digest(filter, verb, digest);
-  Py_END_ALLOW_THREADS
-  handle_end(handle);
+  Py_BEGIN_ALLOW_THREADS code = of_digest(filter, verb, digest);
+  Py_END_ALLOW_THREADS handle_end(handle);
   return code;
 }
 
@@ -212,8 +201,10 @@ static inline int ask(PyObject* self, enum verb verb, PyObject* object) {
   if (handle->filter != NULL) code = one_key(handle, verb, &key);
   key_close(&key);
   if (code >= 0) return code;
-  if (code == BFS_ESHUT) raise_closed(handle);
-  else raise_code_of(handle->name, code);
+  if (code == BFS_ESHUT)
+    raise_closed(handle);
+  else
+    raise_code_of(handle->name, code);
   return -1;
 }
 
@@ -224,8 +215,10 @@ static int ask_digest(PyObject* self, enum verb verb, PyObject* object) {
   int32_t code = BFS_ESHUT;
   if (handle->filter != NULL) code = one_digest(handle, verb, digest);
   if (code >= 0) return code;
-  if (code == BFS_ESHUT) raise_closed(handle);
-  else raise_code_of(handle->name, code);
+  if (code == BFS_ESHUT)
+    raise_closed(handle);
+  else
+    raise_code_of(handle->name, code);
   return -1;
 }
 
@@ -237,10 +230,16 @@ static PyObject* handle_contains(PyObject* self, PyObject* key) { return as_bool
 static PyObject* handle_add(PyObject* self, PyObject* key) { return as_bool(ask(self, ADD, key)); }
 static PyObject* handle_remove(PyObject* self, PyObject* key) { return as_bool(ask(self, REMOVE, key)); }
 static PyObject* handle_count(PyObject* self, PyObject* key) { return as_int(ask(self, COUNT, key)); }
-static PyObject* handle_contains_digest(PyObject* self, PyObject* digest) { return as_bool(ask_digest(self, CONTAINS, digest)); }
+static PyObject* handle_contains_digest(PyObject* self, PyObject* digest) {
+  return as_bool(ask_digest(self, CONTAINS, digest));
+}
 static PyObject* handle_add_digest(PyObject* self, PyObject* digest) { return as_bool(ask_digest(self, ADD, digest)); }
-static PyObject* handle_remove_digest(PyObject* self, PyObject* digest) { return as_bool(ask_digest(self, REMOVE, digest)); }
-static PyObject* handle_count_digest(PyObject* self, PyObject* digest) { return as_int(ask_digest(self, COUNT, digest)); }
+static PyObject* handle_remove_digest(PyObject* self, PyObject* digest) {
+  return as_bool(ask_digest(self, REMOVE, digest));
+}
+static PyObject* handle_count_digest(PyObject* self, PyObject* digest) {
+  return as_int(ask_digest(self, COUNT, digest));
+}
 
 static PyObject* handle_digest(PyObject* self, PyObject* object) {
   OneKey key;
@@ -270,7 +269,9 @@ static int64_t of_keys(bfs_filter* filter, enum verb verb, const bfs_keys* keys,
   }
 }
 
-static size_t answer_bytes(enum verb verb) { return verb == CONTAINS ? 1 : verb == SELECT ? 4 : verb == DIGEST ? 8 : 0; }
+static size_t answer_bytes(enum verb verb) {
+  return verb == CONTAINS ? 1 : verb == SELECT ? 4 : verb == DIGEST ? 8 : 0;
+}
 
 /* The numbers of a part are counted from the part's first key. */
 static void move_numbers(uint32_t* numbers, int64_t count, uint64_t first) {
@@ -299,10 +300,8 @@ static int64_t run(Handle* handle, enum verb verb, Source* source, char* out) {
   int64_t done;
   bfs_filter* filter = handle_begin(handle);
   if (filter == NULL) return BFS_ESHUT;
-  Py_BEGIN_ALLOW_THREADS
-  done = of_parts(filter, verb, source, out);
-  Py_END_ALLOW_THREADS
-  handle_end(handle);
+  Py_BEGIN_ALLOW_THREADS done = of_parts(filter, verb, source, out);
+  Py_END_ALLOW_THREADS handle_end(handle);
   return done;
 }
 
@@ -355,32 +354,41 @@ static PyObject* batch_of_keys(PyObject* self, enum verb verb, PyObject* argumen
 }
 
 static PyObject* handle_add_many(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, ADD, a, k); }
-static PyObject* handle_remove_many(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, REMOVE, a, k); }
-static PyObject* handle_contains_many(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, CONTAINS, a, k); }
+static PyObject* handle_remove_many(PyObject* self, PyObject* a, PyObject* k) {
+  return batch_of_keys(self, REMOVE, a, k);
+}
+static PyObject* handle_contains_many(PyObject* self, PyObject* a, PyObject* k) {
+  return batch_of_keys(self, CONTAINS, a, k);
+}
 static PyObject* handle_select(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, SELECT, a, k); }
-static PyObject* handle_digest_many(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, DIGEST, a, k); }
+static PyObject* handle_digest_many(PyObject* self, PyObject* a, PyObject* k) {
+  return batch_of_keys(self, DIGEST, a, k);
+}
 static PyObject* handle_add_digests(PyObject* self, PyObject* digests) { return batch(self, ADD, digests, 0, 1); }
 static PyObject* handle_remove_digests(PyObject* self, PyObject* digests) { return batch(self, REMOVE, digests, 0, 1); }
-static PyObject* handle_contains_digests(PyObject* self, PyObject* digests) { return batch(self, CONTAINS, digests, 0, 1); }
+static PyObject* handle_contains_digests(PyObject* self, PyObject* digests) {
+  return batch(self, CONTAINS, digests, 0, 1);
+}
 static PyObject* handle_select_digests(PyObject* self, PyObject* digests) { return batch(self, SELECT, digests, 0, 1); }
 
 /* --- Marks, forms, facts ------------------------------------------------------------------------------------------ */
 
 /* A method whose body is one call of the library, without the GIL. */
-#define CALL(call)                                               \
-  bfs_error error = BFS_ERROR_INIT;                              \
-  int64_t done;                                                  \
-  bfs_filter* filter = handle_begin((Handle*)self);              \
-  if (filter == NULL) return NULL;                               \
-  Py_BEGIN_ALLOW_THREADS done = (call);                          \
-  Py_END_ALLOW_THREADS handle_end((Handle*)self);                \
+#define CALL(call)                                  \
+  bfs_error error = BFS_ERROR_INIT;                 \
+  int64_t done;                                     \
+  bfs_filter* filter = handle_begin((Handle*)self); \
+  if (filter == NULL) return NULL;                  \
+  Py_BEGIN_ALLOW_THREADS done = (call);             \
+  Py_END_ALLOW_THREADS handle_end((Handle*)self);   \
   if (done < 0) return raise_code((int32_t)done, &error)
 
 static PyObject* handle_sync(PyObject* self, PyObject* arguments) {
   PyObject *owner, *epoch, *mark;
   uint64_t numbers[3];
   if (!PyArg_ParseTuple(arguments, "OOO", &owner, &epoch, &mark)) return NULL;
-  if (digest_of(owner, &numbers[0]) < 0 || digest_of(epoch, &numbers[1]) < 0 || digest_of(mark, &numbers[2]) < 0) return NULL;
+  if (digest_of(owner, &numbers[0]) < 0 || digest_of(epoch, &numbers[1]) < 0 || digest_of(mark, &numbers[2]) < 0)
+    return NULL;
   CALL(bfs_sync(filter, numbers[0], numbers[1], numbers[2], &error));
   Py_RETURN_NONE;
 }
@@ -468,10 +476,8 @@ static PyObject* handle_save(PyObject* self, PyObject* arguments) {
   bfs_filter* filter = fill_copy_options(&options, given) < 0 ? NULL : handle_begin((Handle*)self);
   if (filter != NULL) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_save(filter, to, &options, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS code = bfs_save(filter, to, &options, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
     result = none_or_raise(code, &error);
   }
   Py_DECREF(path);
@@ -492,10 +498,8 @@ static PyObject* handle_dump(PyObject* self, PyObject* object) {
       Py_DECREF(dumped);
       return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    done = bfs_dump(filter, data, room, flags, &bytes, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS done = bfs_dump(filter, data, room, flags, &bytes, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
     if (done == BFS_OK && bytes == room) return dumped;
     Py_DECREF(dumped);
     if (done < 0 && (done != BFS_EINVAL || bytes == room)) return raise_code((int32_t)done, &error);
@@ -512,7 +516,8 @@ static bfs_filter* other_begin(PyObject* self, PyObject* other) {
   Py_XDECREF(package);
   if (is_handle < 0) return NULL;
   if (is_handle) return handle_begin((Handle*)other);
-  PyErr_Format(PyExc_TypeError, "%S: the other one is a filter, not %R", ((Handle*)self)->name, (PyObject*)Py_TYPE(other));
+  PyErr_Format(PyExc_TypeError, "%S: the other one is a filter, not %R", ((Handle*)self)->name,
+               (PyObject*)Py_TYPE(other));
   return NULL;
 }
 
@@ -523,10 +528,8 @@ static PyObject* handle_merge(PyObject* self, PyObject* object) {
   int32_t code = BFS_ESHUT;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_merge(filter, other, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS code = bfs_merge(filter, other, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
   }
   handle_end((Handle*)object);
   return filter == NULL ? NULL : none_or_raise(code, &error);
@@ -540,10 +543,8 @@ static PyObject* handle_compare(PyObject* self, PyObject* object) {
   int32_t code = BFS_ESHUT;
   const bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_compare(filter, other, &found, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS code = bfs_compare(filter, other, &found, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
   }
   handle_end((Handle*)object);
   if (filter == NULL) return NULL;
@@ -558,10 +559,8 @@ static PyObject* handle_import_bits(PyObject* self, PyObject* arguments) {
   int32_t code = BFS_OK;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_import_bits(filter, bits.buf, (uint64_t)bits.len, (uint32_t)order, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS code = bfs_import_bits(filter, bits.buf, (uint64_t)bits.len, (uint32_t)order, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
   }
   PyBuffer_Release(&bits);
   return filter == NULL ? NULL : none_or_raise(code, &error);
@@ -578,10 +577,8 @@ static PyObject* handle_export_bits(PyObject* self, PyObject* arguments) {
   int32_t code = BFS_OK;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS
-    code = bfs_export_bits(filter, data, (uint64_t)bytes, (uint32_t)order, &error);
-    Py_END_ALLOW_THREADS
-    handle_end((Handle*)self);
+    Py_BEGIN_ALLOW_THREADS code = bfs_export_bits(filter, data, (uint64_t)bytes, (uint32_t)order, &error);
+    Py_END_ALLOW_THREADS handle_end((Handle*)self);
   }
   if (filter != NULL && code == BFS_OK) return bits;
   Py_DECREF(bits);
@@ -630,9 +627,10 @@ static PyObject* handle_name(PyObject* self, void* unused) {
 /* Only a process that has the file's memory can use a handle. */
 static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   (void)unused;
-  PyErr_Format(PyExc_TypeError,
-               "%S: an open filter is neither pickled nor copied. Pass its path, and open it there; or save() or dump() it",
-               ((Handle*)self)->name);
+  PyErr_Format(
+      PyExc_TypeError,
+      "%S: an open filter is neither pickled nor copied. Pass its path, and open it there; or save() or dump() it",
+      ((Handle*)self)->name);
   return NULL;
 }
 
@@ -646,23 +644,28 @@ static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   { name, (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS, PyDoc_STR(text) }
 
 static PyMethodDef handle_methods[] = {
-    ONE("contains", handle_contains, "contains($self, key, /)\n--\n\nWhat `key in filter` says: False is certain, True is \"maybe\"."),
+    ONE("contains", handle_contains,
+        "contains($self, key, /)\n--\n\nWhat `key in filter` says: False is certain, True is \"maybe\"."),
     ONE("add", handle_add,
         "add($self, key, /)\n--\n\nAdds a key.  True: it was certainly new.  False: it may have been there.\n\n"
         "A key is bytes, a buffer of bytes, a str (its UTF-8) or an int of 64 bits (8 bytes, little-endian)."),
     ONE("remove", handle_remove,
-        "remove($self, key, /)\n--\n\nTakes a key out again, in the counting layout.  False: it was certainly not there.\n\n"
+        "remove($self, key, /)\n--\n\nTakes a key out again, in the counting layout.  False: it was certainly not "
+        "there.\n\n"
         "Remove only keys that were added, each as often as it was added: anything else can make the filter\n"
         "answer no for other keys.  Never repeat a remove that raised an error."),
     ONE("count", handle_count,
-        "count($self, key, /)\n--\n\nHow often the key was added and not removed, at most: 0 (a certain no) to 15, or more."),
+        "count($self, key, /)\n--\n\nHow often the key was added and not removed, at most: 0 (a certain no) to 15, or "
+        "more."),
     ONE("digest", handle_digest, "digest($self, key, /)\n--\n\nThe key's 64-bit digest in this file."),
-    ONE("contains_digest", handle_contains_digest, "contains_digest($self, digest, /)\n--\n\ncontains() of a key's digest."),
+    ONE("contains_digest", handle_contains_digest,
+        "contains_digest($self, digest, /)\n--\n\ncontains() of a key's digest."),
     ONE("add_digest", handle_add_digest, "add_digest($self, digest, /)\n--\n\nadd() of a key's digest."),
     ONE("remove_digest", handle_remove_digest, "remove_digest($self, digest, /)\n--\n\nremove() of a key's digest."),
     ONE("count_digest", handle_count_digest, "count_digest($self, digest, /)\n--\n\ncount() of a key's digest."),
     MANY("add_many", handle_add_many,
-         "add_many($self, keys, *, width=0)\n--\n\nAdds keys, and returns how many were certainly new.  Other threads run meanwhile.\n\n"
+         "add_many($self, keys, *, width=0)\n--\n\nAdds keys, and returns how many were certainly new.  Other threads "
+         "run meanwhile.\n\n"
          "Keys: a list, tuple or other iterable of keys; an Arrow column of text, binary or 64-bit integers;\n"
          "a buffer of 64-bit integers, of rows of bytes, or of keys of `width` bytes each.  Nulls are not added.\n"
          "After an error some of the keys may be in the filter, and none counts as added."),
@@ -670,34 +673,44 @@ static PyMethodDef handle_methods[] = {
          "remove_many($self, keys, *, width=0)\n--\n\nremove() of many keys: how many were not certainly absent.\n\n"
          "After an error some may have been removed: do not repeat the call."),
     MANY("contains_many", handle_contains_many,
-         "contains_many($self, keys, *, width=0)\n--\n\nA bytearray with 0 for each key that is certainly absent (or null), else 1.\n\n"
+         "contains_many($self, keys, *, width=0)\n--\n\nA bytearray with 0 for each key that is certainly absent (or "
+         "null), else 1.\n\n"
          "Keys as in add_many().  itertools.compress(keys, mask) has those that may be present."),
     MANY("select", handle_select,
-         "select($self, keys, *, width=0)\n--\n\nThe numbers of the keys that may be present, ascending: a memoryview of uint32."),
+         "select($self, keys, *, width=0)\n--\n\nThe numbers of the keys that may be present, ascending: a memoryview "
+         "of uint32."),
     MANY("digest_many", handle_digest_many,
          "digest_many($self, keys, *, width=0)\n--\n\nThe digests of the keys, 0 for a null: a memoryview of uint64."),
     ONE("add_digests", handle_add_digests,
-        "add_digests($self, digests, /)\n--\n\nadd_many() of digests: an iterable of ints, a buffer or Arrow column of uint64."),
+        "add_digests($self, digests, /)\n--\n\nadd_many() of digests: an iterable of ints, a buffer or Arrow column of "
+        "uint64."),
     ONE("remove_digests", handle_remove_digests, "remove_digests($self, digests, /)\n--\n\nremove_many() of digests."),
-    ONE("contains_digests", handle_contains_digests, "contains_digests($self, digests, /)\n--\n\ncontains_many() of digests."),
+    ONE("contains_digests", handle_contains_digests,
+        "contains_digests($self, digests, /)\n--\n\ncontains_many() of digests."),
     ONE("select_digests", handle_select_digests, "select_digests($self, digests, /)\n--\n\nselect() of digests."),
     NONE("close", handle_close,
          "close($self, /)\n--\n\nCloses the filter.  The last writer of a file syncs it, and marks it clean.\n\n"
          "A call that is under way in another thread ends safely: its lookups answer \"maybe\"."),
     NONE("publish", handle_publish,
-         "publish($self, /)\n--\n\nGives a filter that was created with unpublished=True its name; from then on it only reads."),
+         "publish($self, /)\n--\n\nGives a filter that was created with unpublished=True its name; from then on it "
+         "only reads."),
     NONE("supersede", handle_supersede,
-         "supersede($self, /)\n--\n\nSupersedes the file that has the name now, before publish(): its writers are refused from now on."),
-    ONE("drop_owner", handle_drop_owner, "drop_owner($self, owner, /)\n--\n\nForgets an owner of marks, durably.  Drop one whose rows are gone."),
+         "supersede($self, /)\n--\n\nSupersedes the file that has the name now, before publish(): its writers are "
+         "refused from now on."),
+    ONE("drop_owner", handle_drop_owner,
+        "drop_owner($self, owner, /)\n--\n\nForgets an owner of marks, durably.  Drop one whose rows are gone."),
     ONE("finish_recovery", handle_finish_recovery,
-        "finish_recovery($self, owner, /)\n--\n\nThe owner has added again what came after its mark.  True: the recovery is over.\n\n"
+        "finish_recovery($self, owner, /)\n--\n\nThe owner has added again what came after its mark.  True: the "
+        "recovery is over.\n\n"
         "For a filter that was opened with recover=True."),
     NONE("finish_filling", handle_finish_filling,
-         "finish_filling($self, /)\n--\n\nEnds an online build (create with filling=True): every key has returned from an add."),
+         "finish_filling($self, /)\n--\n\nEnds an online build (create with filling=True): every key has returned from "
+         "an add."),
     NONE("is_current", handle_is_current,
          "is_current($self, /)\n--\n\nWhether the path still names this file, whole.  Asks the file system."),
     ONE("use_threads", handle_use_threads,
-        "use_threads($self, threads, /)\n--\n\nThe number of threads (1 to 64) of add_many() from now on, of an exclusive writer."),
+        "use_threads($self, threads, /)\n--\n\nThe number of threads (1 to 64) of add_many() from now on, of an "
+        "exclusive writer."),
     NONE("note", handle_note, "note($self, /)\n--\n\nThe note that the filter was made with; b\"\" if it has none."),
     NONE("seeds", handle_seeds, "seeds($self, /)\n--\n\nThe seeds of the filter's hash, if it takes a list of them."),
     NONE("__enter__", handle_enter, "__enter__($self, /)\n--\n\nThe filter."),
@@ -705,7 +718,8 @@ static PyMethodDef handle_methods[] = {
     NONE("__reduce__", handle_reduce, "Refused: a filter is open in this process alone."),
     ONE("__reduce_ex__", handle_reduce, "Refused: a filter is open in this process alone."),
     NONE("abandon", handle_abandon,
-         "abandon($self, /)\n--\n\nCloses the filter as if its process had been killed: nothing is synced, and an unpublished file vanishes."),
+         "abandon($self, /)\n--\n\nCloses the filter as if its process had been killed: nothing is synced, and an "
+         "unpublished file vanishes."),
     {"_sync", handle_sync, METH_VARARGS, NULL},
     {"_get_mark", handle_get_mark, METH_VARARGS, NULL},
     NONE("_list_marks", handle_list_marks, ""),
@@ -727,8 +741,11 @@ static PyGetSetDef handle_properties[] = {
 };
 
 static PyType_Slot handle_slots[] = {
-    {Py_tp_dealloc, (void*)handle_dealloc}, {Py_tp_methods, handle_methods}, {Py_tp_getset, handle_properties},
-    {Py_sq_contains, (void*)handle_in},     {0, NULL},
+    {Py_tp_dealloc, (void*)handle_dealloc},
+    {Py_tp_methods, handle_methods},
+    {Py_tp_getset, handle_properties},
+    {Py_sq_contains, (void*)handle_in},
+    {0, NULL},
 };
 
 PyType_Spec handle_spec = {"bfstore._bfstore.Handle", sizeof(Handle), 0,

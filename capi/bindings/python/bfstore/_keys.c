@@ -1,4 +1,5 @@
-/* One key, as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian. */
+/* One key, as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian.
+ */
 #include "_bfstore.h"
 
 static int refuse(PyObject* object) {

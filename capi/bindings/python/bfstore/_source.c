@@ -143,7 +143,8 @@ static int add_bytes(Source* source, Py_ssize_t width) {
     return add_fixed(source, view->shape[1], stride_of(view, 0), view->shape[0]);
   }
   if (width == 0)
-    return refuse(PyExc_TypeError, "a buffer of bytes needs width=, the bytes of each key; for a single key there are other methods");
+    return refuse(PyExc_TypeError,
+                  "a buffer of bytes needs width=, the bytes of each key; for a single key there are other methods");
   if (view->len % width != 0) return refuse(PyExc_ValueError, "the buffer's length is not a multiple of width");
   return add_fixed(source, width, width, view->len / width);
 }
@@ -164,15 +165,17 @@ static int add_key_buffer(Source* source, Py_ssize_t width) {
   const Py_buffer* view = &source->view;
   const char letter = letter_of(view, 0);
   if (letter == 'O' || letter == 'w') return 0;
-  if (view->itemsize == 1 && (letter == 'B' || letter == 'c'))
-    return add_bytes(source, width) < 0 ? -1 : 1;
-  if (view->ndim == 1 && view->itemsize == 8 && letter != 0 && strchr("qQlLnN", letter) != NULL && (width == 0 || width == 8))
+  if (view->itemsize == 1 && (letter == 'B' || letter == 'c')) return add_bytes(source, width) < 0 ? -1 : 1;
+  if (view->ndim == 1 && view->itemsize == 8 && letter != 0 && strchr("qQlLnN", letter) != NULL &&
+      (width == 0 || width == 8))
     return add_fixed(source, 8, stride_of(view, 0), view->shape[0]) < 0 ? -1 : 1;
   if (view->ndim == 1 && (letter == 's' || letter == 'x')) {
     if (width == view->itemsize) return add_fixed(source, width, stride_of(view, 0), view->shape[0]) < 0 ? -1 : 1;
-    return refuse(PyExc_TypeError, "text of a fixed width is padded with NULs: width= of the items takes it so, a list does not");
+    return refuse(PyExc_TypeError,
+                  "text of a fixed width is padded with NULs: width= of the items takes it so, a list does not");
   }
-  PyErr_Format(PyExc_TypeError, "keys in a buffer are rows of bytes or 64-bit integers in little-endian order, not '%s'",
+  PyErr_Format(PyExc_TypeError,
+               "keys in a buffer are rows of bytes or 64-bit integers in little-endian order, not '%s'",
                view->format == NULL ? "B" : view->format);
   return -1;
 }
