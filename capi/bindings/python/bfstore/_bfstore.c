@@ -61,8 +61,8 @@ static PyObject* module_open(PyObject* self, PyObject* arguments) {
   if (making_begin(&making, arguments) < 0) return NULL;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_open_with(making.path_text, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
+  WITHOUT_GIL(code = bfs_open_with(making.path_text, &options, &making.handle->filter, &error));
+  making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
   return making_end(&making, code, &error);
 }
 
@@ -74,8 +74,8 @@ static PyObject* module_create(PyObject* self, PyObject* arguments) {
   if (making_begin(&making, arguments) < 0) return NULL;
   if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_create(making.path_text, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
+  WITHOUT_GIL(code = bfs_create(making.path_text, &options, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
 }
 
 static PyObject* module_format(PyObject* self, PyObject* arguments) {
@@ -87,8 +87,8 @@ static PyObject* module_format(PyObject* self, PyObject* arguments) {
   const Py_buffer* view = &making.handle->view;
   if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_format(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
+  WITHOUT_GIL(code = bfs_format(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
 }
 
 /* A reader of a buffer never writes to it, which lets it be read-only. */
@@ -100,8 +100,8 @@ static PyObject* wrap(PyObject* arguments, int flags) {
   const Py_buffer* view = &making.handle->view;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_wrap_with(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS return making_end(&making, code, &error);
+  WITHOUT_GIL(code = bfs_wrap_with(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
 }
 
 static PyObject* module_wrap_to_read(PyObject* self, PyObject* arguments) {
@@ -124,8 +124,8 @@ static PyObject* module_load(PyObject* self, PyObject* arguments) {
   Py_buffer* view = &making.handle->view;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_load(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error);
-  Py_END_ALLOW_THREADS PyBuffer_Release(view);
+  WITHOUT_GIL(code = bfs_load(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
+  PyBuffer_Release(view);
   return making_end(&making, code, &error);
 }
 
@@ -139,8 +139,8 @@ static PyObject* module_required_bytes(PyObject* self, PyObject* given) {
   if (!PyDict_Check(given)) return PyErr_Format(PyExc_TypeError, "a dict"), NULL;
   if (fill_options(&options, given) < 0) return NULL;
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_required_bytes(&options, &bytes, &error);
-  Py_END_ALLOW_THREADS return code < 0 ? raise_code(code, &error) : PyLong_FromUnsignedLongLong(bytes);
+  WITHOUT_GIL(code = bfs_required_bytes(&options, &bytes, &error));
+  return code < 0 ? raise_code(code, &error) : PyLong_FromUnsignedLongLong(bytes);
 }
 
 static PyObject* module_plan(PyObject* self, PyObject* given) {
@@ -166,8 +166,8 @@ static PyObject* module_seal(PyObject* self, PyObject* arguments) {
   PyObject* result = NULL;
   if (fill_copy_options(&options, given) == 0) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS code = bfs_seal(from_text, to_text, &options, &error);
-    Py_END_ALLOW_THREADS result = none_or_raise(code, &error);
+    WITHOUT_GIL(code = bfs_seal(from_text, to_text, &options, &error));
+    result = none_or_raise(code, &error);
   }
   Py_DECREF(from);
   Py_DECREF(to);
@@ -199,10 +199,12 @@ static PyObject* module_verify(PyObject* self, PyObject* arguments) {
   if (ranges == NULL) {
     PyErr_NoMemory();
   } else {
-    Py_BEGIN_ALLOW_THREADS found = bfs_verify(text, flags, ranges, (size_t)capacity, &error);
-    Py_END_ALLOW_THREADS if (found < 0) raise_code((int32_t)found, &error);
-    else result =
-        Py_BuildValue("LN", (long long)found, list_of_ranges(ranges, (uint64_t)(found < capacity ? found : capacity)));
+    WITHOUT_GIL(found = bfs_verify(text, flags, ranges, (size_t)capacity, &error));
+    if (found < 0)
+      raise_code((int32_t)found, &error);
+    else
+      result = Py_BuildValue("LN", (long long)found,
+                             list_of_ranges(ranges, (uint64_t)(found < capacity ? found : capacity)));
   }
   PyMem_Free(ranges);
   Py_DECREF(path);
@@ -239,8 +241,8 @@ static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
   if (filters == NULL) PyErr_NoMemory();
   if (!PyErr_Occurred()) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS code = bfs_intersect(filters, (size_t)count, text, &options, &error);
-    Py_END_ALLOW_THREADS result = none_or_raise(code, &error);
+    WITHOUT_GIL(code = bfs_intersect(filters, (size_t)count, text, &options, &error));
+    result = none_or_raise(code, &error);
   }
   for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
   PyMem_Free(filters);
@@ -312,8 +314,8 @@ static PyObject* module_bare_build(PyObject* self, PyObject* arguments) {
   if (built != NULL) {
     int32_t code;
     char* data = PyBytes_AsString(built);
-    Py_BEGIN_ALLOW_THREADS code = build_bare(data, (uint64_t)size, layout, hash, &source);
-    Py_END_ALLOW_THREADS if (code < 0) {
+    WITHOUT_GIL(code = build_bare(data, (uint64_t)size, layout, hash, &source));
+    if (code < 0) {
       Py_CLEAR(built);
       raise_code_of(NULL, code);
     }

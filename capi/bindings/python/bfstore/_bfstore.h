@@ -11,6 +11,14 @@
 
 #include "bfstore.h"
 
+/* Other threads run during the statement. */
+#define WITHOUT_GIL(...)                        \
+  do {                                          \
+    PyThreadState* saved = PyEval_SaveThread(); \
+    __VA_ARGS__;                                \
+    PyEval_RestoreThread(saved);                \
+  } while (0)
+
 /* --- Errors (_errors.c) ------------------------------------------------------------------------------------------- */
 
 /* Each raises the exception of bfstore/__init__.py that belongs to the code, and returns NULL. */

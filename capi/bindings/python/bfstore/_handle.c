@@ -28,8 +28,8 @@ static void finish_ending(Handle* handle) {
   bfs_filter* filter = handle->ending;
   handle->ending = NULL;
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = bfs_close(filter, &error);
-  Py_END_ALLOW_THREADS let_go_of_memory(handle);
+  WITHOUT_GIL(code = bfs_close(filter, &error));
+  let_go_of_memory(handle);
   if (code < 0) {
     raise_code(code, &error);
     PyErr_WriteUnraisable((PyObject*)handle);
@@ -54,8 +54,8 @@ static int32_t shut(Handle* handle, bfs_filter* filter, bfs_error* error) {
   int32_t code;
   handle->ending = filter;
   handle->calls++;
-  Py_BEGIN_ALLOW_THREADS code = bfs_shut(filter, error);
-  Py_END_ALLOW_THREADS handle_end(handle);
+  WITHOUT_GIL(code = bfs_shut(filter, error));
+  handle_end(handle);
   return code == BFS_EINVAL ? BFS_OK : code;
 }
 
@@ -71,8 +71,8 @@ static PyObject* handle_close(PyObject* self, PyObject* unused) {
   int32_t code;
   handle->filter = NULL;
   if (handle->calls > 0) return none_or_raise(shut(handle, filter, &error), &error);
-  Py_BEGIN_ALLOW_THREADS code = bfs_close(filter, &error);
-  Py_END_ALLOW_THREADS let_go_of_memory(handle);
+  WITHOUT_GIL(code = bfs_close(filter, &error));
+  let_go_of_memory(handle);
   return none_or_raise(code, &error);
 }
 
@@ -132,8 +132,8 @@ static PyObject* handle_publish(PyObject* self, PyObject* unused) {
   int32_t code;
   handle->filter = NULL;
   handle->publishing = 1;
-  Py_BEGIN_ALLOW_THREADS code = bfs_publish(filter, &error);
-  Py_END_ALLOW_THREADS handle->publishing = 0;
+  WITHOUT_GIL(code = bfs_publish(filter, &error));
+  handle->publishing = 0;
   handle->filter = filter;
   return none_or_raise(code, &error);
 }
@@ -178,8 +178,8 @@ static inline int32_t one_key(Handle* handle, enum verb verb, const OneKey* key)
   if (!may_wait(handle, verb)) return of_key(handle->filter, verb, key);
   int32_t code;
   bfs_filter* filter = handle_begin(handle);
-  Py_BEGIN_ALLOW_THREADS code = of_key(filter, verb, key);
-  Py_END_ALLOW_THREADS handle_end(handle);
+  WITHOUT_GIL(code = of_key(filter, verb, key));
+  handle_end(handle);
   return code;
 }
 
@@ -187,8 +187,8 @@ static inline int32_t one_digest(Handle* handle, enum verb verb, uint64_t digest
   if (!may_wait(handle, verb)) return of_digest(handle->filter, verb, digest);
   int32_t code;
   bfs_filter* filter = handle_begin(handle);
-  Py_BEGIN_ALLOW_THREADS code = of_digest(filter, verb, digest);
-  Py_END_ALLOW_THREADS handle_end(handle);
+  WITHOUT_GIL(code = of_digest(filter, verb, digest));
+  handle_end(handle);
   return code;
 }
 
@@ -300,8 +300,8 @@ static int64_t run(Handle* handle, enum verb verb, Source* source, char* out) {
   int64_t done;
   bfs_filter* filter = handle_begin(handle);
   if (filter == NULL) return BFS_ESHUT;
-  Py_BEGIN_ALLOW_THREADS done = of_parts(filter, verb, source, out);
-  Py_END_ALLOW_THREADS handle_end(handle);
+  WITHOUT_GIL(done = of_parts(filter, verb, source, out));
+  handle_end(handle);
   return done;
 }
 
@@ -379,8 +379,8 @@ static PyObject* handle_select_digests(PyObject* self, PyObject* digests) { retu
   int64_t done;                                     \
   bfs_filter* filter = handle_begin((Handle*)self); \
   if (filter == NULL) return NULL;                  \
-  Py_BEGIN_ALLOW_THREADS done = (call);             \
-  Py_END_ALLOW_THREADS handle_end((Handle*)self);   \
+  WITHOUT_GIL(done = (call));                       \
+  handle_end((Handle*)self);                        \
   if (done < 0) return raise_code((int32_t)done, &error)
 
 static PyObject* handle_sync(PyObject* self, PyObject* arguments) {
@@ -476,8 +476,8 @@ static PyObject* handle_save(PyObject* self, PyObject* arguments) {
   bfs_filter* filter = fill_copy_options(&options, given) < 0 ? NULL : handle_begin((Handle*)self);
   if (filter != NULL) {
     int32_t code;
-    Py_BEGIN_ALLOW_THREADS code = bfs_save(filter, to, &options, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(code = bfs_save(filter, to, &options, &error));
+    handle_end((Handle*)self);
     result = none_or_raise(code, &error);
   }
   Py_DECREF(path);
@@ -498,8 +498,8 @@ static PyObject* handle_dump(PyObject* self, PyObject* object) {
       Py_DECREF(dumped);
       return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS done = bfs_dump(filter, data, room, flags, &bytes, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(done = bfs_dump(filter, data, room, flags, &bytes, &error));
+    handle_end((Handle*)self);
     if (done == BFS_OK && bytes == room) return dumped;
     Py_DECREF(dumped);
     if (done < 0 && (done != BFS_EINVAL || bytes == room)) return raise_code((int32_t)done, &error);
@@ -528,8 +528,8 @@ static PyObject* handle_merge(PyObject* self, PyObject* object) {
   int32_t code = BFS_ESHUT;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS code = bfs_merge(filter, other, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(code = bfs_merge(filter, other, &error));
+    handle_end((Handle*)self);
   }
   handle_end((Handle*)object);
   return filter == NULL ? NULL : none_or_raise(code, &error);
@@ -543,8 +543,8 @@ static PyObject* handle_compare(PyObject* self, PyObject* object) {
   int32_t code = BFS_ESHUT;
   const bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS code = bfs_compare(filter, other, &found, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(code = bfs_compare(filter, other, &found, &error));
+    handle_end((Handle*)self);
   }
   handle_end((Handle*)object);
   if (filter == NULL) return NULL;
@@ -559,8 +559,8 @@ static PyObject* handle_import_bits(PyObject* self, PyObject* arguments) {
   int32_t code = BFS_OK;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS code = bfs_import_bits(filter, bits.buf, (uint64_t)bits.len, (uint32_t)order, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(code = bfs_import_bits(filter, bits.buf, (uint64_t)bits.len, (uint32_t)order, &error));
+    handle_end((Handle*)self);
   }
   PyBuffer_Release(&bits);
   return filter == NULL ? NULL : none_or_raise(code, &error);
@@ -577,8 +577,8 @@ static PyObject* handle_export_bits(PyObject* self, PyObject* arguments) {
   int32_t code = BFS_OK;
   bfs_filter* filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    Py_BEGIN_ALLOW_THREADS code = bfs_export_bits(filter, data, (uint64_t)bytes, (uint32_t)order, &error);
-    Py_END_ALLOW_THREADS handle_end((Handle*)self);
+    WITHOUT_GIL(code = bfs_export_bits(filter, data, (uint64_t)bytes, (uint32_t)order, &error));
+    handle_end((Handle*)self);
   }
   if (filter != NULL && code == BFS_OK) return bits;
   Py_DECREF(bits);

@@ -62,6 +62,13 @@ int key_open_other(OneKey* key, PyObject* object) {
     key->bytes = (size_t)bytes;
     return key->data == NULL ? -1 : 0;
   }
+  if (PyBytes_Check(object)) { /* of a subclass, such as NumPy's, whose buffer is of another kind */
+    char* data = NULL;
+    const int done = PyBytes_AsStringAndSize(object, &data, &bytes);
+    key->data = data;
+    key->bytes = (size_t)bytes;
+    return done;
+  }
   if (PyBool_Check(object) || PyFloat_Check(object)) return refuse(object);
   if (PyLong_Check(object)) return open_int(key, object);
   if (PyObject_CheckBuffer(object)) return open_buffer(key, object);

@@ -37,6 +37,10 @@ class OfText(str):
     pass
 
 
+class OfBytes(bytes):
+    pass
+
+
 class OfNumber(int):
     pass
 
@@ -60,7 +64,7 @@ class OneKey(Case):
         self.assertEqual(self.filter.digest(b""), 0x2D06800538D394C2)  # XXH3_64bits of nothing, seed 0
 
     def test_every_form_of_a_key_is_its_bytes(self):
-        for said, same in [*SAME, (OfText("ü"), "ü".encode()), (OfNumber(7), b"\x07" + bytes(7)), (Index(7), b"\x07" + bytes(7))]:
+        for said, same in [*SAME, (OfBytes(b"a\0"), b"a\0"), (OfText("ü"), "ü".encode()), (OfNumber(7), b"\x07" + bytes(7)), (Index(7), b"\x07" + bytes(7))]:
             with self.subTest(said if len(str(said)) < 99 else "long"):
                 self.assertEqual(self.filter.digest(said), self.filter.digest(same))
                 self.assertEqual(self.filter.digest_many([said]).tolist(), [self.filter.digest(same)])

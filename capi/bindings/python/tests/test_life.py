@@ -67,12 +67,12 @@ class Closed(Case):
 
 class Collected(Case):
     def test_a_filter_that_is_not_closed_warns_and_loses_nothing(self):
-        made = bfstore.create(self.path, capacity=100)
+        made = bfstore.create(self.path, capacity=100, exclusive=True)
         made.add("a")
         with self.assertWarnsRegex(ResourceWarning, "filter.bf"):
             del made
             gc.collect()
-        with self.open(self.path, "r+") as again:
+        with self.open(self.path, "r+", exclusive=True, lock_timeout=0) as again:  # its locks are gone
             self.assertIn("a", again)
 
     def test_the_warning_as_an_error_is_only_told(self):
