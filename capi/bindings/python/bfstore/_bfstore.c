@@ -433,7 +433,7 @@ static const struct {
 };
 
 static int module_exec(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &handle_spec, NULL);
+  PyObject* type = handle_type_new(module);
   int done = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject*)type);
   Py_XDECREF(type);
   for (size_t i = 0; done == 0 && i < sizeof numbers / sizeof *numbers; i++) {

@@ -31,22 +31,36 @@ PyObject* none_or_raise(int32_t code, const bfs_error* error);
 /* The GIL guards every field.  `calls` counts the calls that run without the GIL: while there are any, the filter is
  * shut and not freed, and the last of them frees it. */
 typedef struct Handle {
-  PyObject_HEAD bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
-  bfs_filter* ending;               /* shut, and other threads are in calls */
-  PyObject* name;                   /* for messages */
-  Py_buffer view;                   /* the memory of format() and wrap() */
+  PyObject base;
+  bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
+  bfs_filter* ending; /* shut, and other threads are in calls */
+  PyObject* name;     /* for messages */
+  Py_buffer view;     /* the memory of format() and wrap() */
   Py_ssize_t calls;
   int publishing;
   int follows; /* a lookup may open a file */
 } Handle;
 
-extern PyType_Spec handle_spec;
-
+/* NULL: an exception is set. */
+PyObject* handle_type_new(PyObject* module);
 PyObject* handle_new(PyTypeObject* type, PyObject* name);
 /* The filter for a call without the GIL, which handle_end follows.  NULL: an exception is set. */
 bfs_filter* handle_begin(Handle* handle);
 void handle_end(Handle* handle);
 PyObject* raise_closed(const Handle* handle);
+
+/* What the type has of other sources.  A table ends with a method without a name. */
+int handle_in(PyObject* self, PyObject* key); /* `key in filter` (_lookups.c) */
+extern const PyMethodDef lookup_methods[];
+extern const PyMethodDef form_methods[]; /* _forms.c */
+
+/* A row of such a table: with one argument, with none, with keywords. */
+#define ONE(name, function, text) \
+  { name, function, METH_O, PyDoc_STR(text) }
+#define NONE(name, function, text) \
+  { name, function, METH_NOARGS, PyDoc_STR(text) }
+#define MANY(name, function, text) \
+  { name, (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS, PyDoc_STR(text) }
 
 /* --- One key (_keys.c) -------------------------------------------------------------------------------------------- */
 
