@@ -561,8 +561,7 @@ def _counted(keys, width):
         if hasattr(keys, "__arrow_c_array__") or hasattr(keys, "__arrow_c_stream__"):
             raise TypeError("capacity= is needed for keys without a length")
         keys = tuple(keys)
-    count = len(keys) // width if width and isinstance(keys, (bytes, bytearray, memoryview)) else len(keys)
-    return keys, max(1, count)
+    return keys, max(1, memoryview(keys).nbytes // width if width > 0 else len(keys))
 
 
 def required_bytes(**options):

@@ -197,7 +197,7 @@ static int add_any(Source* source, PyObject* keys, Py_ssize_t width) {
   if (PyUnicode_Check(keys)) return refuse(PyExc_TypeError, "a str is one key, and these are methods for many");
   if (width < 0) return refuse(PyExc_ValueError, "width is negative");
   if (!PyList_Check(keys) && !PyTuple_Check(keys)) {
-    int done = source_add_arrow(source, keys);
+    int done = width == 0 ? source_add_arrow(source, keys) : 0;
     if (done == 0 && PyObject_CheckBuffer(keys)) done = add_buffer(source, keys, width);
     if (done != 0) return done < 0 ? -1 : 0;
   }

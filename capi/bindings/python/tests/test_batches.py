@@ -79,8 +79,9 @@ class Lists(Batch):
             for call in (self.filter.add_many, self.filter.contains_many, self.filter.select, self.filter.digest_many):
                 with self.subTest(wrong), self.assertRaises(TypeError):
                     call(wrong)
-        with self.assertRaises(TypeError):
-            self.filter.add_many(["a"], width=1)
+        for wrong in (["a"], arrow.text([b"a"]), {"a"}):
+            with self.assertRaisesRegex(TypeError, "width"):
+                self.filter.add_many(wrong, width=1)
         with self.assertRaises(ZeroDivisionError):
             self.filter.add_many(1 // (i - 3) for i in range(9))
 
