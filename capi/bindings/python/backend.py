@@ -29,6 +29,7 @@ ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
 TAG = "cp311-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
 PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests")
 LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
+KEYS = pathlib.Path("capi", "bindings", "keys.json")  # the tests' table of keys, which all languages share
 PYTHON_FILES = ("__init__.py", "__init__.pyi", "py.typed")
 
 
@@ -118,6 +119,7 @@ def _sources():
     yield from _files(HERE, PACKAGE_PARTS)
     for path, relative in _files(ROOT, LIBRARY_PARTS):
         yield path, pathlib.Path("library") / relative
+    yield ROOT / KEYS, pathlib.Path("library") / KEYS
 
 
 def build_sdist(sdist_directory, config_settings=None):

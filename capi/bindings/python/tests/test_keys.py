@@ -1,10 +1,11 @@
 """Which bytes a key is: the table that programs in other languages have to agree with."""
 
 import array
+import json
 import unittest
 
 import bfstore
-from case import Case
+from case import ROOT, Case
 
 MEBIBYTE = b"\x00\xff" * 2**19
 # (what is said in Python, the bytes that it is)
@@ -120,6 +121,31 @@ class OneKey(Case):
                      lambda: keys_only.add_digest(1), lambda: keys_only.contains_digests([1]), lambda: keys_only.digest("a")):
             with self.assertRaises(bfstore.KindOfKeyError):
                 call()
+
+
+class Table(Case):
+    """The table that the tests of every language read."""
+
+    def said(self, row):
+        if "utf16" in row:
+            return bytes.fromhex(row["utf16"]).decode("utf-16-be", "surrogatepass")
+        if "integer" in row:
+            return int(row["integer"])
+        return (row["text"] if "text" in row else bytes.fromhex(row["binary"])) * row.get("times", 1)
+
+    def test_every_row_has_its_digest_or_is_refused(self):
+        rows = json.loads((ROOT / "capi" / "bindings" / "keys.json").read_text("utf-8"))["keys"]
+        self.assertGreater(len(rows), 25)
+        filter_ = self.create(seed=0)
+        for row in rows:
+            key = self.said(row)
+            for digest in (filter_.digest, lambda one: filter_.digest_many([one])[0]):
+                with self.subTest(str(row)[:99]):
+                    if "error" in row:
+                        self.assertRaises((UnicodeEncodeError, OverflowError), digest, key)
+                    else:
+                        self.assertEqual(f"{digest(key):016x}", row["xxh3"])
+                        self.assertEqual(digest(bytes.fromhex(row["bytes"]) * row.get("times", 1)), digest(key))
 
 
 class Counting(Case):
