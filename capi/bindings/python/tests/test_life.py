@@ -1,5 +1,6 @@
 """Handles: closed in use, used after close, leaked to the collector, forked, pickled; and who waits for whom."""
 
+import array
 import copy
 import ctypes
 import faulthandler
@@ -16,6 +17,7 @@ import time
 import unittest
 import warnings
 
+import arrow
 import bfstore
 from case import Case
 
@@ -97,6 +99,43 @@ class Collected(Case):
                 opened.contains_many(["a", 5, bytearray(b"x")])
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
         self.assertLess(abs(sys.getrefcount(bfstore.Filter) - types), 20)
+
+    def test_no_call_leaks_objects(self):
+        made, other = self.create(), self.create(self.folder / "other", like=self.path)
+        column, numbers = arrow.text([b"a", None]), array.array("q", range(99))
+
+        def refused(call):
+            with self.assertRaises((TypeError, ValueError, OverflowError, OSError, bfstore.Error)):
+                call()
+
+        def call_everything():
+            made.contains_many([b"a", "b", 5, bytearray(b"x")])
+            made.select(numbers), made.digest_many(numbers), made.contains_digests([1, 2])
+            made.contains_many(arrow.Chunks([column, column]))
+            made.merge(other), made.compare(other), made.stats(fill=True), made.marks(), made.note(), made.seeds()
+            bfstore.load(made.dump()).close(), bfstore.open(self.path).close(), bfstore.plan(capacity=5)
+            bfstore.bare_build(bfstore.bare_bytes(10, 10.0), [b"a"])
+            refused(lambda: made.add_many([b"a", "b", 5, None]))
+            refused(lambda: made.add_many([5, 2**70]))
+            refused(lambda: None in made)
+            refused(lambda: made.contains_many(arrow.Chunks([column], failure=5)))
+            refused(lambda: made.add_digests(memoryview(bytes(80))[::2]))
+            refused(lambda: made.merge(1))
+            refused(lambda: bfstore.wrap(bytes(100)))
+            refused(lambda: bfstore.open(self.folder / "none"))
+            refused(lambda: bfstore.open(self.path, offset=-1))
+            refused(lambda: bfstore.intersect([made, None], self.folder / "none"))
+            refused(lambda: bfstore.verify(self.path))
+            refused(lambda: bfstore.seal(self.path, "a\0b"))
+        growths = []
+        for _ in range(5):  # the interpreter keeps some freed objects, of another number each time
+            gc.collect()
+            before = sys.getallocatedblocks()
+            for _ in range(60):
+                call_everything()
+            gc.collect()
+            growths.append(sys.getallocatedblocks() - before)
+        self.assertLess(min(growths), 40, growths)
 
     def test_a_failed_open_gives_back_its_buffer(self):
         memory = bytearray(128)
