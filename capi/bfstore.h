@@ -154,6 +154,13 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
 #define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
 #define BFS_HASH_JAVA_POLYNOMIAL 6  /* bit i: h & (m - 1), h = seeds[i] * h + unit (int) for each UTF-16 unit */
+/* These have neither digests nor seeds.  They give the positions of BloomFilter in Jay Baird's python-bloomfilter (the
+ * packages pybloom and pybloom-live): m is a multiple of k, and a key has one bit in each of k slices.  Salted message
+ * digests give them, and which one follows from m and k.  Where that is the smallest one (at most 8 slices shorter than
+ * 2^15 bits, 4 shorter than 2^31, or 2), it is MD5, and XXH3-128 since pybloom-live 4.  Otherwise both hashes are
+ * equal.  Here, too, anyone can choose keys that fill the filter. */
+#define BFS_HASH_JAYBIRD 7
+#define BFS_HASH_PYBLOOM_LIVE 8 /* of version 4 or later */
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
@@ -219,7 +226,8 @@ typedef struct bfs_filter bfs_filter;
 
 #define BFS_OPTION_TUTORIAL_SIZING 0x10000000ull
 /* c b, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2).  Both
- * are cut off, so the rate, which bfs_stats tells, is a little above fpr. */
+ * are cut off, so the rate, which bfs_stats tells, is a little above fpr.  With BFS_HASH_JAYBIRD and
+ * BFS_HASH_PYBLOOM_LIVE: those of their program, k = ceil(log2(1 / p)), m = k * ceil(n |ln p| / (k (ln 2)^2)). */
 
 #define BFS_OPTION_FILLING 0x800000ull
 /* c, not with UNPUBLISHED, f and i.  An online build: the file has its name at once and takes adds from every writer,

@@ -94,13 +94,19 @@ install_packages() {
 }
 
 # Python packages that Debian lacks, whose bits bfstore's filters hold: into a folder that tests/bf/meson.build names.
-# Fetched once. Without them the tests that compare with them are skipped.
+# pybloom-live in two versions, since its digest changed; what it needs is Debian's. Fetched once. Without them the tests
+# that compare with them are skipped.
 fetch_python_packages() {
   local venv=$root/build-deps/tests-venv
-  [[ -f $venv/complete ]] && return 0
+  [[ -f $venv/complete_2 ]] && return 0
   [[ -x $venv/bin/pip ]] || /usr/bin/python3 -m venv "$venv" || return 1
   "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --target "$venv/packages" mmh3 || return 1
-  touch "$venv/complete"
+  local version
+  for version in 3.1.0 4.0.0; do
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --use-pep517 \
+      --target "$venv/packages/pybloom-live-${version%%.*}" "pybloom-live==$version" || return 1
+  done
+  touch "$venv/complete_2"
 }
 
 # --- Building ---------------------------------------------------------------------------------------------------------

@@ -31,6 +31,12 @@ enum class Hash : std::uint16_t {
   // The same of a polynomial in each seed over the UTF-16 units of the key, as tutorials in Java have it. m is a power
   // of two, at most 2^30. Keys are UTF-8; bytes that are not UTF-8 count as U+FFFD.
   kJavaPolynomial = 6,  // bit i of a key: h & (m - 1), where h = seed[i] * h + unit, a Java int, for each unit
+  // Positions without seeds: those of BloomFilter in Jay Baird's python-bloomfilter (packages pybloom, pybloom-live). m
+  // is a multiple of k. The message digest follows from m and k. Where it is the smallest one (at most 8 slices shorter
+  // than 2^15 bits, 4 shorter than 2^31, or 2), that is MD5, and XXH3-128 since pybloom-live 4. Otherwise both are
+  // equal. Anyone can choose keys for them, too.
+  kJaybird = 7,
+  kPybloomLive = 8,  // of version 4 or later
 };
 
 // Which bit of a byte comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in
@@ -151,8 +157,9 @@ struct OpenOptions {
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs
 //                               the file's key, if it has one, which becomes the new file's, too
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
-// m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. A rate below
-// the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
+// m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
+// Hash::kJaybird and kPybloomLive it leads to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln p| /
+// (k (ln 2)^2)). A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
 // In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for

@@ -198,11 +198,12 @@ class Checker {
     const std::uint64_t unit = row_ != nullptr ? row_->unit_bits : 1;
     const std::uint64_t most = row_ != nullptr ? layout::most_bits(*row_) : kMaxBits;
     good_bits_ = id_.num_bits >= 1 && id_.num_bits <= most && id_.num_bits % unit == 0;
-    if (good_bits_ && hash_ != nullptr && !hash_->reaches(id_.num_bits)) {
+    if (good_bits_ && hash_ != nullptr && !hash_->reaches(id_.num_bits, std::max(id_.num_probes, 1U))) {
       good_bits_ = false;
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and that of " + hash_->info.name +
                               " is at most " + std::to_string(hash_->most_bits) +
-                              (hash_->wants_power_of_two ? ", and a power of two" : ""));
+                              (hash_->wants_power_of_two ? ", and a power of two" : "") +
+                              (hash_->slices ? ", and a multiple of k" : ""));
     } else if (!good_bits_) {
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +
                               std::to_string(std::countr_zero(most)) +
@@ -314,7 +315,7 @@ class Checker {
 
   void check_canary() {
     if (hash_ == nullptr) return;
-    const bool placeable = good_bits_ && id_.num_probes <= kMaxProbes &&
+    const bool placeable = good_bits_ && id_.num_probes >= 1 && id_.num_probes <= kMaxProbes &&
                            (!hash_->info.takes_seeds || (id_.seeds && id_.seeds->size() == id_.num_probes));
     if (gives_positions() && !placeable) return;
     if (id_.canary != canary_of(id_.seed, hash_->info.hash, id_.num_bits, id_.num_probes, id_)) {

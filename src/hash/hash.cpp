@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "hash/jaybird.hpp"
 #include "hash/murmur3.hpp"
 #include "hash/placer.hpp"
 #include "hash/siphash.hpp"
@@ -53,6 +54,13 @@ constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
   return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
 }
 
+constexpr Row sliced(Hash hash, const char* name, decltype(Row::place) place) noexcept {
+  return {.info = {.hash = hash, .name = name, .takes_keys = true, .gives_positions = true},
+          .known_digest = nullptr,
+          .place = place,
+          .slices = true};
+}
+
 // A hash of 32 bits reaches no more positions.
 constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
 
@@ -67,6 +75,8 @@ constexpr std::array kRows{
     Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, place_murmur3_unsigned, kMost32},
     Row{seeded(Hash::kJavaPolynomial, "java-polynomial"), nullptr, place_java_polynomial, kMostPowerOfJavasInt, true,
         false},
+    sliced(Hash::kJaybird, "jaybird", place_jaybird<Salted<Md5>>),
+    sliced(Hash::kPybloomLive, "pybloom-live", place_jaybird<SaltedXxh128>),
 };
 
 }  // namespace

@@ -40,9 +40,12 @@ struct Row {
   std::uint64_t most_bits = kMaxBits;
   bool wants_power_of_two = false;  // m is one
   bool counts_seeds = true;         // without a list of seeds they are 0, 1, 2, ...; otherwise they have to be listed
+  bool slices = false;              // m is k slices of one length, and a key has one bit in each
 
-  [[nodiscard]] bool reaches(std::uint64_t num_bits) const noexcept {
-    return num_bits <= most_bits && (!wants_power_of_two || std::has_single_bit(num_bits));
+  // `num_probes` is not 0.
+  [[nodiscard]] bool reaches(std::uint64_t num_bits, std::uint32_t num_probes) const noexcept {
+    return num_bits <= most_bits && (!wants_power_of_two || std::has_single_bit(num_bits)) &&
+           (!slices || num_bits % num_probes == 0);
   }
 };
 

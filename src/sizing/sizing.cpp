@@ -278,6 +278,22 @@ Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
                                        " probes, which no filter can have. Leave it out.");
 }
 
+// In the order of python-bloomfilter's BloomFilter.__init__, so that each number is rounded as there: log(x, 2) of
+// Python is a quotient of logarithms. The rate stays as it was asked for: the program's file has it, and copies of the
+// program's filter are made from it.
+Result<Size> solve_as_python_bloomfilter_does(const Options& options) {
+  const double ln2 = std::log(2.0);
+  const double probes = std::ceil(std::log(1.0 / options.fpr) / ln2);
+  const double slice_bits = std::ceil((static_cast<double>(options.capacity) * std::abs(std::log(options.fpr))) /
+                                      (probes * std::pow(ln2, 2)));
+  if (probes >= 1 && probes <= kMaxProbes && slice_bits * probes <= static_cast<double>(kMaxBits)) {
+    const auto num_probes = static_cast<std::uint32_t>(probes);
+    return Size{static_cast<std::uint64_t>(slice_bits) * num_probes, num_probes, options.capacity, options.fpr};
+  }
+  return base::fail(Code::kSizing, "python-bloomfilter's sizing gives " + number(probes) + " slices of " +
+                                       number(slice_bits) + " bits, which no filter can have. Leave it out.");
+}
+
 // If no capacity is given, it is where half of the bits are set: there k is the best for m and n.
 Result<Size> solve_for_shape(const Row& row, const Options& options) {
   const double half_full = static_cast<double>(options.num_bits) * std::log(2.0) / options.num_probes;
@@ -361,13 +377,15 @@ std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t nu
   return enough;
 }
 
-Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
+Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes, Program program) {
   if (Error error = check_ranges(options); !error.ok()) return error;
   if (options.num_bits > most_bits(row)) {
     return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^" +
                         std::to_string(std::countr_zero(most_bits(row))) + ". Give fewer bits.");
   }
   if (Error error = check_ways(options); !error.ok()) return error;
+  if (options.tutorial_sizing && program == Program::kPythonBloomfilter)
+    return solve_as_python_bloomfilter_does(options);
   if (options.tutorial_sizing) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {

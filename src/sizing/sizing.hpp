@@ -39,8 +39,12 @@ Error check_reach(const Row& row, double fpr);
 // The smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if there is none.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
+// Whose m and k Options::tutorial_sizing asks for.
+enum class Program { kTutorials, kPythonBloomfilter };
+
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
 // body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.
-Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes);
+Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes,
+                   Program program = Program::kTutorials);
 
 }  // namespace bfstore::sizing

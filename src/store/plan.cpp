@@ -84,7 +84,7 @@ Error check_hash(Hash hash, const Options& options) {
     return fail(Code::kInvalid, std::string("a seed was given, and only xxh3 has one. ") +
                                     (row->info.takes_secret  ? "Give siphash a key instead."
                                      : row->info.takes_seeds ? "Give a list of seeds instead."
-                                                             : "Give none with external digests."));
+                                                             : "Give none with " + std::string(row->info.name) + "."));
   }
   if (!row->info.takes_seeds && !options.seeds.empty())
     return fail(Code::kInvalid, std::string("a list of seeds was given, and ") + row->info.name + " takes none.");
@@ -96,25 +96,31 @@ Error check_hash(Hash hash, const Options& options) {
 }
 
 // With seeds, k is their number.
-Result<sizing::Size> size_of(const layout::Row& row, Options options, std::uint64_t body_bytes) {
+Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Options options, std::uint64_t body_bytes) {
   const std::size_t count = options.seeds.size();
   if (count > kMaxProbes)
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
   if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
-  auto size = sizing::solve(row, options, body_bytes);
+  auto size = sizing::solve(row, options, body_bytes,
+                            hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
   if (!size || count == 0 || size->num_probes == count) return size;
   return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
 }
 
 // What a hash that gives positions asks of the rest of the shape.
-Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits) {
+Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits, std::uint32_t num_probes) {
   if (!hash.info.gives_positions) return {};
   if (!layout::takes_positions(row)) {
     return fail(Code::kInvalid, std::string(hash.info.name) + " gives positions, which the layout " + row.info.name +
                                     " does not take. Use the classic layout.");
   }
-  if (hash.reaches(num_bits)) return {};
+  if (hash.reaches(num_bits, num_probes)) return {};
+  if (hash.slices) {
+    return fail(Code::kInvalid, std::string(hash.info.name) + " has one slice of the bits for each probe, and " +
+                                    std::to_string(num_bits) + " is not a multiple of " + std::to_string(num_probes) +
+                                    ". Give a multiple, or the sizing of tutorials with capacity and fpr.");
+  }
   if (num_bits <= hash.most_bits) {
     return fail(Code::kInvalid, std::string(hash.info.name) + " needs a power of two as the number of bits, not " +
                                     std::to_string(num_bits) + ". Give one with the seeds, such as 33554432.");
@@ -141,9 +147,9 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   if (row == nullptr)
     return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
   if (Error error = check_hash(hash, options); !error.ok()) return error;
-  const auto size = size_of(*row, options, body_bytes);
+  const auto size = size_of(*row, *hash_row, options, body_bytes);
   if (!size) return size.error();
-  if (Error error = check_positions(*row, *hash_row, size->num_bits); !error.ok()) return error;
+  if (Error error = check_positions(*row, *hash_row, size->num_bits, size->num_probes); !error.ok()) return error;
   Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
               size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;

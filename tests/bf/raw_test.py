@@ -1,23 +1,12 @@
 """bf import and bf export: the bit arrays that Python programs with mmh3 and bitarray write, in both orders of bits, and
 back; what is refused; and that a file is there whole or not at all.
-
-The packages mmh3 and bitarray are in the folder PYTHON_PACKAGES, or installed (tools/setup.sh). Without them the tests
-that need them are skipped.
 """
 import os
 import random
 import stat
-import sys
-import unittest
 
 from bf_case import BfCase, main
-
-sys.path.append(os.environ.get("PYTHON_PACKAGES", ""))
-try:
-    import bitarray
-    import mmh3
-except ImportError:
-    mmh3 = None
+from packages import bitarray, mmh3, needs_packages
 
 ORDERS = ("little", "big")
 SEEDS_0_TO_3 = ["--hash", "murmur3", "--bits", "124", "--probes", "4"]
@@ -35,7 +24,7 @@ def numbers_of(array, order):
     return {8 * i + j for i, byte in enumerate(array) for j in range(8) if byte & (1 << j if order == "little" else 0x80 >> j)}
 
 
-@unittest.skipUnless(mmh3, "the Python packages mmh3 and bitarray are not installed")
+@needs_packages
 class WithBitarray(BfCase):
     def array_of(self, keys, num_bits, seeds, order):
         """What the other program does: its array, in the file `raw`."""

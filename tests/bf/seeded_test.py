@@ -1,24 +1,12 @@
 """Filters with murmur3 hold bit for bit what Python programs with mmh3 and bitarray hold: the tutorials' program, many
 seeds over URLs, many probes in few bits; and bf's options for seeds and for the tutorials' sizing.
-
-The packages mmh3 and bitarray are in the folder PYTHON_PACKAGES, or installed (tools/setup.sh). Without them the tests
-that need them are skipped.
 """
 import math
-import os
 import random
 import string
-import sys
-import unittest
 
 from bf_case import BfCase, header, main
-
-sys.path.append(os.environ.get("PYTHON_PACKAGES", ""))
-try:
-    import bitarray
-    import mmh3
-except ImportError:
-    mmh3 = None
+from packages import bitarray, mmh3, needs_packages
 
 PRESENT = ["abound", "abounds", "abundance", "abundant", "accessible", "bloom", "blossom", "bolster", "bonny", "bonus",
            "bonuses", "coherent", "cohesive", "colorful", "comely", "comfort", "gems", "generosity", "generous", "generously",
@@ -55,7 +43,7 @@ class Tutorial:
         return self.bits.tobytes().ljust(-(-self.num_bits // 64) * 8, b"\0")
 
 
-@unittest.skipUnless(mmh3, "the Python packages mmh3 and bitarray are not installed")
+@needs_packages
 class SameBits(BfCase):
     def compare(self, options, tutorial, present, absent):
         """Adds in bf and in Python: equal bits, and equal answers."""

@@ -416,6 +416,19 @@ class Files(Case):
         stats = bfs.statistics(LIBRARY, handle)
         self.assertEqual((stats.num_bits, stats.num_probes, stats.capacity), (124, 4, 20))
 
+    def test_the_hashes_of_python_bloomfilter_take_neither_seeds_nor_digests(self):
+        for number, name in ((7, "jaybird"), (8, "pybloom-live")):
+            handle = self.create(path=self.path + name.encode(), hash=name, capacity=1000, fpr=0.001, flags=bfs.OPTION_TUTORIAL_SIZING)
+            stats = bfs.statistics(LIBRARY, handle)
+            self.assertEqual((stats.hash, stats.layout, stats.num_bits, stats.num_probes, stats.capacity, stats.fpr),
+                             (number, bfs.LAYOUTS["classic"], 10 * 1438, 10, 1000, 0.001))
+            self.assertEqual(LIBRARY.bfs_add(handle, b"foo", 3), 1)
+            self.assertEqual([LIBRARY.bfs_contains(handle, key, 3) for key in (b"foo", b"bar")], [1, 0])
+            self.assertEqual(LIBRARY.bfs_contains_digest(handle, 1), CODES["BFS_EKEYONLY"])
+            self.assertEqual(LIBRARY.bfs_get_seeds(handle, None, 0, None), 0)
+            for wrong in ({"num_bits": 1001, "num_probes": 10}, {"num_bits": 1000, "num_probes": 10, "seeds": [1] * 10}):
+                self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, bfs.options(hash=name, **wrong))
+
     def test_the_external_hash_takes_digests_and_no_keys(self):
         handle, code = self.create(hash="external"), CODES["BFS_EDIGESTONLY"]
         keys, lengths = pointers([b"a", b"b"])

@@ -40,7 +40,8 @@ class KeptFiles(unittest.TestCase):
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_good_files_answer_as_when_they_were_made(self):
-        for name in ("good_blocked.bf", "good_classic.bf", "good_murmur3.bf", "good_murmur3_unsigned.bf", "good_java_polynomial.bf"):
+        for name in ("good_blocked.bf", "good_classic.bf", "good_murmur3.bf", "good_murmur3_unsigned.bf", "good_java_polynomial.bf",
+                     "good_jaybird.bf", "good_pybloom_live.bf"):
             for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
                 with self.subTest(name=name, flags=flags):
                     path = self.copy(FOLDER / name)

@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, JAVA, JAVA_IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
+from breakage import IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
@@ -90,8 +90,19 @@ def make_java(library):
         break_file(good, defect, change, code)
 
 
+def make_jaybird(library):
+    """Since hashes 7 and 8 exist."""
+    good = make_file(library, "good_jaybird.bf", **JAYBIRD)
+    make_file(library, "good_pybloom_live.bf", **{**JAYBIRD, "hash": "pybloom-live"})
+    for defect, (change, code) in JAYBIRD_IDENTITY.items():
+        break_file(good, defect, change, code)
+
+
 def main():
     library = bfs.load(sys.argv[1])
+    make_jaybird(library)
+    if "--jaybird" in sys.argv:
+        return
     make_java(library)
     if "--java" in sys.argv:
         return

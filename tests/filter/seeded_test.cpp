@@ -459,3 +459,57 @@ TEST_CASE("the sizing of tutorials cuts m and k off, and the promise is the rate
   options.fpr = 0.9;
   check_refused(Filter::required_bytes(options), Code::kSizing, {"tutorials", "0 probes"});
 }
+
+// The numbers of pybloom_live.BloomFilter(n, p).
+TEST_CASE("the sizing of python-bloomfilter's hashes is that of their program, and the rate is as asked for") {
+  struct Case {
+    std::uint64_t keys;
+    double fpr;
+    std::uint64_t slice_bits;
+    std::uint32_t num_probes;
+  };
+  for (const Case& known : {Case{1000, 0.001, 1438, 10}, Case{100000, 0.001, 143776, 10},
+                            Case{1000000, 0.001, 1437759, 10}, Case{20, 0.05, 25, 5}, Case{1, 0.5, 2, 1},
+                            Case{12345, 0.125, 17811, 3}, Case{500, 1e-09, 719, 30}, Case{7, 0.9, 2, 1}}) {
+    for (const Hash hash : {Hash::kJaybird, Hash::kPybloomLive}) {
+      Options options = seeded(hash, 0, {});
+      options.capacity = known.keys;
+      options.fpr = known.fpr;
+      options.tutorial_sizing = true;
+      const Shape shape = InMemory::make(options).filter.shape();
+      CHECK(shape.num_bits == known.slice_bits * known.num_probes);
+      CHECK(shape.num_probes == known.num_probes);
+      CHECK(shape.capacity == known.keys);
+      CHECK(shape.fpr == known.fpr);
+    }
+  }
+  Options options = seeded(Hash::kJaybird, 0, {});
+  options.tutorial_sizing = true;
+  options.capacity = 10;
+  options.fpr = 1e-20;
+  check_refused(Filter::required_bytes(options), Code::kSizing, {"python-bloomfilter", "67 slices"});
+}
+
+TEST_CASE("a filter of slices has a multiple of k as its number of bits, no seeds and no digests") {
+  for (const Hash hash : {Hash::kJaybird, Hash::kPybloomLive}) {
+    Options options = seeded(hash, 1001, {});
+    options.num_probes = 7;
+    InMemory made = InMemory::make(options);
+    CHECK(made.filter.seeds().empty());
+    CHECK(made.filter.add("key").ok());
+    CHECK(made.filter.contains("key"));
+    CHECK(made.filter.stats({.fill = true}).fill->set_bits == 7);
+    check_key_only(made.filter);
+    options.num_bits = 1002;
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"1002", "multiple of 7"});
+    options.num_bits = 1001;
+    options.seeds = {1, 2, 3, 4, 5, 6, 7};
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"list of seeds", hash_of(hash)->name});
+    options.seeds = {};
+    options.seed = 1;
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"seed", hash_of(hash)->name});
+    options.seed.reset();
+    options.bare = true;
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"bare"});
+  }
+}

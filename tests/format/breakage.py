@@ -220,6 +220,20 @@ JAVA_IDENTITY = {
     "num_bits of hash 6 beyond 2^30": (field(40, "Q", 2**31), "BFS_EBITS"),
     "hash 4 with the canary of hash 6": (field(34, "H", 4), "BFS_ECANARY"),
 }
+JAYBIRD = {**SEEDED, "hash": "jaybird", "num_bits": 999}
+
+# Of a file made of JAYBIRD.
+JAYBIRD_IDENTITY = {
+    "seed of hash 7": (field(64, "Q", 1), "BFS_EHASH"),
+    "hash 7 in the blocked layout": (field(32, "H", 1), "BFS_EHASH"),
+    "num_bits of hash 7 no multiple of k": (field(40, "Q", 1000), "BFS_EBITS"),
+    "k of hash 7 no divisor of num_bits": (field(36, "I", 4), "BFS_EBITS"),
+    "k of hash 7 zero": (field(36, "I", 0), "BFS_EPROBES"),
+    "num_bits of hash 7 in shorter slices": (field(40, "Q", 996), "BFS_ECANARY"),
+    "hash 8 with the canary of hash 7": (field(34, "H", 8), "BFS_ECANARY"),
+    "hash 4 of a file of hash 7": (field(34, "H", 4), "BFS_ERECORD"),
+    "hash 7 with seeds": (records(record(5, 1, SEEDS)), "BFS_ERECORD"),
+}
 FILE_ONLY = {
     "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),
     "header_bytes of an embedded record": (field(12, "I", 192), "BFS_EHEADERSIZE"),

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_ctypes as bfs
 import bfstore_header
 import reader
-from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, KEYED, KEYED_IDENTITY, NOTE,
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, KEYED, KEYED_IDENTITY, NOTE,
                       PAGE, STATE, both, field, SEEDED,
                       SEEDED_IDENTITY, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
@@ -147,8 +147,8 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(file, KEYED_IDENTITY, self.check_keyed_file)
             self.check_identities(embedded, KEYED_IDENTITY, self.check_keyed_embedded)
 
-    def test_each_rule_of_an_identity_with_seeds(self):
-        for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY)):
+    def test_each_rule_of_an_identity_with_positions(self):
+        for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY), (JAYBIRD, JAYBIRD_IDENTITY)):
             file, embedded = self.make_file(**given), self.make_embedded(**given)
             self.check_file(file, None)
             self.check_embedded(embedded, None)

@@ -59,6 +59,8 @@ void print_enums() {
   print_enum("hash", "murmur3", Hash::kMurmur3);
   print_enum("hash", "murmur3-unsigned", Hash::kMurmur3Unsigned);
   print_enum("hash", "java-polynomial", Hash::kJavaPolynomial);
+  print_enum("hash", "jaybird", Hash::kJaybird);
+  print_enum("hash", "pybloom-live", Hash::kPybloomLive);
   print_enum("state", "clean", format::SlotState::kClean);
   print_enum("state", "dirty", format::SlotState::kDirty);
   print_enum("state", "recovering", format::SlotState::kRecovering);

@@ -5,11 +5,12 @@
 All but the last take a `secret` of 16 bytes, too. Bad bytes raise Refused, whose code is the name that the checklist gives ("BFS_EMAGIC"). Needs python3-xxhash.
 """
 import functools
+import hashlib
 import os
 import stat
 import struct
 
-from xxhash import xxh3_64_intdigest as xxh3
+from xxhash import xxh3_64_intdigest as xxh3, xxh128
 
 MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36 | 1 << 38  # poisoned, superseded, recovering, replaced, filling
 
@@ -74,7 +75,25 @@ def polynomial(data, seed):
     return functools.reduce(lambda h, unit: (seed * h + unit[0]) % 2**32, units, 0)
 
 
+def in_slices(key, smallest, m, k):
+    """python-bloomfilter: words of salted digests, each modulo the length of its slice."""
+    part = m // k
+    size = 2 if part < 2**15 else 4 if part < 2**31 else 8
+    bits = 8 * k * size
+    digest = (hashlib.sha512 if bits > 384 else hashlib.sha384 if bits > 256 else hashlib.sha256 if bits > 160 else
+              hashlib.sha1 if bits > 128 else smallest)
+    salted = lambda i: digest(digest(struct.pack("<I", i)).digest() + key).digest()
+    per_salt = digest(b"").digest_size // size
+    stream = b"".join(salted(i) for i in range(-(-k // per_salt)))
+    for i in range(k):
+        yield part * i + number(stream[i * size:(i + 1) * size]) % part
+
+
 def positions(key, hash_number, m, seeds):
+    """`seeds` has k numbers, also where the hash takes none."""
+    if hash_number > 6:
+        yield from in_slices(key, hashlib.md5 if hash_number == 7 else xxh128, m, len(seeds))
+        return
     if hash_number == 6:
         yield from (polynomial(key, seed) % m for seed in seeds)
         return
@@ -109,6 +128,9 @@ class Filter:
         check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
         return xxh3(key, self.seed) if self.hash == 1 else siphash(key, self.secret)
 
+    def listed_seeds(self):
+        return struct.unpack(f"<{self.k}I", self.seeds or bytes(4 * self.k))
+
     def probes(self, digest):
         unit = LAYOUTS[self.layout][0]  # the cells of a line, or 1
         x = digest * (self.m // unit) if unit > 1 else digest | 1
@@ -136,7 +158,7 @@ class Filter:
 
     def contains(self, key):
         if self.hash > 3:
-            return self.has(positions(key, self.hash, self.m, struct.unpack(f"<{self.k}I", self.seeds)))
+            return self.has(positions(key, self.hash, self.m, self.listed_seeds()))
         return self.contains_digest(self.digest(key))
 
 
@@ -151,9 +173,9 @@ def identity(data, form, limit, secret):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2, 3, 4, 5, 6), "BFS_EHASH"),
-           (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash < 4 or f.m <= 2**32), "BFS_EBITS"),
-           (f.hash != 6 or f.m <= 2**30 and f.m & f.m - 1 == 0, "BFS_EBITS"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in range(1, 9), "BFS_EHASH"),
+           (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash not in (4, 5) or f.m <= 2**32), "BFS_EBITS"),
+           (f.hash != 6 or f.m <= 2**30 and f.m & f.m - 1 == 0, "BFS_EBITS"), (f.hash < 7 or f.m % (f.k or 1) == 0, "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
@@ -172,8 +194,8 @@ def identity(data, form, limit, secret):
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD"),
-           ((f.seeds is not None) == (f.hash > 3) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
-    seeds = struct.unpack(f"<{f.k}I", f.seeds or bytes(4 * f.k))
+           ((f.seeds is not None) == (f.hash in (4, 5, 6)) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
+    seeds = f.listed_seeds()
     f.end_at = f.start + f.body_bytes
     if form == 1:
         f.end_at = -(-f.end_at // 4096) * 4096

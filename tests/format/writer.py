@@ -34,7 +34,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def digest_of(shape, key):
     """What the bits are computed of. Of a hash that gives positions: these."""
     if shape.hash > 3:
-        return tuple(positions(key, shape.hash, shape.m, struct.unpack(f"<{shape.k}I", shape.seeds)))
+        return tuple(positions(key, shape.hash, shape.m, shape.listed_seeds()))
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
 
 
@@ -94,7 +94,7 @@ def identity(f, form, seal=None):
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
     record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 1, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
                          f.hash, f.k, f.m, f.n, f.p, f.seed, start, f.body_bytes, f.file_id,
-                         canary(f.hash, f.seed, f.m, struct.unpack(f"<{f.k}I", f.seeds) if f.seeds else ()), len(records), 0, 0)
+                         canary(f.hash, f.seed, f.m, f.listed_seeds()), len(records), 0, 0)
     record = (record + records).ljust(size - 8, b"\0")
     return record + struct.pack("<Q", xxh3(record, 0))
 

@@ -47,6 +47,9 @@ SHAPES = [
     ("classic", 1000, 4, "murmur3", None, b"signed"),
     ("classic", 99991, 7, "murmur3-unsigned", None, None),
     ("classic", 65536, 7, "java-polynomial", None, b"polynomials"),
+    ("classic", 7 * 9370, 7, "jaybird", None, b"slices"),
+    ("classic", 4 * 9000, 4, "pybloom-live", None, None),
+    ("classic", 17 * 32768, 17, "pybloom-live", None, None),
     ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
     ("counting", 128 * 32768, 5, "external", None, None),
 ]

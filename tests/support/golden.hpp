@@ -103,7 +103,7 @@ inline constexpr std::array kGoldenFilters{
 struct GoldenSeeded {
   Hash hash;
   std::uint64_t num_bits;
-  std::uint32_t num_seeds;
+  std::uint32_t num_seeds;  // k; zeros where the hash takes no seeds
   std::array<std::uint32_t, 7> seeds;
   std::uint64_t keys;
   std::uint64_t body;
@@ -160,6 +160,38 @@ inline constexpr std::array kGoldenSeeded{
                  0xb1786ebe2e1832f5,
                  2644,
                  {318, 319, 329, 406, 407, 408, 409, 417, 418, 629}},
+    GoldenSeeded{Hash::kJaybird,
+                 9590,
+                 7,
+                 {0, 0, 0, 0, 0, 0, 0},
+                 900,
+                 0x008ae2a6353a603c,
+                 4639,
+                 {219, 452, 577, 1084, 1226, 1391, 1728, 2057, 2085, 2163}},
+    GoldenSeeded{Hash::kJaybird,
+                 200000,
+                 5,
+                 {0, 0, 0, 0, 0},
+                 20000,
+                 0x29e08b4bd92a38d1,
+                 78686,
+                 {71, 134, 554, 656, 697, 821, 850, 898, 1347, 1393}},
+    GoldenSeeded{Hash::kPybloomLive,
+                 4000,
+                 4,
+                 {0, 0, 0, 0},
+                 700,
+                 0xfd32f26bb905586b,
+                 2011,
+                 {6, 45, 66, 68, 73, 83, 99, 109, 129, 136}},
+    GoldenSeeded{Hash::kPybloomLive,
+                 99000,
+                 3,
+                 {0, 0, 0},
+                 20000,
+                 0xfd9263198b68b9b6,
+                 44859,
+                 {9, 46, 48, 58, 78, 81, 92, 96, 104, 144}},
 };
 
 inline constexpr std::array kGoldenProbes{

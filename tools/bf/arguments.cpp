@@ -196,9 +196,9 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
     like->excludes(option);
   }
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
-  CLI::Option* const tutorial =
-      app.add_flag("--tutorial-sizing", arguments.options.tutorial_sizing,
-                   "with --fpr: the m and k of most tutorials: cut off, so that the rate is a little above P");
+  CLI::Option* const tutorial = app.add_flag(
+      "--tutorial-sizing", arguments.options.tutorial_sizing,
+      "with --fpr: the m and k of most tutorials, or of python-bloomfilter; the rate may exceed P a little");
   tutorial->needs(qualities.front());
   tutorial->excludes(like);
 }
@@ -240,7 +240,9 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout",
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
-      add_text(app, "--hash", "xxh3 (default), siphash, external (digests), murmur3, murmur3-unsigned, java-polynomial",
+      add_text(app, "--hash",
+               "xxh3 (default), siphash, external, murmur3, murmur3-unsigned, java-polynomial, jaybird, "
+               "pybloom-live",
                "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
@@ -689,8 +691,16 @@ void add_order(CLI::App& app, Arguments& arguments) {
   add_text(app, "--order",
            "which bit of a byte comes first: little is the lowest, as in C and Java; big is bitarray's in Python",
            "little|big",
-           [&](const std::string& name, const std::string& text) { arguments.order = parse_order(name, text); })
-      ->required();
+           [&](const std::string& name, const std::string& text) { arguments.order = parse_order(name, text); });
+}
+
+void add_format(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--format", "raw (default): the bits alone; jaybird: the file of python-bloomfilter's BloomFilter",
+           "raw|jaybird", [&](const std::string& name, const std::string& text) {
+             if (text != "raw" && text != "jaybird")
+               throw Failure(name + ": '" + text + "' is not a format. Give raw or jaybird.");
+             arguments.jaybird = text == "jaybird";
+           });
 }
 
 void add_import(CLI::App& app, Arguments& arguments) {
@@ -700,11 +710,13 @@ void add_import(CLI::App& app, Arguments& arguments) {
       from,
       "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
       "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+      "       bf import RAW FILE --format jaybird [--hash H] [--check KEYS]\n"
       "       options of all: [-0] [--capacity N]\n       " +
           std::string(kShapeUsage));
   add_raw(from, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
   add_file(from, arguments, "the filter to make; it appears when it is complete");
   add_order(from, arguments);
+  add_format(from, arguments);
   add_path(from, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
            arguments.check);
   add_separator(from, arguments);
@@ -715,6 +727,9 @@ void add_import(CLI::App& app, Arguments& arguments) {
       "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
       "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the "
       "bits.\n"
+      "A file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: small\n"
+      "filters need --hash pybloom-live if version 4 of pybloom-live or a later one made them, and otherwise\n"
+      "--hash jaybird. Its keys are str(key): in Python 3 the key b\"x\" is the text b'x'.\n"
       "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
@@ -722,10 +737,13 @@ void add_import(CLI::App& app, Arguments& arguments) {
 void add_export(CLI::App& app, Arguments& arguments) {
   CLI::App& to = *app.add_subcommand("export", "Write a filter's bits for another program");
   to.callback([&] { arguments.command = Command::kExport; });
-  add_help_and_version(to, "bf export FILE RAW --order little|big [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_help_and_version(to,
+                       "bf export FILE RAW (--order little|big | --format jaybird) [--key-file PATH] [--mode MODE]\n"
+                       "                 [--force] [-q]");
   add_file(to, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
   add_raw(to, arguments, "the file to make; it appears when it is complete; - is standard output");
   add_order(to, arguments);
+  add_format(to, arguments);
   add_mode(to, arguments.options);
   to.add_flag("--force", arguments.options.replace, "replace RAW if it exists");
   add_key_file(to, arguments);
@@ -735,7 +753,8 @@ void add_export(CLI::App& app, Arguments& arguments) {
   to.footer(
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
       "bfinspect\n"
-      "tells them.\n"
+      "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
+      "made with --hash jaybird or pybloom-live and --tutorial-sizing, or imported.\n"
       "\nExample:\n  bf export words.bf words.bits --order big");
 }
 
@@ -832,20 +851,47 @@ void check_size(const Arguments& arguments) {
     throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name +
                   " --help.");
   }
-  if ((arguments.command != Command::kCreate && !imports) || arguments.is_sized()) return;
+  if ((arguments.command != Command::kCreate && !imports) || arguments.is_sized() || arguments.jaybird) return;
   throw Failure(name + ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }
 
 // What bf would choose by itself in a new filter, the array does not have.
 void check_import(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
-  if (arguments.command != Command::kImport || !options.like.empty()) return;
+  if (arguments.command != Command::kImport || arguments.jaybird || !options.like.empty()) return;
   if (!options.hash)
     throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
   if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
     throw Failure("import: no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
-  if (arguments.raw == "-" && arguments.check == "-")
+}
+
+// The file of python-bloomfilter has a header, from which all of this follows.
+void check_jaybird(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (arguments.is_sized() || options.fpr != 0 || options.bits_per_key != 0 || options.max_bytes != 0 ||
+      options.num_probes != 0 || options.layout || options.seed || !options.seeds.empty() || options.tutorial_sizing ||
+      arguments.order) {
+    throw Failure(
+        "--format: a file of python-bloomfilter tells its size and its order. Give no size, layout, seed or order with "
+        "jaybird.");
+  }
+  const auto& hash = options.hash;
+  if (hash && *hash != bfstore::Hash::kJaybird && *hash != bfstore::Hash::kPybloomLive)
+    throw Failure("--hash: a file of python-bloomfilter has the hash jaybird or pybloom-live. Give one of them.");
+}
+
+void check_array(Arguments& arguments) {
+  const bool imports = arguments.command == Command::kImport;
+  if (!imports && arguments.command != Command::kExport) return;
+  if (imports && arguments.raw == "-" && arguments.check == "-")
     throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
+  if (arguments.jaybird) {
+    check_jaybird(arguments);
+    arguments.order = bfstore::BitOrder::kLittle;
+  }
+  if (!arguments.order)
+    throw Failure(std::string(imports ? "import" : "export") +
+                  ": no order of the bits given. Give --order little or big.");
 }
 
 }  // namespace
@@ -895,6 +941,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   check_size(arguments);
   check_hash(arguments);
   check_import(arguments);
+  check_array(arguments);
   return arguments;
 }
 

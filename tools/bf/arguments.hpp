@@ -66,6 +66,7 @@ struct Arguments {
   // import, export
   std::string raw;                         // the bit array, or "-"
   std::optional<bfstore::BitOrder> order;  // of its bits
+  bool jaybird = false;                    // they are in a file of python-bloomfilter
   std::string check;                       // import: keys that must be there, a path or "-", or empty
 
   // build: the size is known without counting the keys.

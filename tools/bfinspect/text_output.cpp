@@ -1,8 +1,6 @@
 // See text_output.hpp. Each section is a function.
 #include "text_output.hpp"
 
-#include <bfstore/layouts.hpp>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,11 +16,6 @@ namespace {
 using bfstore::FileState;
 using bfstore::Report;
 using bfstore::ReportedIdentity;
-
-bool has_counters(const ReportedIdentity& id) {
-  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(id.layout));
-  return layout && layout->can.remove;
-}
 
 Colour colour_of(Verdict verdict) {
   switch (verdict) {

@@ -55,6 +55,11 @@ std::optional<double> fill_at_capacity(const Report& report) {
   return bfstore::expected_fill(static_cast<bfstore::Layout>(id.layout), id.capacity, id.num_bits, id.num_probes);
 }
 
+bool has_counters(const bfstore::ReportedIdentity& identity) {
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
+  return layout && layout->can.remove;
+}
+
 double bits_per_key(const bfstore::ReportedIdentity& identity) {
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
   const double cell_bits = layout ? layout->cell_bits : 1;
@@ -65,8 +70,7 @@ double bits_per_key(const bfstore::ReportedIdentity& identity) {
 std::optional<double> keys_leaked(const Report& report) {
   if (!report.valid() || !report.identity || !report.fill || !report.keys_added || !report.keys_removed)
     return std::nullopt;
-  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(report.identity->layout));
-  if (!layout || !layout->can.remove) return std::nullopt;
+  if (!has_counters(*report.identity)) return std::nullopt;
   const double left = static_cast<double>(*report.keys_added) - static_cast<double>(*report.keys_removed);
   return report.fill->estimated_keys_low > left ? report.fill->estimated_keys - std::max(left, 0.0) : 0;
 }

@@ -21,6 +21,9 @@ std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 // The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
+// Whether its layout has counters instead of bits, so that keys are removed.
+bool has_counters(const bfstore::ReportedIdentity& identity);
+
 // Bits of the body for each key that the filter was made for.
 double bits_per_key(const bfstore::ReportedIdentity& identity);
 

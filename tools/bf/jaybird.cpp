@@ -1,0 +1,111 @@
+// See jaybird.hpp.
+#include "jaybird.hpp"
+
+#include "failure.hpp"
+#include "numbers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace bf {
+namespace {
+
+static_assert(std::endian::native == std::endian::little && sizeof(JaybirdHeader) == JaybirdHeader::kBytes);
+
+// '<idQd' begins the file of a ScalableBloomFilter: growth, ratio, n and p.
+bool is_scalable(std::span<const char, JaybirdHeader::kBytes> bytes) {
+  std::int32_t growth = 0;
+  double ratio = 0, fpr = 0;
+  std::memcpy(&growth, bytes.data(), sizeof growth);
+  std::memcpy(&ratio, bytes.data() + 4, sizeof ratio);
+  std::memcpy(&fpr, bytes.data() + 20, sizeof fpr);
+  return growth > 0 && growth < 256 && ratio > 0 && ratio < 1 && fpr > 0 && fpr < 1;
+}
+
+// Whether BloomFilter(n, p) of python-bloomfilter has this k and these slices. Its copy() and union() make a filter of
+// n and p, and give it the bits. src/sizing has the same numbers for filters that are made.
+bool is_as_python_sizes(const JaybirdHeader& header) {
+  const double ln2 = std::log(2.0);
+  const double slices = std::ceil(std::log(1.0 / header.fpr) / ln2);
+  const double slice_bits =
+      std::ceil((static_cast<double>(header.capacity) * std::abs(std::log(header.fpr))) / (slices * std::pow(ln2, 2)));
+  return slices == static_cast<double>(header.num_slices) && slice_bits == static_cast<double>(header.slice_bits);
+}
+
+// Whether the words of all slices have at most the 128 bits of the digest that changed in version 4 of pybloom-live.
+bool is_ambiguous(const JaybirdHeader& header) {
+  const std::uint64_t word_bits = header.slice_bits < (std::uint64_t{1} << 15)   ? 16
+                                  : header.slice_bits < (std::uint64_t{1} << 31) ? 32
+                                                                                 : 64;
+  return header.num_slices * word_bits <= 128;
+}
+
+bool is_jaybird(bfstore::Hash hash) { return hash == bfstore::Hash::kJaybird || hash == bfstore::Hash::kPybloomLive; }
+
+}  // namespace
+
+JaybirdHeader jaybird_header_of(std::span<const char, JaybirdHeader::kBytes> bytes, const std::string& name) {
+  JaybirdHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto refuse = [&](const std::string& what) {
+    throw Failure(name + ": is not a file that BloomFilter.tofile() of python-bloomfilter wrote: " + what + ".");
+  };
+  if (!(header.fpr > 0 && header.fpr < 1)) {  // also NaN
+    if (is_scalable(bytes)) {
+      throw Failure(name +
+                    ": is a file of a ScalableBloomFilter, which is several filters. Write each of its .filters "
+                    "with tofile(), import them, and ask all of them.");
+    }
+    refuse("p is not between 0 and 1");
+  }
+  if (header.num_slices < 1 || header.num_slices > bfstore::kMaxProbes)
+    refuse("k is " + grouped(header.num_slices) + ", not from 1 to 64");
+  if (header.slice_bits < 1 || header.slice_bits > bfstore::kMaxBits / header.num_slices)
+    refuse(grouped(header.num_slices) + " slices of " + grouped(header.slice_bits) +
+           " bits are not from 1 to 2^48 bits");
+  if (header.capacity < 1 || header.capacity > static_cast<std::uint64_t>(INT64_MAX))
+    refuse("n is " + grouped(header.capacity) + ", not from 1 to 2^63 - 1");
+  if (header.count > header.capacity + 1)  // its add() refuses the next key
+    refuse("it would have " + grouped(header.count) + " keys, and room for " + grouped(header.capacity));
+  return header;
+}
+
+JaybirdHeader jaybird_header_of(const bfstore::Stats& stats, const std::string& file) {
+  const bfstore::Shape& shape = stats.shape;
+  if (!is_jaybird(shape.hash)) {
+    throw Failure(file + ": has the hash " + bfstore::hash_of(shape.hash)->name +
+                  ", and filters of python-bloomfilter have jaybird or pybloom-live.");
+  }
+  const JaybirdHeader header{shape.fpr, shape.num_probes, shape.num_bits / shape.num_probes, shape.capacity,
+                             std::min(stats.keys_added, shape.capacity + 1)};
+  if (is_as_python_sizes(header)) return header;
+  throw Failure(file + ": python-bloomfilter has other slices for " + grouped(shape.capacity) + " keys and a rate of " +
+                short_number(shape.fpr) + ", and would make wrong copies. Make filters for it with --tutorial-sizing.");
+}
+
+std::array<char, JaybirdHeader::kBytes> encoded(const JaybirdHeader& header) {
+  return std::bit_cast<std::array<char, JaybirdHeader::kBytes>>(header);
+}
+
+bfstore::Options jaybird_options(const JaybirdHeader& header, bfstore::Options options, const std::string& name) {
+  if (!options.hash && is_ambiguous(header)) {
+    throw Failure(name +
+                  ": its bits are those of MD5, or of XXH3-128 if pybloom-live 4 or later made them, and the file does "
+                  "not tell which. Give --hash jaybird or --hash pybloom-live, and --check KEYS.");
+  }
+  if (!options.hash) options.hash = bfstore::Hash::kJaybird;
+  options.layout = bfstore::Layout::kClassic;
+  options.capacity = header.capacity;
+  options.tutorial_sizing = is_as_python_sizes(header);
+  if (options.tutorial_sizing) {
+    options.fpr = header.fpr;
+  } else {  // an old version, which sized otherwise: the rate is what these numbers lead to
+    options.num_bits = header.num_bits();
+    options.num_probes = static_cast<std::uint32_t>(header.num_slices);
+  }
+  return options;
+}
+
+}  // namespace bf
