@@ -527,7 +527,9 @@ def create(path, **options):
 
     layout: "blocked" (default), "classic", "counting" (can remove).
     hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (digests alone),
-        or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds).
+        or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
+        "pybloom-live" (its version 4 or later).  Where python-bloomfilter has the key k, say str(k) to the last two:
+        an int or bytes is another key here.
     seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.  mode: permission bits (0o600).
     lock_timeout, writeback_check: as in open().
 

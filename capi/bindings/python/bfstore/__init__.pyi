@@ -11,7 +11,9 @@ from _typeshed import ReadableBuffer, WriteableBuffer
 _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Key: TypeAlias = bytes | bytearray | memoryview | str | SupportsIndex
 _Layout: TypeAlias = Literal["blocked", "classic", "counting"]
-_Hash: TypeAlias = Literal["xxh3", "external", "siphash", "murmur3", "murmur3-unsigned", "java-polynomial"]
+_Hash: TypeAlias = Literal[
+    "xxh3", "external", "siphash", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live"
+]
 _Order: TypeAlias = Literal["little", "big"]
 
 class _ArrowArray(Protocol):

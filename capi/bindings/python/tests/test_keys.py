@@ -123,6 +123,25 @@ class OneKey(Case):
                 call()
 
 
+class KeysOfPythonBloomfilter(Case):
+    def test_keys_are_found_and_have_no_digest(self):
+        for name in ("jaybird", "pybloom-live"):
+            with self.subTest(name):
+                made = self.create(self.folder / name, hash=name, capacity=1000, fpr=0.001, tutorial_sizing=True)
+                facts = made.stats()
+                self.assertEqual((facts.hash, facts.layout, facts.num_bits, facts.num_probes), (name, "classic", 10 * 1438, 10))
+                self.assertTrue(made.add("foo"))
+                self.assertEqual(made.add_many(["foo", "4711", str(b"x")]), 2)
+                self.assertEqual(list(made.contains_many([b"foo", "4711", "b'x'", "bar"])), [1, 1, 1, 0])
+                for other in ("bar", 4711, b"x"):  # python-bloomfilter takes str(key) where it says 4711 or b"x"
+                    self.assertNotIn(other, made)
+                self.assertEqual(made.stats(fill=True).set_bits, 30)
+                for call in (lambda: made.digest("foo"), lambda: made.digest_many(["foo"]), lambda: made.contains_digest(1)):
+                    with self.assertRaises(bfstore.KindOfKeyError) as raised:
+                        call()
+                    self.assertEqual(raised.exception.code_name, "BFS_EKEYONLY")
+
+
 class Table(Case):
     """The table that the tests of every language read."""
 
