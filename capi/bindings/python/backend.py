@@ -1,0 +1,141 @@
+"""The build backend (PEP 517) of the Python package, and `backend.py assemble ARCHIVE CC FOLDER` for the tests.
+
+meson builds libbfstore.a, and the C compiler the extension against CPython's limited API: one wheel for 3.11 and later.
+Needed on the machine: meson, ninja, a C and a C++ compiler, pkg-config, the headers of Python, Boost and xxHash. The
+version stands in the root's meson.build, and nowhere here. A config setting `archive`, the path of a libbfstore.a that is
+already built, leaves out meson.
+"""
+
+import base64
+import hashlib
+import io
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+PACKAGE = HERE / "bfstore"
+# In an sdist the sources of the library are next to this file; in the repository this file is in capi/bindings/python.
+ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
+TAG = "cp311-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests")
+LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
+KEYS = pathlib.Path("capi", "bindings", "keys.json")  # the tests' table of keys, which all languages share
+PYTHON_FILES = ("__init__.py", "__init__.pyi", "py.typed")
+
+
+def version():
+    """The version of the library."""
+    return re.search(r"^  version: '([^']+)'", (ROOT / "meson.build").read_text("utf-8"), re.MULTILINE)[1]
+
+
+# --- Compiling --------------------------------------------------------------------------------------------------------
+
+def _run(*command):
+    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
+
+
+def _archive(folder, settings):
+    """The path of libbfstore.a."""
+    if settings.get("archive"):
+        return pathlib.Path(settings["archive"]).resolve()
+    _run("meson", "setup", "-Dtools=false", "-Db_pch=false", folder, ROOT)
+    _run("ninja", "-C", folder, "capi/libbfstore.a")
+    return folder / "capi" / "libbfstore.a"
+
+
+def _extension(archive, compiler, target):
+    """Compiles the extension. What the library needs is linked in, and nothing of it is visible from outside."""
+    _run(*compiler, "-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
+         f"-I{ROOT / 'capi'}", "-isystem", sysconfig.get_path("include"), *sorted(PACKAGE.glob("*.c")), archive, "-lstdc++", "-lm",
+         "-pthread", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,--strip-all", "-o", target)
+
+
+def assemble(archive, compiler, folder):
+    """The importable package in folder/bfstore."""
+    package = pathlib.Path(folder) / "bfstore"
+    package.mkdir(parents=True, exist_ok=True)
+    for name in PYTHON_FILES:
+        shutil.copy(PACKAGE / name, package)
+    _extension(archive, compiler, package / "_bfstore.abi3.so")
+
+
+# --- Packages ---------------------------------------------------------------------------------------------------------
+
+def _metadata():
+    project = tomllib.loads((HERE / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version()}", f"Summary: {project['description']}",
+             f"License: {project['license']['text']}", f"Keywords: {','.join(project['keywords'])}",
+             f"Requires-Python: {project['requires-python']}", "Description-Content-Type: text/markdown"]
+    lines += [f"Classifier: {one}" for one in project["classifiers"]]
+    return "\n".join(lines) + "\n\n" + (HERE / project["readme"]).read_text("utf-8")
+
+
+def _write_wheel(path, files):
+    """files: {name in the wheel: bytes}. RECORD is made here, as PEP 427 has it."""
+    info = f"bfstore-{version()}.dist-info"
+    files = {**files, f"{info}/METADATA": _metadata().encode(), f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
+             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: bfstore\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()}
+    record = ""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, data in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += f"{name},sha256={digest},{len(data)}\n"
+            wheel.writestr(name, data)
+        wheel.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """PEP 517."""
+    name = f"bfstore-{version()}-{TAG}.whl"
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        archive = _archive(folder / "build", config_settings or {})
+        assemble(archive, shlex.split(os.environ.get("CC", "cc")), folder)
+        files = {f"bfstore/{path.name}": path.read_bytes() for path in sorted((folder / "bfstore").iterdir())}
+    _write_wheel(pathlib.Path(wheel_directory) / name, files)
+    return name
+
+
+def _files(base, parts):
+    for part in parts:
+        for path in [base / part] if (base / part).is_file() else sorted((base / part).rglob("*")):
+            relative = path.relative_to(base)
+            if path.is_file() and not {"__pycache__", "bindings"} & set(relative.parts):
+                yield path, relative
+
+
+def _sources():
+    """(path, name in the sdist) of every file: the package as it is here, and the library below library/."""
+    yield from _files(HERE, PACKAGE_PARTS)
+    for path, relative in _files(ROOT, LIBRARY_PARTS):
+        yield path, pathlib.Path("library") / relative
+    yield ROOT / KEYS, pathlib.Path("library") / KEYS
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """PEP 517."""
+    base = f"bfstore-{version()}"
+    with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as sdist:
+        metadata = tarfile.TarInfo(f"{base}/PKG-INFO")
+        text = _metadata().encode()
+        metadata.size = len(text)
+        sdist.addfile(metadata, io.BytesIO(text))
+        for path, name in _sources():
+            sdist.add(path, f"{base}/{name}", recursive=False)
+    return f"{base}.tar.gz"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5 or sys.argv[1] != "assemble":
+        sys.exit("usage: backend.py assemble ARCHIVE CC FOLDER")
+    assemble(pathlib.Path(sys.argv[2]), shlex.split(sys.argv[3]), sys.argv[4])

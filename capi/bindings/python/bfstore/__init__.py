@@ -1,0 +1,654 @@
+"""Bloom filters in files, which any number of processes and languages share through a memory map.
+
+    import bfstore
+
+    with bfstore.create("users.bf", capacity=1_000_000, fpr=0.01) as users:
+        users.add("alice")
+        "alice" in users                     # True: maybe.  False would be certain.
+
+    with bfstore.open("users.bf") as users:  # for reading; "r+" also adds
+        mask = users.contains_many(["alice", "bob"])
+
+Keys are bytes.  A str is its UTF-8, without normalization (a lone surrogate is a UnicodeEncodeError).  An int of 64 bits
+is 8 bytes, little-endian, and a negative one its two's complement.  bool, float and None are a TypeError.
+
+Threads: any number may use one filter.  Calls with many keys, and calls that may wait for the disk or for a lock, let
+other threads run; one key does not, since that would cost more than the lookup.  fork(): the child may ask through the
+filters that it inherits, and close them; adding is a ForkedError, so it opens the path again.
+"""
+
+import dataclasses
+import io
+import math
+import os
+import sys
+
+from . import _bfstore
+
+__all__ = [
+    "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError", "Filter",
+    "FilesystemError", "FillingError", "ForkedError", "FullError", "Interval", "InvalidError", "KindOfKeyError", "MalformedError",
+    "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "Plan", "Range",
+    "ReadOnlyError", "RecoveryError", "SealedError", "SecretError", "StateError", "Statistics", "SystemFailedError",
+    "UnsupportedError", "bare_build", "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build",
+    "create", "format", "intersect", "load", "open", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+]
+
+__version__ = _bfstore.version()
+
+
+# --- Errors -----------------------------------------------------------------------------------------------------------
+
+class Error(Exception):
+    """Any error of bfstore.  Its text says what failed, on what, and what to do."""
+
+    code = 0  #: the BFS_E number
+    os_errno = 0  #: errno of the system call that failed, or the one that says the same as the code; 0: none
+
+    @property
+    def code_name(self):
+        """"BFS_EUNCLEAN", as in bfstore.h."""
+        return _bfstore.code_name(self.code)
+
+    def __str__(self):
+        return str(self.args[-1]) if self.args else ""
+
+    def __reduce__(self):
+        return _error, (self.code, self.os_errno, str(self))
+
+
+class CallError(Error):
+    """The call, or the system: change it, or try again."""
+
+
+class StateError(Error):
+    """The file is good, and its state forbids this."""
+
+
+class MalformedError(Error):
+    """What the path names is not a good filter file."""
+
+
+class InvalidError(CallError, ValueError):
+    """An argument is out of range, or contradicts another."""
+
+
+class MemoryShortError(CallError, MemoryError):
+    """Out of memory."""
+
+
+class SystemFailedError(CallError, OSError):
+    """A system call failed."""
+
+
+class BusyError(CallError, BlockingIOError):
+    """Another user of the file excludes this for now: try again later."""
+
+
+class ExistsError(CallError, FileExistsError):
+    """The file exists."""
+
+
+class NotFoundError(CallError, FileNotFoundError):
+    """The file does not exist."""
+
+
+class NoPermissionError(CallError, PermissionError):
+    """Permission denied."""
+
+
+class ReadOnlyError(CallError, io.UnsupportedOperation):
+    """The filter was opened for reading."""
+
+
+class NoSpaceError(CallError, OSError):
+    """The disk, the quota or the file size limit is full."""
+
+
+class KindOfKeyError(CallError, TypeError):
+    """The file takes digests alone, or keys alone."""
+
+
+class UnsupportedError(CallError):
+    """The filter's layout cannot do this."""
+
+
+class ForkedError(CallError):
+    """The filter was opened before a fork, and this is the child: open the path again."""
+
+
+class FilesystemError(CallError, OSError):
+    """The file is on a network or overlay filesystem, which may show readers an older file: see any_filesystem."""
+
+
+class SecretError(CallError):
+    """The secret is missing, is another one, or the filter has none."""
+
+
+class ClosedError(CallError, ValueError):
+    """The filter was closed."""
+
+
+class MismatchError(CallError, ValueError):
+    """Two filters differ in what must be equal."""
+
+
+class DoubtError(StateError):
+    """Poisoned, lost, superseded or unreadable: every answer is "maybe".  Open the path again, or recover the file."""
+
+
+class RecoveryError(StateError):
+    """Not closed cleanly before a crash, poisoned, or being recovered: open it with recover=True."""
+
+
+class FullError(StateError):
+    """The filter has a limit, and is at its capacity."""
+
+
+class SealedError(StateError):
+    """The file is sealed, and takes no key; or it is not, and has no checksums."""
+
+
+class DamagedError(StateError):
+    """A sealed file has other bytes than those that were sealed."""
+
+
+class FillingError(StateError):
+    """Not every key was added yet: every answer is "maybe"."""
+
+
+_CLASSES = {
+    "BFS_EINVAL": InvalidError, "BFS_ENOMEM": MemoryShortError, "BFS_ESYSTEM": SystemFailedError, "BFS_EBUSY": BusyError,
+    "BFS_EEXIST": ExistsError, "BFS_ENOENT": NotFoundError, "BFS_EACCES": NoPermissionError, "BFS_EREADONLY": ReadOnlyError,
+    "BFS_ENOSPC": NoSpaceError, "BFS_EDIGESTONLY": KindOfKeyError, "BFS_EKEYONLY": KindOfKeyError, "BFS_ESIZING": InvalidError,
+    "BFS_EUNSUPPORTED": UnsupportedError, "BFS_EFORKED": ForkedError, "BFS_EFILESYSTEM": FilesystemError,
+    "BFS_EKEY": SecretError, "BFS_ESHUT": ClosedError, "BFS_EMISMATCH": MismatchError, "BFS_EUNCLEAN": RecoveryError,
+    "BFS_EPOISONED": RecoveryError, "BFS_ERECOVERING": RecoveryError, "BFS_ELOST": DoubtError, "BFS_ESUPERSEDED": DoubtError,
+    "BFS_EFAULT": DoubtError, "BFS_EFULL": FullError, "BFS_ESEALED": SealedError, "BFS_ENOTSEALED": SealedError,
+    "BFS_EDAMAGED": DamagedError, "BFS_EFILLING": FillingError,
+}
+
+
+def _class_of(code):
+    """A code that this release does not know is treated as its class: see BFS_IS_CALL_ERROR."""
+    by_range = CallError if code > -100 else StateError if code > -200 else MalformedError if code > -300 else Error
+    return _CLASSES.get(_bfstore.code_name(code), by_range)
+
+
+def _error(code, os_errno, words):
+    """The exception of a code.  The extension raises what this returns."""
+    kind = _class_of(code)
+    error = kind(os_errno, words) if issubclass(kind, OSError) and os_errno else kind(words)
+    error.code, error.os_errno = code, os_errno
+    return error
+
+
+def strerror(code):
+    """One sentence for a BFS_E code."""
+    return _bfstore.strerror(code)
+
+
+# --- Results ----------------------------------------------------------------------------------------------------------
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """A number that is estimated, and the interval that has it in 95 of 100 cases; high is math.inf where there is no bound."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Bytes of a file."""
+
+    offset: int
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """Every key of the owner's log `epoch` up to the position `mark` is durable."""
+
+    owner: int
+    mark: int
+    epoch: int
+    recovered: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a filter will be like: see plan()."""
+
+    layout: str
+    num_probes: int
+    abilities: frozenset
+    num_bits: int
+    capacity: int
+    fpr: float
+    bits_per_key: float
+    body_bytes: int
+    file_bytes: int
+    fill_ratio: float
+    bloom_fpr: float
+    cache_lines: float
+    page_faults: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """Facts about an open filter.  None: was not asked for (see Filter.stats), or the kernel does not tell."""
+
+    layout: str
+    hash: str
+    num_probes: int
+    num_bits: int
+    capacity: int
+    fpr: float
+    seed: int
+    body_bytes: int
+    keys_added: int
+    keys_removed: int
+    health: str
+    saturated: bool
+    isa: str
+    file_id: bytes
+    set_bits: "int | None"
+    fill_ratio: "float | None"
+    estimated_keys: "Interval | None"
+    estimated_fpr: "float | None"
+    counters_at_15: "int | None"
+    huge_page_bytes: "int | None"
+    resident_bytes: "int | None"
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """What two filters have in common: see Filter.compare."""
+
+    differs: frozenset
+    comparable: bool
+    equal: bool
+    a_in_b: bool
+    b_in_a: bool
+    some_in_both: bool
+    num_bits: int
+    set_bits_a: int
+    set_bits_b: int
+    set_bits_both: int
+    keys_a: Interval
+    keys_b: Interval
+    keys_either: Interval
+    keys_both: Interval
+    jaccard: Interval
+
+
+def _numbers(prefix):
+    """{the name as the tools write it: number} of the extension's numbers that begin so."""
+    return {name.removeprefix(prefix).lower().replace("_", "-"): number
+            for name, number in vars(_bfstore).items() if name.startswith(prefix)}
+
+
+_LAYOUTS, _HASHES = _numbers("LAYOUT_"), _numbers("HASH_")
+_ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
+
+
+def _name_in(names, number):
+    """The name of a number; of one that a later library knows, the number itself as text."""
+    return next((name for name, known in names.items() if known == number), str(number))
+
+
+def _names_in(names, bits):
+    return frozenset(name for name, bit in names.items() if bits & bit)
+
+
+def _number_in(names, name, what):
+    if name not in names:
+        raise ValueError(f"{what} is one of {', '.join(names)}, not {name!r}")
+    return names[name]
+
+
+# --- Options ----------------------------------------------------------------------------------------------------------
+
+_OPEN_FLAGS = {
+    name: getattr(_bfstore, "OPEN_" + name.upper())
+    for name in ("populate", "random", "copy", "guard", "recover", "accept_loss", "strict", "any_filesystem", "limit", "no_write",
+                 "follow", "verify", "tolerate_damage", "bare")}
+_CREATE_FLAGS = {
+    **{name: _OPEN_FLAGS[name] for name in ("populate", "random", "guard", "limit", "any_filesystem", "bare")},
+    "exclusive": _bfstore.OPEN_EXCLUSIVE, "replace": _bfstore.OPTION_REPLACE, "unpublished": _bfstore.OPTION_UNPUBLISHED,
+    "filling": _bfstore.OPTION_FILLING, "tutorial_sizing": _bfstore.OPTION_TUTORIAL_SIZING}
+_COPY_FLAGS = {
+    "replace": _bfstore.OPTION_REPLACE, "any_filesystem": _bfstore.OPEN_ANY_FILESYSTEM, "filling": _bfstore.OPTION_FILLING,
+    "same_file_id": _bfstore.OPTION_FILE_ID}
+_MODES = {"r": _bfstore.OPEN_READ, "r+": _bfstore.OPEN_WRITE}
+
+
+def _milliseconds(seconds, zero, infinite, what):
+    """A time of bfs_options: these two numbers have a meaning of their own, and 0 would be the default."""
+    if math.isnan(seconds) or seconds < 0:
+        raise ValueError(f"{what} is a number of seconds, 0 or more")
+    if seconds == 0:
+        return zero
+    if math.isinf(seconds) and infinite is not None:
+        return infinite
+    if seconds > 4_000_000:
+        raise ValueError(f"{what} is at most 4,000,000 seconds")
+    return max(1, round(seconds * 1000))
+
+
+def _seeds(seeds):
+    return b"".join(seed.to_bytes(4, sys.byteorder) for seed in seeds)
+
+
+# How an option's value becomes the field's: (name of the field, function).
+_CONVERTED = {
+    "layout": ("layout", lambda name: _number_in(_LAYOUTS, name, "layout")),
+    "hash": ("hash", lambda name: _number_in(_HASHES, name, "hash")),
+    "like": ("like", os.fsencode),
+    "secret": ("key", bytes),
+    "seeds": ("seeds", _seeds),
+    "lock_timeout": ("lock_timeout_ms", lambda seconds: _milliseconds(
+        seconds, _bfstore.LOCK_NO_WAIT, _bfstore.LOCK_FOREVER, "lock_timeout")),
+    "writeback_check": ("writeback_check_ms", lambda seconds: _milliseconds(
+        seconds, _bfstore.WRITEBACK_CHECK_EACH_ADD, None, "writeback_check")),
+}
+# A field that counts only with a flag: 0 is a value.
+_GIVEN = {"seed": _bfstore.OPTION_SEED, "file_id": _bfstore.OPTION_FILE_ID, "offset": _bfstore.OPEN_RANGE}
+
+
+def _fields(options, flags_by_name, flags=0):
+    """The fields of a struct from keywords.  None is "not given".  The extension refuses a name that is no field."""
+    fields = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name in flags_by_name:
+            flags |= flags_by_name[name] if value else 0
+        elif name in ("flags", "key", "fd", "lock_timeout_ms", "writeback_check_ms"):
+            raise TypeError(f"there is no option {name!r} here")
+        else:
+            field, convert = _CONVERTED.get(name, (name, lambda same: same))
+            fields[field] = convert(value)
+            flags |= _GIVEN.get(name, 0)
+    fields["flags"] = flags
+    return fields
+
+
+def _open_flags(mode, exclusive, follow_symlinks=True):
+    if mode not in _MODES:
+        raise ValueError(f"mode is 'r' (asks) or 'r+' (also adds), not {mode!r}; create() makes a new file")
+    if exclusive and mode == "r":
+        raise ValueError("exclusive=True is for writing: mode 'r+'")
+    flags = _bfstore.OPEN_EXCLUSIVE if exclusive else _MODES[mode]
+    return flags | (0 if follow_symlinks else _bfstore.OPEN_NOFOLLOW)
+
+
+def _name_of(path):
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+# --- Filters ----------------------------------------------------------------------------------------------------------
+
+class Filter(_bfstore.Handle):
+    """An open filter: create(), open(), build(), format(), wrap() and load() make one.
+
+    `key in filter`: False is certain, True is "maybe".  A filter that was closed raises ClosedError.  One that is not
+    closed when it is collected warns (ResourceWarning), and is left as by a killed process: nothing that was added is
+    lost, and nothing is synced.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"<bfstore.Filter {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    def sync(self, owner=0, *, epoch=0, mark=0):
+        """Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`.
+
+        The caller promises that every key up to the mark has returned from an add.  Without arguments: a sync alone.
+        """
+        self._sync(owner, epoch, mark)
+
+    def get_mark(self, owner, epoch):
+        """The mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all rows."""
+        return self._get_mark(owner, epoch)
+
+    def marks(self):
+        """A Mark for every owner that the filter knows, in no order."""
+        return [Mark(*one) for one in self._list_marks()]
+
+    @property
+    def health(self):
+        """"ok", or why every answer is "maybe" now: "poisoned", "lost", "superseded", "recovering", "filling", "fault", "shut"."""
+        return _health(self._health())
+
+    def stats(self, *, fill=False, memory=False):
+        """Statistics.  fill=True counts the bits, which reads everything; memory=True asks which pages are in memory."""
+        flags = (_bfstore.STATS_FILL if fill else 0) | (_bfstore.STATS_MEMORY if memory else 0)
+        return _statistics(self._stats(flags))
+
+    def save(self, path, *, mode=None, replace=False, any_filesystem=False, filling=False, same_file_id=False, fpr=None,
+             lock_timeout=None):
+        """Makes a new file of the filter, complete and durable, while others may add.
+
+        fpr: as small as folding makes it while its rate is at most this.  filling: the new file answers "maybe" until its
+        owner calls finish_filling().
+        """
+        self._save(path, _fields(
+            {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "same_file_id": same_file_id,
+             "fpr": fpr, "lock_timeout": lock_timeout}, _COPY_FLAGS))
+
+    def dump(self, *, bare=False, same_file_id=False):
+        """The filter as bytes, for load(): an embedded filter, or the bare form.  Marks are not in them."""
+        return self._dump((_bfstore.OPEN_BARE if bare else 0) | (_bfstore.OPTION_FILE_ID if same_file_id else 0))
+
+    def merge(self, other):
+        """Adds every key of another filter with the same layout, hash, seed and k.  `filter |= other` is the same."""
+        self._merge(other)
+
+    def __ior__(self, other):
+        if not isinstance(other, Filter):
+            return NotImplemented
+        self._merge(other)
+        return self
+
+    def compare(self, other):
+        """A Comparison of this filter (A) and another (B): in what they differ, and how many keys they have in common."""
+        return _comparison(self._compare(other))
+
+    def import_bits(self, bits, *, order):
+        """Takes in the bit array of another program, whose m, k, hash and seeds the filter has.
+
+        order: "little" or "big", which bit of a byte comes first.  Nothing in an array tells whether these are right: ask
+        for keys that are known to be in it before the filter is used.
+        """
+        self._import_bits(bits, _number_in(_ORDERS, order, "order"))
+
+    def export_bits(self, *, order):
+        """The filter's bits as an array for another program: bytes."""
+        return self._export_bits((self.stats().num_bits + 7) // 8, _number_in(_ORDERS, order, "order"))
+
+
+def _health(code):
+    return "ok" if code == 0 else _bfstore.code_name(code).removeprefix("BFS_E").lower()
+
+
+def _statistics(facts):
+    facts["layout"], facts["hash"] = _name_in(_LAYOUTS, facts["layout"]), _name_in(_HASHES, facts["hash"])
+    facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
+    facts["estimated_keys"] = Interval(
+        facts["estimated_keys"], facts.pop("estimated_keys_low"), facts.pop("estimated_keys_high"))
+    if not facts.pop("has_fill"):
+        facts.update(dict.fromkeys(("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "counters_at_15")))
+    if not facts.pop("has_memory"):
+        facts.update(dict.fromkeys(("huge_page_bytes", "resident_bytes")))
+    if facts["resident_bytes"] == 2**64 - 1:
+        facts["resident_bytes"] = None
+    return Statistics(**facts)
+
+
+def _comparison(found):
+    for name in ("comparable", "equal", "a_in_b", "b_in_a", "some_in_both"):
+        found[name] = bool(found[name])
+    for name in ("keys_a", "keys_b", "keys_either", "keys_both", "jaccard"):
+        found[name] = Interval(*found[name])
+    found["differs"] = _names_in(_DIFFERENCES, found["differs"])
+    return Comparison(**found)
+
+
+def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
+    """Opens a filter file (or, for reading, the file of a descriptor, as an int).
+
+    mode: "r" asks; "r+" also adds, concurrently with other writers.
+    exclusive: adds as the only writer, several times as fast.
+    secret: 16 bytes, of a filter with the hash "siphash".
+    lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
+    writeback_check: seconds between questions whether the kernel failed to write (default 0.1; 0: at each add).
+    offset, max_bytes: reads an embedded filter in a file of any other format.
+
+    Flags, all False: populate, random, copy, guard (how the file gets into memory); recover, accept_loss, strict,
+    any_filesystem, limit, no_write (what is allowed); follow (a file that takes the place of this one); verify,
+    tolerate_damage (of a sealed file).  follow_symlinks=False refuses a symbolic link.  bfstore.h says what each costs.
+    """
+    fields = _fields(options, _OPEN_FLAGS, _open_flags(mode, exclusive, follow_symlinks))
+    if isinstance(path, int):
+        fields["fd"], fields["flags"] = path, fields["flags"] | _bfstore.OPEN_FD
+        return _bfstore.open(Filter, f"descriptor {path}", None, fields)
+    return _bfstore.open(Filter, _name_of(path), path, fields)
+
+
+def create(path, **options):
+    """Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
+
+    The size is given by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
+    num_probes, or like (the path of a filter whose shape is taken).
+
+    layout: "blocked" (default), "classic", "counting" (can remove).
+    hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (digests alone),
+        or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
+        "pybloom-live" (its version 4 or later).  Where python-bloomfilter has the key k, say str(k) to the last two:
+        an int or bytes is another key here.
+    seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.  mode: permission bits (0o600).
+    lock_timeout, writeback_check: as in open().
+
+    Flags, all False: exclusive, populate, random, guard, limit, any_filesystem; replace (take the place of another file),
+    unpublished (no name until publish()), filling (answers "maybe" until finish_filling()), tutorial_sizing.
+    """
+    return _bfstore.create(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS))
+
+
+def build(path, keys, *, capacity=None, width=0, **options):
+    """Makes a filter file of these keys, which appears when it is complete; open for reading.
+
+    capacity: the number of the keys, if it is not given and nothing else gives the size.  Other options as in create().
+    """
+    sized = {"capacity", "num_bits", "like"} & {name for name, value in options.items() if value is not None}
+    if capacity is None and not sized:
+        keys, capacity = _counted(keys, width)
+    made = create(path, **{**options, "capacity": capacity, "exclusive": True, "unpublished": True})
+    try:
+        made.add_many(keys, width=width)
+        made.publish()
+    except BaseException:
+        made.abandon()
+        raise
+    return made
+
+
+def _counted(keys, width):
+    """Keys whose number is known, and the number, at least 1."""
+    if not hasattr(keys, "__len__"):
+        if hasattr(keys, "__arrow_c_array__") or hasattr(keys, "__arrow_c_stream__"):
+            raise TypeError("capacity= is needed for keys without a length")
+        keys = tuple(keys)
+    return keys, max(1, memoryview(keys).nbytes // width if width > 0 else len(keys))
+
+
+def required_bytes(**options):
+    """The bytes that format() needs for these options: those of create()."""
+    return _bfstore.required_bytes(_fields(options, _CREATE_FLAGS))
+
+
+def format(buffer, **options):
+    """Makes a new, empty filter in a writable buffer at a multiple of 64 (as mmap.mmap has it).  Options as in create().
+
+    The buffer cannot be resized or closed while the filter is open.
+    """
+    return _bfstore.format(Filter, "the filter in a buffer", buffer, _fields(options, _CREATE_FLAGS))
+
+
+def wrap(buffer, mode="r", *, secret=None, bare=False):
+    """Opens the filter in a buffer at a multiple of 64, in place."""
+    fields = _fields({"secret": secret, "bare": bare}, _OPEN_FLAGS, _open_flags(mode, False))
+    function = _bfstore.wrap_to_read if mode == "r" else _bfstore.wrap_to_write
+    return function(Filter, "the filter in a buffer", buffer, fields)
+
+
+def load(data, mode="r", *, secret=None, bare=False):
+    """Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed."""
+    fields = _fields({"secret": secret, "bare": bare}, _OPEN_FLAGS, _open_flags(mode, False))
+    return _bfstore.load(Filter, "the loaded filter", data, fields)
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+def seal(source, to, *, mode=None, replace=False, any_filesystem=False, lock_timeout=None):
+    """Makes a sealed copy of a file, with checksums, that is never written to again.  With replace, `to` may be `source`."""
+    _bfstore.seal(source, to, _fields(
+        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "lock_timeout": lock_timeout}, _COPY_FLAGS))
+
+
+def verify(path, *, follow_symlinks=True):
+    """The damaged Ranges of a sealed file, ascending; [] if it is as it was sealed."""
+    flags = 0 if follow_symlinks else _bfstore.OPEN_NOFOLLOW
+    found, ranges = _bfstore.verify(path, flags, 100)
+    if found > len(ranges):
+        found, ranges = _bfstore.verify(path, flags, found)
+    return [Range(*one) for one in ranges]
+
+
+def intersect(filters, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
+    """Makes a new file of the keys that each of the filters has."""
+    _bfstore.intersect(_bfstore.Handle, tuple(filters), path, _fields(
+        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
+        _COPY_FLAGS))
+
+
+def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=None, num_bits=None, num_probes=None):
+    """From the numbers that are given to the others, without making anything: a Plan."""
+    given = {"layout": layout, "capacity": capacity, "fpr": fpr, "bits_per_key": bits_per_key, "max_bytes": max_bytes,
+             "num_bits": num_bits, "num_probes": num_probes}
+    fields = _fields(given, {})
+    del fields["flags"]
+    found = _bfstore.plan(fields)
+    found["layout"], found["abilities"] = _name_in(_LAYOUTS, found["layout"]), _names_in(_ABILITIES, found["abilities"])
+    return Plan(**found)
+
+
+# --- Bare filters -----------------------------------------------------------------------------------------------------
+
+def bare_contains(data, key):
+    """False if the bare filter in `data` was certainly built without the key; True for every doubt."""
+    return _bfstore.bare_contains(data, key)
+
+
+def bare_contains_digest(data, digest):
+    """The same of a key's digest."""
+    return _bfstore.bare_contains_digest(data, digest)
+
+
+def bare_bytes(num_keys, bits_per_key, *, layout="blocked"):
+    """The bytes of a bare filter of so many keys; 0 if no such filter exists."""
+    return _bfstore.bare_bytes(num_keys, bits_per_key, _number_in(_LAYOUTS, layout, "layout"))
+
+
+def bare_build(size, keys, *, layout="blocked", width=0):
+    """A bare filter of these keys, exactly `size` bytes long (see bare_bytes)."""
+    return _bfstore.bare_build(size, _number_in(_LAYOUTS, layout, "layout"), 0, keys, width)
+
+
+def bare_build_digests(size, digests, *, layout="blocked", hash="xxh3"):
+    """A bare filter of these digests, exactly `size` bytes long."""
+    return _bfstore.bare_build(size, _number_in(_LAYOUTS, layout, "layout"), _number_in(_HASHES, hash, "hash"), digests, 0)

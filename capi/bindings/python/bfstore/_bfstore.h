@@ -1,0 +1,134 @@
+/* What the sources of the extension share: the handle, one key, many keys, structs as dicts, errors. */
+#ifndef BFSTORE_PYTHON_H
+#define BFSTORE_PYTHON_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000 /* one wheel for CPython 3.11 and later */
+#include <Python.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bfstore.h"
+
+/* Other threads run during the statement. */
+#define WITHOUT_GIL(...)                        \
+  do {                                          \
+    PyThreadState* saved = PyEval_SaveThread(); \
+    __VA_ARGS__;                                \
+    PyEval_RestoreThread(saved);                \
+  } while (0)
+
+/* --- Errors (_errors.c) ------------------------------------------------------------------------------------------- */
+
+/* Each raises the exception of bfstore/__init__.py that belongs to the code, and returns NULL. */
+PyObject* raise_code(int32_t code, const bfs_error* error);
+PyObject* raise_code_of(PyObject* name, int32_t code); /* for functions without a bfs_error */
+PyObject* none_or_raise(int32_t code, const bfs_error* error);
+
+/* --- A handle (_handle.c) ----------------------------------------------------------------------------------------- */
+
+/* The GIL guards every field.  `calls` counts the calls that run without the GIL: while there are any, the filter is
+ * shut and not freed, and the last of them frees it. */
+typedef struct Handle {
+  PyObject base;
+  bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
+  bfs_filter* ending; /* shut, and other threads are in calls */
+  PyObject* name;     /* for messages */
+  Py_buffer view;     /* the memory of format() and wrap() */
+  Py_ssize_t calls;
+  int publishing;
+  int follows; /* a lookup may open a file */
+} Handle;
+
+/* NULL: an exception is set. */
+PyObject* handle_type_new(PyObject* module);
+PyObject* handle_new(PyTypeObject* type, PyObject* name);
+/* The filter for a call without the GIL, which handle_end follows.  NULL: an exception is set. */
+bfs_filter* handle_begin(Handle* handle);
+void handle_end(Handle* handle);
+PyObject* raise_closed(const Handle* handle);
+
+/* What the type has of other sources.  A table ends with a method without a name. */
+int handle_in(PyObject* self, PyObject* key); /* `key in filter` (_lookups.c) */
+extern const PyMethodDef lookup_methods[];
+extern const PyMethodDef form_methods[]; /* _forms.c */
+
+/* A row of such a table: with one argument, with none, with keywords. */
+#define ONE(name, function, text) \
+  { name, function, METH_O, PyDoc_STR(text) }
+#define NONE(name, function, text) \
+  { name, function, METH_NOARGS, PyDoc_STR(text) }
+#define MANY(name, function, text) \
+  { name, (PyCFunction)(void (*)(void))function, METH_VARARGS | METH_KEYWORDS, PyDoc_STR(text) }
+
+/* --- One key (_keys.c) -------------------------------------------------------------------------------------------- */
+
+typedef struct OneKey {
+  const void* data;
+  size_t bytes;
+  unsigned char number[8]; /* of an int */
+  Py_buffer view;          /* of a buffer; obj is NULL otherwise */
+} OneKey;
+
+/* -1: an exception is set.  After 0, key_close follows. */
+int key_open_other(OneKey* key, PyObject* object);
+
+static inline int key_open(OneKey* key, PyObject* object) {
+  Py_ssize_t bytes = 0;
+  key->view.obj = NULL;
+  if (PyBytes_CheckExact(object)) {
+    char* data = NULL;
+    if (PyBytes_AsStringAndSize(object, &data, &bytes) < 0) return -1;
+    key->data = data;
+  } else if (PyUnicode_CheckExact(object)) {
+    key->data = PyUnicode_AsUTF8AndSize(object, &bytes); /* UnicodeEncodeError for a lone surrogate */
+    if (key->data == NULL) return -1;
+  } else {
+    return key_open_other(key, object);
+  }
+  key->bytes = (size_t)bytes;
+  return 0;
+}
+
+static inline void key_close(OneKey* key) {
+  if (key->view.obj != NULL) PyBuffer_Release(&key->view);
+}
+
+/* -1: an exception is set. */
+int digest_of(PyObject* object, uint64_t* digest);
+
+/* --- Many keys (_source.c, _arrow.c) ------------------------------------------------------------------------------ */
+
+/* The caller's keys as parts for bfs_*_keys.  `kept` and `view` keep their memory. */
+typedef struct Source {
+  bfs_keys* parts;
+  size_t num_parts;
+  uint64_t count;
+  PyObject* kept;
+  Py_buffer view;
+  int digests;
+} Source;
+
+/* -1: an exception is set, and there is nothing to close. */
+int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
+void source_close(Source* source);
+/* -1: an exception is set. */
+int source_add(Source* source, const bfs_keys* part);
+/* Memory that lasts as long as the source.  NULL: an exception is set. */
+void* source_memory(Source* source, size_t count, size_t item_bytes);
+/* 1: the object had an Arrow column, whose parts were added.  0: it has none.  -1: an exception is set. */
+int source_add_arrow(Source* source, PyObject* keys);
+
+/* --- Structs as dicts (_fields.c) --------------------------------------------------------------------------------- */
+
+/* -1: an exception is set.  The dict's values must last as long as the struct. */
+int fill_options(bfs_options* options, PyObject* given);
+int fill_open_options(bfs_open_options* options, PyObject* given);
+int fill_copy_options(bfs_copy_options* options, PyObject* given);
+int fill_plan_request(bfs_plan_request* request, PyObject* given);
+PyObject* dict_of_plan(const bfs_plan_result* plan);
+PyObject* dict_of_statistics(const bfs_statistics* statistics);
+PyObject* dict_of_comparison(const bfs_comparison* comparison);
+
+#endif

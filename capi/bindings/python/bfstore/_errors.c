@@ -1,0 +1,29 @@
+/* From a code to an exception.  The classes are in __init__.py, in which a user reads them. */
+#include "_bfstore.h"
+
+static PyObject* raise_words(int32_t code, int os_errno, PyObject* words) {
+  if (words == NULL) return NULL;
+  PyObject* package = PyImport_ImportModule("bfstore");
+  PyObject* error = package ? PyObject_CallMethod(package, "_error", "iiO", (int)code, os_errno, words) : NULL;
+  if (error != NULL) PyErr_SetObject((PyObject*)Py_TYPE(error), error);
+  Py_XDECREF(error);
+  Py_XDECREF(package);
+  Py_DECREF(words);
+  return NULL;
+}
+
+PyObject* raise_code(int32_t code, const bfs_error* error) {
+  return raise_words(code, error->os_errno,
+                     PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace"));
+}
+
+PyObject* raise_code_of(PyObject* name, int32_t code) {
+  return raise_words(
+      code, 0,
+      name ? PyUnicode_FromFormat("%S: %s", name, bfs_strerror(code)) : PyUnicode_FromString(bfs_strerror(code)));
+}
+
+PyObject* none_or_raise(int32_t code, const bfs_error* error) {
+  if (code < 0) return raise_code(code, error);
+  Py_RETURN_NONE;
+}

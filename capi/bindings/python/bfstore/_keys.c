@@ -1,0 +1,88 @@
+/* One key, as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian.
+ */
+#include "_bfstore.h"
+
+static int refuse(PyObject* object) {
+  PyErr_Format(PyExc_TypeError, "a key is bytes, str, int or a buffer of bytes, not %R", (PyObject*)Py_TYPE(object));
+  return -1;
+}
+
+/* -2**63 .. 2**64 - 1.  A negative number is its two's complement, so -1 and 2**64 - 1 are one key. */
+static int open_int(OneKey* key, PyObject* number) {
+  uint64_t value = PyLong_AsUnsignedLongLong(number);
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear();
+    value = (uint64_t)PyLong_AsLongLong(number);
+    if (PyErr_Occurred()) {
+      PyErr_SetString(PyExc_OverflowError, "an int that is a key has 64 bits");
+      return -1;
+    }
+  }
+  for (int i = 0; i < 8; i++) key->number[i] = (unsigned char)(value >> (8 * i));
+  key->data = key->number;
+  key->bytes = 8;
+  return 0;
+}
+
+/* The numbers of NumPy, and others that are no int but exactly a whole number. */
+static int open_index(OneKey* key, PyObject* object) {
+  PyObject* number = PyNumber_Index(object);
+  if (number == NULL) return -1;
+  int done = open_int(key, number);
+  Py_DECREF(number);
+  return done;
+}
+
+static int is_bytes(const Py_buffer* view) {
+  return view->itemsize == 1 && view->ndim == 1 &&
+         (view->format == NULL || strcmp(view->format, "B") == 0 || strcmp(view->format, "c") == 0);
+}
+
+/* An array of numbers is no key: its bytes depend on the numbers' width. */
+static int open_buffer(OneKey* key, PyObject* object) {
+  if (PyObject_GetBuffer(object, &key->view, PyBUF_ND | PyBUF_FORMAT) < 0) {
+    key->view.obj = NULL;
+    return -1;
+  }
+  if (is_bytes(&key->view)) {
+    key->data = key->view.buf;
+    key->bytes = (size_t)key->view.len;
+    return 0;
+  }
+  PyBuffer_Release(&key->view);
+  key->view.obj = NULL;
+  return PyIndex_Check(object) ? open_index(key, object) : refuse(object);
+}
+
+int key_open_other(OneKey* key, PyObject* object) {
+  Py_ssize_t bytes = 0;
+  if (PyUnicode_Check(object)) {
+    key->data = PyUnicode_AsUTF8AndSize(object, &bytes);
+    key->bytes = (size_t)bytes;
+    return key->data == NULL ? -1 : 0;
+  }
+  if (PyBytes_Check(object)) { /* of a subclass, such as NumPy's, whose buffer is of another kind */
+    char* data = NULL;
+    const int done = PyBytes_AsStringAndSize(object, &data, &bytes);
+    key->data = data;
+    key->bytes = (size_t)bytes;
+    return done;
+  }
+  if (PyBool_Check(object) || PyFloat_Check(object)) return refuse(object);
+  if (PyLong_Check(object)) return open_int(key, object);
+  if (PyObject_CheckBuffer(object)) return open_buffer(key, object);
+  return PyIndex_Check(object) ? open_index(key, object) : refuse(object);
+}
+
+int digest_of(PyObject* object, uint64_t* digest) {
+  if (PyBool_Check(object)) {
+    PyErr_SetString(PyExc_TypeError, "a digest is an int, not a bool");
+    return -1;
+  }
+  PyObject* number = PyNumber_Index(object);
+  if (number == NULL) return -1;
+  *digest = PyLong_AsUnsignedLongLong(number);
+  Py_DECREF(number);
+  return PyErr_Occurred() ? -1 : 0;
+}

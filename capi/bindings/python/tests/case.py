@@ -1,0 +1,33 @@
+"""What the tests share: a folder for each test, and where the sources of the library are."""
+
+import pathlib
+import tempfile
+import unittest
+
+import bfstore
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+# As in backend.py: in an sdist the library is next to it.
+ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
+HEADER = ROOT / "capi" / "bfstore.h"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-python-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "filter.bf"
+
+    def create(self, path=None, **options):
+        """A filter that is open for writing until the test ends."""
+        if not {"num_bits", "like"} & set(options):
+            options.setdefault("capacity", 10_000)
+        made = bfstore.create(path or self.path, **options)
+        self.addCleanup(made.close)
+        return made
+
+    def open(self, *arguments, **options):
+        opened = bfstore.open(*(arguments or (self.path,)), **options)
+        self.addCleanup(opened.close)
+        return opened

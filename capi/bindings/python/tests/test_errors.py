@@ -1,0 +1,118 @@
+"""Every code is an exception with words, of the class of the code, and of Python's own class where there is one."""
+
+import io
+import os
+import pickle
+import re
+import unittest
+
+import bfstore
+from bfstore import _bfstore
+from case import HEADER, Case
+
+CODES = {name: int(number) for name, number in re.findall(r"^#define (BFS_E[A-Z]+) \((-\d+)\)", HEADER.read_text("utf-8"), re.MULTILINE)}
+NATURAL = {"BFS_EINVAL": ValueError, "BFS_ENOMEM": MemoryError, "BFS_ESYSTEM": OSError, "BFS_EBUSY": BlockingIOError,
+           "BFS_EEXIST": FileExistsError, "BFS_ENOENT": FileNotFoundError, "BFS_EACCES": PermissionError, "BFS_ENOSPC": OSError,
+           "BFS_EREADONLY": io.UnsupportedOperation, "BFS_EDIGESTONLY": TypeError, "BFS_EKEYONLY": TypeError, "BFS_ESHUT": ValueError}
+
+
+class Classes(unittest.TestCase):
+    def test_every_code_is_an_error_of_its_range(self):
+        self.assertGreater(len(CODES), 50)
+        for name, code in CODES.items():
+            with self.subTest(name):
+                error = bfstore._error(code, 2, "words: what to do")
+                ranges = [kind for kind in (bfstore.CallError, bfstore.StateError, bfstore.MalformedError) if isinstance(error, kind)]
+                expected = bfstore.CallError if code > -100 else bfstore.StateError if code > -200 else bfstore.MalformedError
+                self.assertEqual(ranges, [expected])
+                self.assertIsInstance(error, NATURAL.get(name, bfstore.Error))
+                self.assertEqual((error.code, error.code_name, error.os_errno, str(error)), (code, name, 2, "words: what to do"))
+                self.assertTrue(bfstore.strerror(code))
+
+    def test_a_code_of_a_later_release_is_treated_as_its_range(self):
+        self.assertEqual([type(bfstore._error(code, 0, "")) for code in (-99, -199, -299, -5000)],
+                         [bfstore.CallError, bfstore.StateError, bfstore.MalformedError, bfstore.Error])
+
+    def test_the_table_names_codes_that_are_there(self):
+        self.assertLessEqual(set(bfstore._CLASSES), set(CODES))
+
+    def test_every_class_is_public_and_has_words(self):
+        for name, kind in vars(bfstore).items():
+            if isinstance(kind, type) and issubclass(kind, bfstore.Error):
+                self.assertIn(name, bfstore.__all__)
+                self.assertTrue(kind.__doc__)
+
+    def test_an_error_goes_through_pickle(self):
+        for code in CODES.values():
+            error = bfstore._error(code, 5, "words")
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(again), again.code, again.os_errno, str(again)), (type(error), code, 5, "words"))
+
+
+class Raised(Case):
+    def check(self, kind, call, *words, code=None, os_errno=None):
+        with self.assertRaises(kind) as caught:
+            call()
+        error = caught.exception
+        self.assertIsInstance(error, bfstore.Error)
+        for word in words:
+            self.assertIn(word, str(error))
+        self.assertGreater(len(str(error)), 10)
+        self.assertEqual(error.code, CODES[code] if code else error.code)
+        if os_errno is not None:
+            self.assertEqual((error.os_errno, error.errno), (os_errno, os_errno))
+
+    def test_files_that_are_there_or_not(self):
+        self.check(FileNotFoundError, lambda: bfstore.open(self.path), str(self.path), code="BFS_ENOENT", os_errno=2)
+        self.create()
+        self.check(FileExistsError, lambda: bfstore.create(self.path, capacity=5), str(self.path), code="BFS_EEXIST", os_errno=17)
+        self.check(bfstore.MalformedError, lambda: bfstore.open(self.folder), code="BFS_ENOTREGULAR")
+        (self.folder / "text").write_text("no filter " * 9999)
+        self.check(bfstore.MalformedError, lambda: bfstore.open(self.folder / "text"), code="BFS_EMAGIC")
+
+    def test_a_second_exclusive_writer(self):
+        self.create(exclusive=True)
+        self.check(BlockingIOError, lambda: bfstore.open(self.path, "r+", lock_timeout=0), str(os.getpid()), code="BFS_EBUSY")
+
+    def test_a_reader_that_adds(self):
+        self.create().close()
+        reader = self.open()
+        for call in (lambda: reader.add("a"), lambda: reader.add_many(["a"]), lambda: reader.add_digest(1), lambda: reader.sync()):
+            self.check(io.UnsupportedOperation, call, code="BFS_EREADONLY")
+        self.check(bfstore.ReadOnlyError, lambda: reader.add("a"), str(self.path))
+
+    def test_a_full_filter(self):
+        full = self.create(capacity=100, limit=True)
+        self.check(bfstore.FullError, lambda: [full.add(i) for i in range(10_000)], code="BFS_EFULL")
+
+    def test_arguments_out_of_range(self):
+        self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, fpr=2.0), "false-positive rate 2", code="BFS_EINVAL")
+        self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, fpr=1e-12), code="BFS_ESIZING")
+        self.check(ValueError, lambda: self.create().use_threads(2**40), code="BFS_EINVAL")
+
+    def test_a_long_path_that_is_no_text_is_told_in_words(self):
+        self.check(FileNotFoundError, lambda: bfstore.open(b"/no/\xff/" + "ü".encode() * 300), "\\xFF")
+
+    def test_options_that_are_none(self):
+        for call, error in (
+                (lambda: bfstore.open(self.path, "w"), ValueError), (lambda: bfstore.open(self.path, "rb"), ValueError),
+                (lambda: bfstore.open(self.path, exclusive=True), ValueError), (lambda: bfstore.open(self.path, capacity=5), TypeError),
+                (lambda: bfstore.open(self.path, replace=True), TypeError), (lambda: bfstore.create(self.path, capcity=5), TypeError),
+                (lambda: bfstore.create(self.path, flags=1), TypeError), (lambda: bfstore.create(self.path, key=b""), TypeError),
+                (lambda: bfstore.create(self.path, capacity=-1), OverflowError), (lambda: bfstore.create(self.path, capacity=1.5), TypeError),
+                (lambda: bfstore.create(self.path, capacity=5, num_probes=2**32), OverflowError),
+                (lambda: bfstore.create(self.path, capacity=5, layout="other"), ValueError),
+                (lambda: bfstore.create(self.path, capacity=5, hash="md5"), ValueError),
+                (lambda: bfstore.create(self.path, capacity=5, file_id=b"short"), ValueError),
+                (lambda: bfstore.create(self.path, capacity=5, lock_timeout=-1), ValueError),
+                (lambda: bfstore.create(self.path, capacity=5, lock_timeout=float("nan")), ValueError),
+                (lambda: bfstore.create("a\0b", capacity=5), ValueError), (lambda: bfstore.open(None), TypeError),
+                (lambda: bfstore.plan(capacity=5, mode=1), TypeError), (lambda: bfstore.load("text"), TypeError),
+                (lambda: bfstore.Filter(), TypeError), (lambda: _bfstore.Handle(), TypeError)):
+            with self.assertRaises(error):
+                call()
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

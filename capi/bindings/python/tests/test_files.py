@@ -1,0 +1,409 @@
+"""Files: every option, marks, recovery, online builds, seals, copies, sets, bits, plans, bare filters, and the header's whole list."""
+
+import hashlib
+import math
+import mmap
+import os
+import re
+import struct
+import unittest
+
+import arrow
+import bfstore
+from bfstore import _bfstore
+from case import HEADER, HERE, Case
+
+SECRET = b"sixteen bytes..."
+TEXT = re.sub(r"/\*.*?\*/", " ", HEADER.read_text("utf-8"), flags=re.DOTALL)
+
+
+class Header(unittest.TestCase):
+    sources = "".join(path.read_text("utf-8") for path in (HERE / "bfstore").glob("*.[ch]"))
+
+    def test_every_function_is_called(self):
+        declared = set(re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", TEXT))
+        self.assertGreater(len(declared), 50)
+        # These are others in another form: open_with, wrap_with, add_keys and contains_keys; and the number of the version.
+        same = {"bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests", "bfs_version_number"}
+        self.assertEqual({name for name in declared if name + "(" not in self.sources}, same)
+
+    def test_every_number_of_a_choice_or_flag_is_known(self):
+        numbers = set(re.findall(r"^#define BFS_((?:OPEN|OPTION|STATS|LAYOUT|HASH|CAN|DIFFERS|BITS)_\w+) +[0-9]", TEXT, re.MULTILINE))
+        self.assertGreater(len(numbers), 40)
+        self.assertEqual(numbers - set(vars(_bfstore)), set())
+        python = (HERE / "bfstore" / "__init__.py").read_text("utf-8")
+        by_name = {f"OPEN_{name.upper()}" for name in bfstore._OPEN_FLAGS}
+        flags = {name for name in numbers if name.startswith(("OPEN", "OPTION", "STATS"))}
+        self.assertEqual({name for name in flags if f"_bfstore.{name}" not in python and name not in by_name}, set())
+
+    def test_the_stubs_name_every_layout_and_hash(self):
+        stubs = (HERE / "bfstore" / "__init__.pyi").read_text("utf-8")
+        for alias, known in (("_Layout", bfstore._LAYOUTS), ("_Hash", bfstore._HASHES), ("_Order", bfstore._ORDERS)):
+            said = re.search(rf"^{alias}: TypeAlias = Literal\[(.*?)\]", stubs, re.DOTALL | re.MULTILINE)[1]
+            self.assertEqual(re.findall(r'"([^"]+)"', said), list(known), alias)
+
+    def test_every_field_of_every_struct_is_known(self):
+        for struct_name, macro in (("options", "OPTION"), ("open_options", "OPEN_OPTION"), ("copy_options", "COPY_OPTION"),
+                                   ("plan_request", "REQUEST"), ("plan_result", "PLAN"), ("statistics", "FACT"), ("comparison", "COMMON")):
+            body = re.search(rf"typedef struct bfs_{struct_name} \{{(.*?)\}}", TEXT, re.DOTALL)[1]
+            fields = set(re.findall(r"(\w+)(?:\[\d+\])?;", body)) - {"struct_bytes", "reserved"}
+            table = set(re.findall(rf"\b{macro}\([A-Z0-9]+, (\w+)\)", self.sources))
+            table |= {one for pair in re.findall(rf"COUNTED\(bfs_{struct_name}, \w+, (\w+), (\w+)\)", self.sources) for one in pair}
+            self.assertGreater(len(fields), 3)
+            self.assertEqual(fields, table, struct_name)
+
+
+class Making(Case):
+    def test_what_is_given_is_what_the_filter_has(self):
+        made = self.create(capacity=5000, fpr=0.001, layout="classic", seed=7, note=b"mine\0", file_id=bytes(range(16)), mode=0o640)
+        facts = made.stats()
+        self.assertEqual((facts.capacity, facts.layout, facts.hash, facts.seed, facts.file_id, facts.health, made.note()),
+                         (5000, "classic", "xxh3", 7, bytes(range(16)), "ok", b"mine\0"))
+        self.assertAlmostEqual(facts.fpr, 0.001, 4)
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640 & ~_umask())
+        self.assertEqual(self.create(self.folder / "like", like=self.path).stats().num_bits, facts.num_bits)
+        self.assertLessEqual(self.create(self.folder / "small", max_bytes=50_000).stats().body_bytes, 50_000)
+        self.assertEqual(self.create(self.folder / "bits", num_bits=1024, num_probes=3).stats().num_probes, 3)
+        self.assertEqual(self.create(self.folder / "per key", bits_per_key=16.0).stats().num_bits // 10_000, 16)
+
+    def test_a_path_in_every_form(self):
+        for number, path in enumerate((str(self.path), os.fsencode(self.path), self.path, os.fsencode(self.path) + b"\xff\xfe", "ü" + "x" * 99)):
+            path = os.path.join(self.folder, path) if isinstance(path, str) else path
+            with self.subTest(number), bfstore.create(path, capacity=5, replace=True) as made:
+                self.assertIs(made.__enter__(), made)
+                self.assertTrue(os.path.exists(path))
+                self.assertIn("filter.bf" if number < 4 else "ü", repr(made))
+
+    def test_build_appears_when_it_is_complete(self):
+        keys = [b"%d" % i for i in range(1000)]
+        for number, (form, how) in enumerate(((keys, {}), (iter(keys), {}), (b"".join(b"%03d" % i for i in range(500)), {"width": 3}),
+                                              (set(keys), {"fpr": 0.001}), (arrow.text(keys), {"capacity": 1000}))):
+            with bfstore.build(self.folder / f"{number}", form, **how) as built:
+                self.assertEqual(built.stats().capacity, 500 if "width" in how else 1000)
+                self.assertTrue(all(built.contains_many([b"%03d" % i for i in range(500)] if "width" in how else keys)))
+                with self.assertRaises(bfstore.ReadOnlyError):
+                    built.add("late")
+        with bfstore.build(self.folder / "none", []) as built:
+            self.assertNotIn("a", built)
+
+    def test_a_build_that_fails_leaves_nothing(self):
+        with self.assertRaises(TypeError):
+            bfstore.build(self.path, ["a", None])
+        with self.assertRaises(TypeError):
+            bfstore.build(self.path, arrow.text([b"a"]))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_an_unpublished_file_has_no_name_and_takes_the_place_of_another(self):
+        self.create().add("old")
+        reader = self.open()
+        made = self.create(unpublished=True, replace=True)
+        made.add("new")
+        made.supersede()
+        made.publish()
+        self.assertEqual(reader.health, "superseded")
+        self.assertIn("anything", reader)
+        self.assertFalse(reader.is_current())
+        self.assertTrue(made.is_current())
+        self.assertNotIn("old", self.open())
+        self.assertIn("new", self.open())
+
+    def test_a_reader_that_follows(self):
+        with self.create(seed=1) as old:
+            old.add("old")
+        reader = self.open(follow=True)
+        bfstore.build(self.path, ["new"], replace=True, seed=1, hash="xxh3", capacity=100).close()
+        self.assertTrue(reader.is_current())
+        self.assertEqual([key in reader for key in ("old", "new")], [False, True])
+
+    def test_a_secret(self):
+        with self.create(hash="siphash", secret=SECRET) as made:
+            made.add("a")
+        self.assertIn("a", self.open(secret=SECRET))
+        for wrong in (None, b"another secret!!"):
+            with self.assertRaises(bfstore.SecretError):
+                self.open(secret=wrong)
+
+    def test_every_flag_that_reads(self):
+        self.create().close()
+        for flags in ({"populate": True}, {"random": True}, {"copy": True}, {"guard": True}, {"strict": True}, {"any_filesystem": True},
+                      {"follow_symlinks": False}, {"no_write": True}, {"follow": True}, {"lock_timeout": math.inf}, {"lock_timeout": 0.001},
+                      {"copy": False}):
+            with self.subTest(flags):
+                self.assertNotIn("a", self.open(**flags))
+        self.assertTrue(self.open(self.path, "r+", exclusive=True, writeback_check=0, limit=True).add("a"))
+
+    def test_a_symbolic_link_is_refused_where_that_is_said(self):
+        self.create().close()
+        (self.folder / "link").symlink_to(self.path)
+        self.open(self.folder / "link")
+        with self.assertRaises(bfstore.MalformedError) as caught:
+            self.open(self.folder / "link", follow_symlinks=False)
+        self.assertEqual(caught.exception.code_name, "BFS_ESYMLINK")
+
+    def test_times_are_seconds(self):
+        for seconds, number in ((0, _bfstore.LOCK_NO_WAIT), (math.inf, _bfstore.LOCK_FOREVER), (1.5, 1500), (0.00001, 1), (None, None)):
+            self.assertEqual(bfstore._fields({"lock_timeout": seconds}, {}).get("lock_timeout_ms"), number)
+        for seconds, number in ((0, _bfstore.WRITEBACK_CHECK_EACH_ADD), (0.25, 250)):
+            self.assertEqual(bfstore._fields({"writeback_check": seconds}, {}), {"writeback_check_ms": number, "flags": 0})
+        for wrong in ({"writeback_check": math.inf}, {"lock_timeout": -1}, {"lock_timeout": math.nan}, {"lock_timeout": 5e6}):
+            with self.assertRaises(ValueError):
+                bfstore._fields(wrong, {})
+
+    def test_a_descriptor(self):
+        with self.create() as made:
+            made.add("a")
+        with open(self.path, "rb") as file:
+            opened = self.open(file.fileno())
+            self.assertEqual([key in opened for key in "ab"], [True, False])
+
+    def test_a_range_of_a_file(self):
+        with self.create() as made:
+            made.add("a")
+            dumped = made.dump()
+        whole = self.folder / "whole"
+        whole.write_bytes(b"." * 640 + dumped + b"the rest")
+        with self.open(whole, offset=640, max_bytes=len(dumped)) as opened:
+            self.assertEqual([key in opened for key in "ab"], [True, False])
+        with self.assertRaises(bfstore.MalformedError):
+            self.open(whole, offset=0)
+
+    def test_threads_of_an_exclusive_writer(self):
+        made = self.create(exclusive=True, capacity=100_000)
+        made.use_threads(2)
+        made.add_many(range(100_000))
+        self.assertTrue(all(made.contains_many(range(100_000))))
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Marks(Case):
+    def test_marks(self):
+        made = self.create()
+        made.sync()
+        made.sync(7, epoch=1, mark=100)
+        made.sync(owner=2**64 - 1, epoch=2**63, mark=5)
+        self.assertEqual(set(made.marks()), {bfstore.Mark(7, 100, 1, False), bfstore.Mark(2**64 - 1, 5, 2**63, False)})
+        self.assertEqual([made.get_mark(7, 1), made.get_mark(7, 2), made.get_mark(8, 1)], [100, 0, 0])
+        made.drop_owner(7)
+        self.assertEqual(made.get_mark(7, 1), 0)
+        for wrong in (-1, 2**64):
+            with self.assertRaises(OverflowError):
+                made.sync(wrong)
+
+    def go_down(self):
+        """The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot."""
+        data = bytearray(self.path.read_bytes())
+        with bfstore.create(self.folder / "xxh3", capacity=1, seed=struct.unpack_from("<Q", data, 88)[0]) as hash_:
+            for at in (4096, 8192):
+                struct.pack_into("<I", data, at + 8, 2)
+                data[at + 16:at + 32] = os.urandom(16)
+                struct.pack_into("<Q", data, at + 4088, hash_.digest(data[at:at + 4088]))
+        self.path.write_bytes(data)
+
+    def test_a_recovery(self):
+        with self.create() as made:
+            made.add("before")
+            made.sync(7, epoch=1, mark=1)
+        self.go_down()
+        with self.assertRaises(bfstore.RecoveryError) as caught:
+            self.open()
+        self.assertEqual(caught.exception.code_name, "BFS_EUNCLEAN")
+        with self.open(self.path, "r+", recover=True) as recovering:
+            self.assertEqual(recovering.health, "recovering")
+            self.assertIn("anything", recovering)
+            recovering.add("after")
+            self.assertTrue(recovering.finish_recovery(7))
+            self.assertEqual([key in recovering for key in ("before", "after", "anything")], [True, True, False])
+        self.assertEqual(self.open().health, "ok")
+
+    def test_a_loss_that_is_accepted(self):
+        self.create().close()
+        self.go_down()
+        with self.open(self.path, "r+", accept_loss=True) as opened:
+            self.assertEqual(opened.health, "ok")
+
+    def test_an_online_build(self):
+        made = self.create(filling=True)
+        self.assertEqual(made.health, "filling")
+        self.assertIn("anything", made)
+        with self.assertRaises(bfstore.FillingError):
+            made.dump()
+        made.add("a")
+        made.finish_filling()
+        self.assertEqual([made.health, "a" in made, "anything" in made], ["ok", True, False])
+
+
+class Forms(Case):
+    def filled(self, *keys, path=None, **options):
+        made = self.create(path, seed=7, **options)
+        made.add_many(keys)
+        return made
+
+    def test_save_dump_load(self):
+        made = self.filled("a", "b", note=b"note")
+        made.save(self.folder / "saved", mode=0o600)
+        for copy in (self.open(self.folder / "saved"), bfstore.load(made.dump()), bfstore.load(bytearray(made.dump()), "r+"),
+                     bfstore.load(memoryview((self.folder / "saved").read_bytes()))):
+            self.assertEqual([copy.note(), *[key in copy for key in "abc"]], [b"note", True, True, False])
+            self.assertTrue(copy.compare(made).equal)
+            copy.close()
+        with self.assertRaises(FileExistsError):
+            made.save(self.folder / "saved")
+        made.save(self.folder / "saved", replace=True, same_file_id=True)
+        self.assertEqual(self.open(self.folder / "saved").stats().file_id, made.stats().file_id)
+        made.save(self.folder / "folded", fpr=0.5)
+        self.assertLess(self.open(self.folder / "folded").stats().num_bits, made.stats().num_bits)
+
+    def test_bare_dumps(self):
+        with self.create(seed=0, num_bits=1024, num_probes=6) as made:
+            made.add("a")
+            bare = made.dump(bare=True)
+        with bfstore.load(bare, bare=True) as loaded:
+            self.assertEqual([key in loaded for key in "ab"], [True, False])
+        self.assertEqual([bfstore.bare_contains(bare, key) for key in "ab"], [True, False])
+
+    def test_a_buffer_is_formatted_and_wrapped_in_place(self):
+        memory = mmap.mmap(-1, bfstore.required_bytes(capacity=1000))
+        with bfstore.format(memory, capacity=1000) as made:
+            made.add("a")
+            with self.assertRaises(BufferError):
+                memory.resize(10)
+            with self.assertRaises(BufferError):
+                memory.close()
+        with bfstore.wrap(memory) as reader, bfstore.wrap(memory, "r+") as writer:
+            writer.add("b")
+            self.assertEqual([key in reader for key in "abc"], [True, True, False])
+        read_only = mmap.mmap(-1, 8192, prot=mmap.PROT_READ)
+        for call in (lambda: bfstore.wrap(read_only, "r+"), lambda: bfstore.format(read_only, capacity=5)):
+            with self.assertRaises((BufferError, TypeError)):
+                call()
+        with self.assertRaises(bfstore.MalformedError):
+            bfstore.wrap(read_only)
+        memory.close()
+
+    def test_merge_and_its_operator(self):
+        one, two = self.filled("a"), self.filled("b", path=self.folder / "two")
+        one.merge(two)
+        self.assertEqual([key in one for key in "abc"], [True, True, False])
+        same = two
+        two |= one
+        self.assertIs(two, same)
+        self.assertTrue(one.compare(two).equal)
+        with self.assertRaises(TypeError):
+            two |= {"a"}
+        with self.assertRaises(TypeError):
+            two.merge("text")
+        with self.assertRaises(bfstore.MismatchError):
+            one.merge(self.create(self.folder / "seed", seed=8))
+
+    def test_compare(self):
+        a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
+        found = a.compare(b)
+        self.assertTrue(found.comparable and found.some_in_both and not found.equal and not found.a_in_b)
+        self.assertEqual(found.differs, frozenset())
+        self.assertTrue(found.keys_both.low <= 500 <= found.keys_both.high, found.keys_both)
+        self.assertAlmostEqual(found.jaccard.estimate, 1 / 3, 1)
+        self.assertEqual(a.compare(self.create(self.folder / "c", layout="classic", seed=8)).differs & {"layout", "seed", "hash"}, {"layout", "seed"})
+
+    def test_intersect(self):
+        a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
+        bfstore.intersect([a, b], self.folder / "both")
+        both = self.open(self.folder / "both")
+        self.assertEqual([number in both for number in (0, 600, 1400)], [False, True, False])
+        for wrong in ([a, "b"], [a, None]):
+            with self.assertRaises(TypeError):
+                bfstore.intersect(wrong, self.folder / "no")
+        with self.assertRaises(ValueError):
+            bfstore.intersect([], self.folder / "no")
+        b.close()
+        with self.assertRaises(bfstore.ClosedError):
+            bfstore.intersect([a, b], self.folder / "no")
+        a.add("still open")
+
+    def test_seal_and_verify(self):
+        self.filled("a").close()
+        sealed = self.folder / "sealed"
+        bfstore.seal(self.path, sealed)
+        self.assertEqual(bfstore.verify(sealed), [])
+        self.assertIn("a", self.open(sealed, verify=True))
+        with self.assertRaises(bfstore.SealedError):
+            self.open(sealed, "r+")
+        with self.assertRaises(bfstore.SealedError):
+            bfstore.verify(self.path)
+        data = bytearray(sealed.read_bytes())
+        data[20_000] ^= 1
+        sealed.write_bytes(data)
+        found, = bfstore.verify(sealed)
+        self.assertTrue(found.offset <= 20_000 < found.offset + found.bytes)
+        with self.assertRaises(bfstore.DamagedError):
+            self.open(sealed, verify=True)
+        self.assertIn("anything", self.open(sealed, tolerate_damage=True))
+
+    def test_many_damaged_ranges(self):
+        self.create(capacity=20_000_000).close()
+        bfstore.seal(self.path, self.path, replace=True)
+        with open(self.path, "r+b") as file:
+            for at in range(1 << 16, os.path.getsize(self.path) - 65536, 1 << 17):
+                file.seek(at + 100)
+                file.write(b"x")
+        ranges = bfstore.verify(self.path)
+        self.assertGreater(len(ranges), 100)  # more than are asked for at first
+        self.assertEqual(ranges, sorted(ranges, key=lambda one: one.offset))
+
+    def test_bits_of_another_program(self):
+        filter_ = self.create(layout="classic", hash="murmur3", num_bits=1000, seeds=[5, 2**32 - 1])
+        self.assertEqual(filter_.seeds(), [5, 2**32 - 1])
+        bits = bytes(124) + b"\x03"
+        filter_.import_bits(bits, order="little")
+        self.assertEqual(filter_.export_bits(order="little"), bits)
+        self.assertEqual(filter_.export_bits(order="big"), bytes(124) + b"\xc0")
+        self.assertEqual(filter_.stats(fill=True).set_bits, 2)
+        for call in (lambda: filter_.import_bits(bits, order="middle"), lambda: filter_.import_bits(b"", order="big")):
+            with self.assertRaises(ValueError):
+                call()
+
+    def test_bare_filters(self):
+        keys = [b"%d" % i for i in range(100)]
+        size = bfstore.bare_bytes(100, 10.0)
+        bare = bfstore.bare_build(size, keys)
+        self.assertEqual(len(bare), size)
+        self.assertTrue(all(bfstore.bare_contains(bare, key) for key in keys))
+        self.assertLess(sum(bfstore.bare_contains(bare, b"no %d" % i) for i in range(1000)), 100)
+        digests = [int.from_bytes(hashlib.sha256(key).digest()[:8], "little") for key in keys]
+        by_digest = bfstore.bare_build_digests(size, digests, hash="external")
+        self.assertTrue(all(bfstore.bare_contains_digest(by_digest, digest) for digest in digests))
+        self.assertTrue(bfstore.bare_contains(b"no filter", "a"))  # doubt
+        self.assertEqual(bfstore.bare_bytes(0, -1.0), 0)
+        for wrong in ((7, keys), (size, ["a", None]), (size, arrow.text([b"a", None]))):
+            with self.assertRaises((ValueError, TypeError)):
+                bfstore.bare_build(*wrong)
+
+    def test_plans(self):
+        planned = bfstore.plan(capacity=1_000_000, fpr=0.01)
+        self.assertEqual((planned.layout, planned.capacity), ("blocked", 1_000_000))
+        self.assertLessEqual(planned.fpr, 0.01)
+        self.assertIn("merge", planned.abilities)
+        self.assertIn("remove", bfstore.plan(capacity=5, layout="counting").abilities)
+        made = self.create(num_bits=planned.num_bits, num_probes=planned.num_probes, capacity=planned.capacity)
+        self.assertEqual(os.path.getsize(self.path), planned.file_bytes)
+        self.assertEqual(made.stats().num_bits, planned.num_bits)
+        with self.assertRaises(ValueError):
+            bfstore.plan()
+
+    def test_stats(self):
+        made = self.filled(*range(1000))
+        few = made.stats()
+        self.assertEqual([few.set_bits, few.estimated_keys, few.resident_bytes], [None] * 3)
+        self.assertEqual((few.keys_added, few.saturated), (1000, False))
+        more = made.stats(fill=True, memory=True)
+        self.assertTrue(more.estimated_keys.low <= 1000 <= more.estimated_keys.high)
+        self.assertGreater(more.resident_bytes, 0)
+        self.assertIn(more.isa, ("avx512", "avx2", "neon", "scalar"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

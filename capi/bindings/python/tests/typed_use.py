@@ -1,0 +1,32 @@
+"""Not run: mypy --strict must accept every line, but those that say which error it must find."""
+
+import array
+import errno
+import mmap
+
+import bfstore
+
+with bfstore.create("a.bf", capacity=1000, fpr=0.01, layout="counting", lock_timeout=0.5) as f:
+    new: bool = f.add("alice")
+    present: bool = b"alice" in f
+    counted: int = f.count(5)
+    mask: bytearray = f.contains_many(["alice", b"bob", 7])
+    numbers: list[int] = f.select(array.array("Q", [1])).tolist()
+    f |= bfstore.load(f.dump(), "r+")
+    f.sync(1, epoch=2, mark=3)
+    marks: list[int] = [one.mark for one in f.marks()]
+    fill: float | None = f.stats(fill=True).fill_ratio
+    low: float = f.compare(f).jaccard.low
+    in_buffer: bfstore.Filter = bfstore.format(mmap.mmap(-1, bfstore.required_bytes(capacity=5)), capacity=5)
+    f.add(1.5)  # error: arg-type
+    f.add(None)  # error: arg-type
+    f.add_many(5)  # error: arg-type
+    bfstore.open("a.bf", "w")  # error: arg-type
+    bfstore.create("a.bf", capacity=5, layout="other")  # error: arg-type
+    bfstore.open("a.bf", capacity=5)  # error: call-arg
+try:
+    bfstore.open("b.bf")
+except FileNotFoundError as error:
+    assert error.errno == errno.ENOENT
+except bfstore.Error as error:
+    print(error.code, error.code_name)
