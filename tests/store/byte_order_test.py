@@ -43,8 +43,9 @@ def built_in(folder: str) -> str:
         one.write_text("".join(f'#include "{source}"\n' for source in sources))
         return [one]
 
-    rooms = [together(room) for room in (ROOT / "src").iterdir() if room.is_dir()]
-    sources = [*sorted(sum(rooms, []), key=lambda source: source.name != "store.cpp"), ROOT / "tests/store/byte_order.cpp"]
+    # The largest room first, so that no processor waits for it in the end.
+    rooms = sorted((ROOT / "src").glob("*/"), key=lambda room: -len(list(room.glob("*.cpp"))))
+    sources = [source for room in rooms for source in together(room)] + [ROOT / "tests/store/byte_order.cpp"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compiled, sources))
     program = os.path.join(folder, "byte_order")
