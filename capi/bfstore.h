@@ -158,7 +158,10 @@ typedef struct bfs_filter bfs_filter;
  * packages pybloom and pybloom-live): m is a multiple of k, and a key has one bit in each of k slices.  Salted message
  * digests give them, and which one follows from m and k.  Where that is the smallest one (at most 8 slices shorter than
  * 2^15 bits, 4 shorter than 2^31, or 2), it is MD5, and XXH3-128 since pybloom-live 4.  Otherwise both hashes are
- * equal.  Here, too, anyone can choose keys that fill the filter. */
+ * equal.  Here, too, anyone can choose keys that fill the filter.  Rates and numbers of keys that bfstore tells take
+ * all bits of a slice for equally likely.  Where a slice has 2^14 to 2^15 bits, or 2^30 to 2^31, they are not: the real
+ * rate is up to a third higher at k = 10 (more with more probes), and up to 1.5 % more keys are there than is
+ * estimated. */
 #define BFS_HASH_JAYBIRD 7
 #define BFS_HASH_PYBLOOM_LIVE 8 /* of version 4 or later */
 

@@ -754,7 +754,7 @@ void add_export(CLI::App& app, Arguments& arguments) {
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
       "bfinspect\n"
       "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
-      "made with --hash jaybird or pybloom-live and --tutorial-sizing, or imported.\n"
+      "made with --hash jaybird or pybloom-live and --tutorial-sizing, or imported from a file of that size.\n"
       "\nExample:\n  bf export words.bf words.bits --order big");
 }
 

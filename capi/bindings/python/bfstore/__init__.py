@@ -347,7 +347,7 @@ _CONVERTED = {
     "layout": ("layout", lambda name: _number_in(_LAYOUTS, name, "layout")),
     "hash": ("hash", lambda name: _number_in(_HASHES, name, "hash")),
     "like": ("like", os.fsencode),
-    "secret": ("key", bytes),
+    "secret": ("key", lambda secret: bytes(memoryview(secret))),  # bytes(16) would be 16 zeros
     "seeds": ("seeds", _seeds),
     "lock_timeout": ("lock_timeout_ms", lambda seconds: _milliseconds(
         seconds, _bfstore.LOCK_NO_WAIT, _bfstore.LOCK_FOREVER, "lock_timeout")),

@@ -217,7 +217,7 @@ static Py_ssize_t begin_all(PyObject* handles, PyObject* type, const bfs_filter*
   Py_ssize_t begun = 0;
   for (; begun < count; begun++) {
     PyObject* one = PyTuple_GetItem(handles, begun);
-    const int is_handle = PyObject_IsInstance(one, type);
+    const int is_handle = PyObject_TypeCheck(one, (PyTypeObject*)type);
     if (is_handle == 0) PyErr_Format(PyExc_TypeError, "filters are intersected, not %R", (PyObject*)Py_TYPE(one));
     if (is_handle <= 0 || (filters[begun] = handle_begin((Handle*)one)) == NULL) break;
   }
@@ -282,10 +282,12 @@ static PyObject* module_bare_contains_digest(PyObject* self, PyObject* arguments
 
 static PyObject* module_bare_bytes(PyObject* self, PyObject* arguments) {
   (void)self;
-  unsigned long long keys = 0;
+  PyObject* number = NULL;
   double bits_per_key = 0;
   unsigned int layout = 0;
-  if (!PyArg_ParseTuple(arguments, "KdI", &keys, &bits_per_key, &layout)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OdI", &number, &bits_per_key, &layout)) return NULL;
+  const unsigned long long keys = PyLong_AsUnsignedLongLong(number);
+  if (PyErr_Occurred()) return NULL;
   return PyLong_FromUnsignedLongLong(bfs_bare_bytes(keys, bits_per_key, layout));
 }
 

@@ -137,11 +137,12 @@ static PyObject* handle_dump(PyObject* self, PyObject* object) {
   }
 }
 
-/* The other filter of a call, counted like the first.  NULL: an exception is set. */
+/* The other filter of a call, counted like the first.  NULL: an exception is set.  Its type is asked, and not
+ * __class__, with which an object may pretend to be a filter. */
 static bfs_filter* other_begin(PyObject* self, PyObject* other) {
   PyObject* package = PyImport_ImportModule("bfstore._bfstore");
   PyObject* type = package == NULL ? NULL : PyObject_GetAttrString(package, "Handle");
-  const int is_handle = type == NULL ? -1 : PyObject_IsInstance(other, type);
+  const int is_handle = type == NULL ? -1 : PyObject_TypeCheck(other, (PyTypeObject*)type);
   Py_XDECREF(type);
   Py_XDECREF(package);
   if (is_handle < 0) return NULL;

@@ -103,6 +103,7 @@ static PyObject* handle_abandon(PyObject* self, PyObject* unused) {
   if (handle->calls > 0) return handle_close(self, NULL);
   if (handle->publishing) return raise_closed(handle);
   bfs_filter* filter = handle->filter;
+  if (filter == NULL) Py_RETURN_NONE; /* another thread may still be in its close, which needs the memory */
   handle->filter = NULL;
   bfs_abandon(filter);
   let_go_of_memory(handle);

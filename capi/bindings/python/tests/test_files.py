@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import unittest
+import unittest.mock
 
 import arrow
 import bfstore
@@ -308,6 +309,20 @@ class Forms(Case):
         self.assertTrue(found.keys_both.low <= 500 <= found.keys_both.high, found.keys_both)
         self.assertAlmostEqual(found.jaccard.estimate, 1 / 3, 1)
         self.assertEqual(a.compare(self.create(self.folder / "c", layout="classic", seed=8)).differs & {"layout", "seed", "hash"}, {"layout", "seed"})
+
+    def test_an_object_that_pretends_to_be_a_filter_is_none(self):
+        pretender = unittest.mock.Mock(spec=bfstore.Filter)
+        with self.create() as made:
+            for call in (made.merge, made.compare, lambda other: bfstore.intersect([made, other], self.folder / "no")):
+                with self.assertRaises(TypeError):
+                    call(pretender)
+
+    def test_numbers_that_are_none_of_theirs(self):
+        for number in (-1, 2**64):
+            with self.assertRaises(OverflowError):
+                bfstore.bare_bytes(number, 8.0)
+        with self.assertRaises(TypeError):  # bytes(16) is 16 zeros
+            self.create(hash="siphash", secret=16)
 
     def test_intersect(self):
         a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
