@@ -92,13 +92,23 @@ bool used_up(std::span<const std::byte> header) {
 
 }  // namespace
 
+void put_right_canary(std::span<std::byte> record) {
+  const bfstore::hash::Row* row = bfstore::hash::find(format::get<std::uint16_t>(record, format::kHashField));
+  if (row == nullptr) return;
+  bfstore::hash::Placing placing;
+  if (row->info.gives_positions) {
+    placing.num_bits = format::get<std::uint64_t>(record, format::kNumBitsField);
+    placing.num_probes = format::get<std::uint32_t>(record, format::kNumProbesField);
+    const bool possible = placing.num_bits >= 1 && placing.num_probes >= 1 && placing.num_probes <= bfstore::kMaxProbes;
+    if (!possible || row->info.takes_seeds || !row->reaches(placing.num_bits, placing.num_probes)) return;
+  }
+  const auto seed = format::get<std::uint64_t>(record, format::kSeedField);
+  format::put(record, format::kCanaryField, bfstore::hash::canary(row->info.hash, seed, placing));
+}
+
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
   const auto wanted = [what](std::uint8_t bit) { return (what & bit) != 0; };
-  const auto hash = format::get<std::uint16_t>(header, format::kHashField);
-  if (wanted(kRightCanary) && bfstore::hash::find(hash) != nullptr) {
-    const auto seed = format::get<std::uint64_t>(header, format::kSeedField);
-    format::put(header, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
-  }
+  if (wanted(kRightCanary)) put_right_canary(header);
   if (wanted(kRightIdentity)) {
     constexpr std::size_t kCovered = format::kPageBytes - format::kChecksumBytes;
     bfstore::base::store(header.data() + kCovered, bfstore::hash::xxh3(header.data(), kCovered, 0));

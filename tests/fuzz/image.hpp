@@ -59,6 +59,10 @@ struct Image {
 // What a slot says about the file that became dirty here and now.
 using Here = bfstore::format::Place;
 
+// Makes right the canary of a record, unless its hash gives positions and no filter has its numbers, or its seeds are
+// in a parameter.
+void put_right_canary(std::span<std::byte> record);
+
 // Makes right what is wanted of the four header pages.
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here);
 

@@ -6,6 +6,7 @@
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "hash/hash.hpp"
+#include "image.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
@@ -16,11 +17,7 @@ namespace format = bfstore::format;
 void make_record_right(std::span<std::byte> bytes) {
   if (bytes.size() < format::kLeastEmbeddedHeader) return;
   const std::size_t length = format::get<std::uint32_t>(bytes, format::kHeaderBytesField);
-  const auto hash = format::get<std::uint16_t>(bytes, format::kHashField);
-  const auto seed = format::get<std::uint64_t>(bytes, format::kSeedField);
-  if (bfstore::hash::find(hash) != nullptr) {
-    format::put(bytes, format::kCanaryField, bfstore::hash::canary(static_cast<bfstore::Hash>(hash), seed));
-  }
+  fuzz::put_right_canary(bytes);
   if (length < format::kLeastEmbeddedHeader || length > bytes.size()) return;
   const std::size_t covered = length - format::kChecksumBytes;
   bfstore::base::store(bytes.data() + covered, bfstore::hash::xxh3(bytes.data(), covered, 0));
