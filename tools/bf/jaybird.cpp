@@ -7,20 +7,39 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace bf {
 namespace {
 
-static_assert(std::endian::native == std::endian::little && sizeof(JaybirdHeader) == JaybirdHeader::kBytes);
+// The file is little-endian, whatever the machine is.
+template <class Number>
+void turn_if_big_endian(std::array<char, sizeof(Number)>& bytes) {
+  if constexpr (std::endian::native == std::endian::big) std::reverse(bytes.begin(), bytes.end());
+}
+
+template <class Number>
+Number take(const char*& bytes) {
+  std::array<char, sizeof(Number)> own;
+  std::copy_n(bytes, own.size(), own.begin());
+  bytes += own.size();
+  turn_if_big_endian<Number>(own);
+  return std::bit_cast<Number>(own);
+}
+
+template <class Number>
+void put(char*& bytes, Number number) {
+  auto own = std::bit_cast<std::array<char, sizeof(Number)>>(number);
+  turn_if_big_endian<Number>(own);
+  bytes = std::copy(own.begin(), own.end(), bytes);
+}
 
 // '<idQd' begins the file of a ScalableBloomFilter: growth, ratio, n and p.
 bool is_scalable(std::span<const char, JaybirdHeader::kBytes> bytes) {
-  std::int32_t growth = 0;
-  double ratio = 0, fpr = 0;
-  std::memcpy(&growth, bytes.data(), sizeof growth);
-  std::memcpy(&ratio, bytes.data() + 4, sizeof ratio);
-  std::memcpy(&fpr, bytes.data() + 20, sizeof fpr);
+  const char* next = bytes.data();
+  const auto growth = take<std::int32_t>(next);
+  const auto ratio = take<double>(next);
+  next += sizeof(std::uint64_t);
+  const auto fpr = take<double>(next);
   return growth > 0 && growth < 256 && ratio > 0 && ratio < 1 && fpr > 0 && fpr < 1;
 }
 
@@ -48,7 +67,10 @@ bool is_jaybird(bfstore::Hash hash) { return hash == bfstore::Hash::kJaybird || 
 
 JaybirdHeader jaybird_header_of(std::span<const char, JaybirdHeader::kBytes> bytes, const std::string& name) {
   JaybirdHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
+  const char* next = bytes.data();
+  header.fpr = take<double>(next);
+  for (std::uint64_t* number : {&header.num_slices, &header.slice_bits, &header.capacity, &header.count})
+    *number = take<std::uint64_t>(next);
   const auto refuse = [&](const std::string& what) {
     throw Failure(name + ": is not a file that BloomFilter.tofile() of python-bloomfilter wrote: " + what + ".");
   };
@@ -86,7 +108,12 @@ JaybirdHeader jaybird_header_of(const bfstore::Stats& stats, const std::string& 
 }
 
 std::array<char, JaybirdHeader::kBytes> encoded(const JaybirdHeader& header) {
-  return std::bit_cast<std::array<char, JaybirdHeader::kBytes>>(header);
+  std::array<char, JaybirdHeader::kBytes> bytes;
+  char* next = bytes.data();
+  put(next, header.fpr);
+  for (const std::uint64_t number : {header.num_slices, header.slice_bits, header.capacity, header.count})
+    put(next, number);
+  return bytes;
 }
 
 bfstore::Options jaybird_options(const JaybirdHeader& header, bfstore::Options options, const std::string& name) {
