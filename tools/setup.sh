@@ -24,6 +24,11 @@ ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-for
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
+# The value of --in. No other build: its speed would be that of a debug build or of a sanitizer.
+may_reuse() {
+  [[ $1 == build-release ]] || { complain "--in takes build-release: '$1'" && return 1; }
+}
+
 # Prints the end of a log, for a step that failed.
 show_log() {
   complain "errors in $1, and its end:"
