@@ -26,3 +26,10 @@ def codes(path):
 def functions(path):
     """The name of every declared function."""
     return re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", without_comments(_text(path)))
+
+
+def structs(path):
+    """{name: [field, ...]} of every struct whose fields are declared."""
+    found = re.findall(r"typedef struct (bfs_\w+) \{([^}]*)\}", without_comments(_text(path)))
+    return {name: [field for line in body.split(";") for field in re.findall(r"(\w+)(?:\[\w+\])?\s*(?:,|$)", line.strip())]
+            for name, body in found}

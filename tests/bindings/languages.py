@@ -1,0 +1,95 @@
+"""What the tests of the bindings know of a language: one file beside this one for each, which has
+
+    def build(tree): ...
+
+It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
+returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
+"""
+
+import dataclasses
+import fcntl
+import importlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import bfstore_header  # found only now
+
+# In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
+LANGUAGES = ("python",)
+
+# The interface of a language's program `agree`, by which the tests of all languages at once speak to it. A key is the
+# text PREFIX and a decimal number from 0 on: "ruby-0", "ruby-1". Exit code 0, or 1 with the error on standard error.
+#
+#   agree create PATH CAPACITY        makes a file with one false positive in a hundred, and the default layout
+#   agree add PATH PREFIX COUNT       adds the even keys one by one and the odd ones as one batch
+#   agree ask PATH PREFIX COUNT       prints COUNT characters, 1 for maybe and 0 for no; asks one by one and as a batch, and
+#                                     fails if these differ
+#   agree fail PATH                   opens PATH for reading, which fails, and prints the code, errno and name of the class
+#                                     of the error: "-30 2 FileNotFoundError"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    root: pathlib.Path  # of the repository
+    archive: pathlib.Path  # libbfstore.a
+    library: pathlib.Path  # libbfstore.so.VERSION, in a folder with its other names
+    cc: tuple  # the words of the C compiler's command
+    out: pathlib.Path  # a folder of this language alone, which is kept between the tests of a build
+
+    @property
+    def bindings(self):
+        return self.root / "capi" / "bindings"
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    tests: list  # the command that runs the binding's own tests, in its own runner
+    agree: list  # the command's beginning, see above
+    environment: dict = dataclasses.field(default_factory=dict)  # of both, beside what every language has
+    folder: pathlib.Path = None  # in which `tests` runs
+
+
+def shared_environment(tree):
+    """What every language's tests find: the library in both forms, and the ABI as the C compiler sees it."""
+    return {"BFSTORE_ARCHIVE": str(tree.archive), "BFSTORE_LIBRARY": str(tree.library),
+            "BFSTORE_ABI": str(tree.out / "abi.json"), "CC": shlex.join(tree.cc)}
+
+
+def abi(tree):
+    """{"constants": {name: number}, "functions": [name],
+        "structs": {name: {"bytes": size, "fields": {name: [offset, bytes]}}}}."""
+    header = tree.root / "capi" / "bfstore.h"
+    lines = []
+    for name, fields in bfstore_header.structs(header).items():
+        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+        lines += [f'printf("{name} {field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));'
+                  for field in fields]
+    source, program = tree.out / "abi.c", tree.out / "abi"
+    source.write_text("#include <bfstore.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
+                      + "\n".join(lines) + "\n}\n", encoding="utf-8")
+    subprocess.run([*tree.cc, f"-I{header.parent}", source, "-o", program], check=True)
+    told = {}
+    for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
+        name, *rest = line.split()
+        if len(rest) == 1:
+            told[name] = {"bytes": int(rest[0]), "fields": {}}
+        else:
+            told[name]["fields"][rest[0]] = [int(number) for number in rest[1:]]
+    return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header), "structs": told}
+
+
+def prepared(language, root, archive, library, compiler, out):
+    """(Binding, its whole environment). Two tests that prepare one language at a time do it one after the other."""
+    tree = Tree(pathlib.Path(root), pathlib.Path(archive).resolve(), pathlib.Path(library).resolve(),
+                tuple(shlex.split(compiler)), pathlib.Path(out).resolve() / language)
+    tree.out.mkdir(parents=True, exist_ok=True)
+    with open(tree.out / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (tree.out / "abi.json").write_text(json.dumps(abi(tree), indent=1), encoding="utf-8")
+        binding = importlib.import_module(language).build(tree)
+    return binding, {**os.environ, **shared_environment(tree), **binding.environment}

@@ -1,0 +1,16 @@
+"""Python: the extension is built from the tree with the package's own build backend."""
+
+import sys
+
+import languages
+
+
+def build(tree):
+    folder = tree.bindings / "python"
+    sys.path.insert(0, str(folder))
+    import backend  # found only now
+
+    backend.assemble(tree.archive, list(tree.cc), tree.out)
+    python = [sys.executable, "-B", "-X", "dev"]
+    return languages.Binding(tests=[*python, "-m", "unittest", "discover", "-v", "-s", str(folder / "tests")],
+                             agree=[*python, str(folder / "tests" / "agree.py")], environment={"PYTHONPATH": str(tree.out)})
