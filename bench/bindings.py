@@ -42,7 +42,11 @@ def programs(arguments, folder):
         if not hasattr(module, "times"):
             print(f"{language}: no program times it", file=sys.stderr)
             continue
-        binding, environment = languages.prepared(language, ROOT, archive, library, arguments.cc, out)
+        try:
+            binding, environment = languages.prepared(language, ROOT, archive, library, arguments.cc, out)
+        except languages.Missing as missing:
+            print(f"{language}: left out, {missing}", file=sys.stderr)
+            continue
         tree = languages.Tree(ROOT, archive, library, tuple(shlex.split(arguments.cc)), out / language)
         found[language] = (module.times(tree, binding), environment)
     return found
