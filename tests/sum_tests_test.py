@@ -11,6 +11,40 @@ SUM_TESTS = pathlib.Path(sys.argv[1])
 DOCTEST_END = "[doctest] test cases: {0} | {1} passed | {2} failed | {3} skipped\n"
 UNITTEST_END = "\n----\nRan {} tests in 0.1s\n\n{}\n"
 
+CARGO = """test a ... ok
+test b ... ignored, no disk
+test c ... ignored
+test result: {0}. {1} passed; {2} failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.04s
+"""
+GO = """=== RUN   TestA
+=== RUN   TestA/sub
+--- PASS: TestA (0.00s)
+    --- PASS: TestA/sub (0.00s)
+=== RUN   TestB
+    x_test.go:4: no disk
+--- SKIP: TestB (0.00s)
+=== RUN   TestC
+--- {}: TestC (0.00s)
+=== RUN   TestD
+--- SKIP: TestD (0.00s)
+"""
+NODE_TAP = "ok 1 - one\nok 2 - two # SKIP no disk\n1..4\n"
+NODE_SPEC = "\u2714 one (1.5ms)\n\ufe63 two (0.2ms) # no disk\n"
+NODE_END = "{0} tests 4\n{0} suites 0\n{0} pass 2\n{0} fail {1}\n{0} cancelled {2}\n{0} skipped 1\n{0} todo 0\n{0} duration_ms 663.8\n"
+JUNIT = """\u2502     \u251c\u2500 b() \u21b7 no disk
+\x1b[36m\u2502     \u251c\u2500\x1b[0m \x1b[33mc()\x1b[0m \x1b[33m\u25a0\x1b[0m \x1b[31mAssumption failed: no net\x1b[0m
+|   +-- M [S] all off
+[         1 containers skipped    ]
+[         5 containers successful ]
+[         0 containers failed     ]
+[         6 tests found           ]
+[         2 tests skipped         ]
+[         4 tests started         ]
+[         1 tests aborted         ]
+[         2 tests successful      ]
+[         {} tests failed          ]
+"""
+
 
 def program(stdout="", stderr="", result="OK", command=("./program",)):
     return {"name": "some test", "result": result, "returncode": 0, "stdout": stdout, "stderr": stderr,
@@ -60,6 +94,41 @@ class Sum(unittest.TestCase):
                          (0, "2 passed, 0 failed, 1 skipped", "skipped: some test: no disk"))
         self.assertEqual(self.sum(program("SKIP: no disk\n", result="SKIP"), program())[:2],
                          (0, "1 passed, 0 failed, 1 skipped"))
+
+    def skips(self, *reasons):
+        return "".join(f"skipped: some test: {reason}\n" for reason in reasons).rstrip("\n")
+
+    def test_the_tests_of_cargo_are_summed_over_its_programs(self):
+        shown = self.skips("no disk", "no disk", "no reason given", "no reason given")
+        self.assertEqual(self.sum(program(CARGO.format("ok", 3, 0) + CARGO.format("ok", 4, 0))),
+                         (0, "7 passed, 0 failed, 4 skipped", shown))
+        self.assertEqual(self.sum(program(CARGO.format("FAILED", 3, 1) + CARGO.format("ok", 4, 0), result="FAIL"))[:2],
+                         (1, "7 passed, 1 failed, 4 skipped"))
+        self.assertEqual(self.sum(program(CARGO.format("ok", 0, 0).replace("2 ignored", "0 ignored")))[:2],
+                         (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_the_tests_of_go_are_counted_without_their_subtests(self):
+        self.assertEqual(self.sum(program(GO.format("PASS") + "ok  \tx\t0.1s\n")),
+                         (0, "2 passed, 0 failed, 2 skipped", self.skips("no disk", "no reason given")))
+        self.assertEqual(self.sum(program(GO.format("FAIL") + "FAIL\n", result="FAIL"))[:2], (1, "1 passed, 1 failed, 2 skipped"))
+
+    def test_the_tests_of_node_are_counted_in_both_its_forms(self):
+        for before, sign in ((NODE_TAP, "#"), (NODE_SPEC, "\u2139")):
+            self.assertEqual(self.sum(program(before + NODE_END.format(sign, 0, 0))),
+                             (0, "2 passed, 0 failed, 1 skipped", self.skips("no disk")))
+            self.assertEqual(self.sum(program(before + NODE_END.format(sign, 1, 1), result="FAIL"))[:2],
+                             (1, "2 passed, 2 failed, 1 skipped"))
+
+    def test_the_tests_of_junit_are_summed_over_its_runs(self):
+        reasons = ["no disk", "Assumption failed: no net", "all off"]
+        self.assertEqual(self.sum(program(JUNIT.format(0))), (0, "2 passed, 0 failed, 3 skipped", self.skips(*reasons)))
+        self.assertEqual(self.sum(program(JUNIT.format(0) + JUNIT.format(1), result="FAIL"))[:2],
+                         (1, "4 passed, 1 failed, 6 skipped"))
+
+    def test_the_runner_that_speaks_last_is_the_program(self):
+        cargo, unittest_end = CARGO.format("ok", 3, 0), UNITTEST_END.format(5, "OK")
+        self.assertEqual(self.sum(program(cargo, unittest_end))[:2], (0, "5 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.sum(program(unittest_end, cargo))[:2], (0, "3 passed, 0 failed, 2 skipped"))
 
     def test_cases_that_doctest_leaves_out_are_skipped_unless_a_filter_runs_them_elsewhere(self):
         end = DOCTEST_END.format(5, 5, 0, 2)

@@ -3,9 +3,9 @@
 
 usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER]
 
-TESTLOG is meson-logs/testlog.json. A program that prints doctest's or unittest's closing line counts as that many
-tests, any other as one. Failed programs' output and the reason of every skip are printed; the last line is
-"N passed, N failed, N skipped". A doctest case that cannot run here prints a line "SKIPPED: its name (reason)" and
+TESTLOG is meson-logs/testlog.json. A program that prints the closing lines of doctest, unittest, cargo test, go test -v,
+node --test or JUnit's console counts as that many tests, any other as one. Failed programs' output and the reason of
+every skip are printed; the last line is "N passed, N failed, N skipped". A doctest case that cannot run here prints a line "SKIPPED: its name (reason)" and
 returns; a whole program that cannot run prints "SKIP: reason" and exits with 77.
 
 --all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
@@ -21,7 +21,7 @@ import json
 import pathlib
 import re
 import sys
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 from written import all_cases  # found only now
@@ -30,6 +30,17 @@ ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks")]
 
 DOCTEST = re.compile(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed(?: \| +(\d+) skipped)?", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?", re.M)
+CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
+CARGO_SKIP = re.compile(r"^test .* \.\.\. ignored, (.*)$", re.M)
+# One line for each test, and no sum. Lines that begin with blanks are of subtests, which are counted with their test.
+GO = re.compile(r"^--- (PASS|FAIL|SKIP): \S+ \(", re.M)
+GO_SKIP = re.compile(r"^ +\S+\.go:\d+: (.*)\n--- SKIP: ", re.M)
+NODE = re.compile(r"^(?:#|\u2139) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
+NODE_SKIP = re.compile(r"^ *(?:ok \d+ - .* # SKIP|\ufe63 .* #) (.*)$", re.M)
+JUNIT = re.compile(r"^\[ +(\d+) tests (skipped|aborted|successful|failed) +\]$", re.M)
+# The signs of its two themes, for what is disabled and for an assumption that does not hold.
+JUNIT_SKIP = re.compile(r"(?:\u21b7|\[S\]|\u25a0|\[A\]) (.*)$", re.M)
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 SKIP_LINE = re.compile(r"^SKIP: *(.*)$", re.M)
 DOCTEST_PASSED = re.compile(r"^PASSED: (.*)$", re.M)
 DOCTEST_SKIPPED = re.compile(r"^SKIPPED: (.*?) \((.*)\)$", re.M)
@@ -54,17 +65,53 @@ def doctest_outcome(match, output, command):
     return Outcome(max(0, ran - failed - len(reasons)), failed, reasons)
 
 
-def unittest_outcome(match, output):
+def counted(passed, failed, skipped, reasons):
+    """An outcome with a reason for each skip; that nothing ran is a failure."""
+    if passed + failed + skipped == 0:
+        failed = 1
+    return Outcome(passed, failed, (reasons + [NO_REASON] * skipped)[:skipped])
+
+
+def unittest_outcome(match, output, _):
     ran = int(match[1])
     counts = {name: int(number) for name, number in re.findall(r"([a-z ]+)=(\d+)", match[3] or "")}
     counts = {name.strip(): number for name, number in counts.items()}
     failed = counts.get("failures", 0) + counts.get("errors", 0) + counts.get("unexpected successes", 0)
     skipped = counts.get("skipped", 0)
     reasons = [reason for _, reason in UNITTEST_SKIP.findall(output)] or SKIP_LINE.findall(output)
-    reasons = (reasons + [NO_REASON] * skipped)[:skipped]
-    if ran == 0 and not skipped:
-        failed = max(failed, 1)
-    return Outcome(max(0, ran - failed - skipped), failed, reasons)
+    return counted(max(0, ran - failed - skipped), failed, skipped, reasons)
+
+
+def sums(pairs):
+    """{name: sum of its numbers}: a runner that ran several programs has printed a number for each."""
+    made = Counter()
+    for name, number in pairs:
+        made[name] += int(number)
+    return made
+
+
+def cargo_outcome(_, output, __):
+    passed, failed, ignored = (sum(map(int, column)) for column in zip(*CARGO.findall(output)))
+    return counted(passed, failed, ignored, CARGO_SKIP.findall(output))
+
+
+def go_outcome(_, output, __):
+    words = GO.findall(output)
+    return counted(words.count("PASS"), words.count("FAIL"), words.count("SKIP"), GO_SKIP.findall(output))
+
+
+def node_outcome(_, output, __):
+    counts = sums(NODE.findall(output))
+    return counted(counts["pass"], counts["fail"] + counts["cancelled"], counts["skipped"] + counts["todo"], NODE_SKIP.findall(output))
+
+
+def junit_outcome(_, output, __):
+    counts = sums((name, number) for number, name in JUNIT.findall(output))
+    return counted(counts["successful"], counts["failed"], counts["skipped"] + counts["aborted"], JUNIT_SKIP.findall(output))
+
+
+RUNNERS = {DOCTEST: doctest_outcome, UNITTEST: unittest_outcome, CARGO: cargo_outcome, GO: go_outcome, NODE: node_outcome,
+           JUNIT: junit_outcome}
 
 
 def last_match(pattern, text):
@@ -75,11 +122,13 @@ def last_match(pattern, text):
 
 
 def printed_outcome(output, command):
-    """What the program itself says, by the last closing line in its output; None if it has none."""
-    doctest, unittest = last_match(DOCTEST, output), last_match(UNITTEST, output)
-    if unittest and not (doctest and doctest.start() > unittest.start()):
-        return unittest_outcome(unittest, output)
-    return doctest_outcome(doctest, output, command) if doctest else None
+    """What the program itself says, by the runner whose line is the last one in its output; None if it has none."""
+    output = COLOUR.sub("", output)
+    matches = [match for match in (last_match(pattern, output) for pattern in RUNNERS) if match]
+    if not matches:
+        return None
+    last = max(matches, key=lambda match: match.start())
+    return RUNNERS[last.re](last, output, command)
 
 
 def outcome_of(test, output):

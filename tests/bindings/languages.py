@@ -4,8 +4,8 @@
 
 It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
 returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
-Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, the language's tests
-are skipped.
+Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, or exits with 77, the
+language's tests are skipped.
 """
 
 import dataclasses
@@ -105,6 +105,10 @@ def prepared(language, root, archive, library, compiler, out):
             if "/" in str(error.filename):
                 raise
             raise Missing(f"{error.filename} is not on this machine") from error
+        except SystemExit as end:
+            if end.code != 77:
+                raise
+            raise Missing("its build found that something is not on this machine") from end
     for command in (binding.tests, binding.agree):
         if not shutil.which(command[0]):
             raise Missing(f"{command[0]} is not on this machine")
