@@ -1,0 +1,86 @@
+//! Where libbfstore comes from: BFSTORE_ARCHIVE (the path of a libbfstore.a), or pkg-config's bfstore of this version,
+//! or the sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler, pkg-config, and the headers
+//! of Boost and xxHash).  BFSTORE_VENDORED=1 leaves out pkg-config.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+
+const ASKED: [&str; 5] = ["BFSTORE_ARCHIVE", "BFSTORE_VENDORED", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "CXX"];
+
+fn main() {
+    for name in ASKED {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+    if env::var_os("DOCS_RS").is_some() {
+        return; // documentation links nothing, and its builder has no network
+    }
+    if let Some(archive) = env::var_os("BFSTORE_ARCHIVE") {
+        link_archive(Path::new(&archive));
+    } else if env::var_os("BFSTORE_VENDORED").is_some() || !link_installed() {
+        link_archive(&build_vendored());
+    }
+}
+
+/// Ends the build with words that cargo shows.
+fn fail(words: &str) -> ! {
+    eprintln!("bfstore-sys: {words}");
+    process::exit(1)
+}
+
+/// The library and what it needs, so that the program needs no libbfstore.so.
+fn link_archive(archive: &Path) {
+    if !archive.is_file() {
+        fail(&format!("{} is no file: BFSTORE_ARCHIVE is the path of libbfstore.a", archive.display()));
+    }
+    println!("cargo:rerun-if-changed={}", archive.display());
+    let folder = archive.parent().unwrap_or_else(|| Path::new("."));
+    println!("cargo:rustc-link-search=native={}", folder.display());
+    println!("cargo:rustc-link-lib=static=bfstore");
+    for library in ["stdc++", "m", "pthread"] {
+        println!("cargo:rustc-link-lib=dylib={library}");
+    }
+}
+
+/// An installed library of exactly this version: before 1.0 each release may change the ABI.
+fn link_installed() -> bool {
+    let wanted = format!("bfstore = {}", env!("CARGO_PKG_VERSION"));
+    let pkg_config = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
+    let asked = match Command::new(pkg_config).args(["--libs", &wanted]).output() {
+        Ok(asked) if asked.status.success() => asked,
+        _ => return false,
+    };
+    for word in String::from_utf8_lossy(&asked.stdout).split_whitespace() {
+        if let Some(folder) = word.strip_prefix("-L") {
+            println!("cargo:rustc-link-search=native={folder}");
+        } else if let Some(library) = word.strip_prefix("-l") {
+            println!("cargo:rustc-link-lib=dylib={library}");
+        }
+    }
+    true
+}
+
+/// libbfstore.a, built in cargo's folder: nothing is written next to the sources.
+fn build_vendored() -> PathBuf {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor");
+    println!("cargo:rerun-if-changed={}", sources.display());
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("library");
+    if !folder.join("build.ninja").is_file() {
+        run(Command::new("meson").args(["setup", "-Dtools=false", "-Db_pch=false"]).arg(&folder).arg(&sources));
+    }
+    run(Command::new("ninja").arg("-C").arg(&folder).arg("capi/libbfstore.a"));
+    folder.join("capi").join("libbfstore.a")
+}
+
+fn run(command: &mut Command) {
+    match command.status() {
+        Ok(status) if status.success() => (),
+        Ok(status) => fail(&format!("{command:?} failed ({status})")),
+        Err(error) => fail(&format!(
+            "{command:?}: {error}.  The library is built by meson and ninja, with a C++20 compiler, pkg-config, and the \
+             headers of Boost and xxHash (Debian: apt install g++ meson pkg-config libboost-dev libxxhash-dev).  Or set \
+             BFSTORE_ARCHIVE to a libbfstore.a, or install bfstore {}.",
+            env!("CARGO_PKG_VERSION")
+        )),
+    }
+}

@@ -1,0 +1,1 @@
+../../../../../../capi/layout_checks.cpp

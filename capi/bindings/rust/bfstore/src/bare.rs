@@ -1,0 +1,56 @@
+//! Bare filters without a handle: for an engine whose tables have a small filter in each block.
+
+use bfstore_sys as sys;
+
+use crate::error::checked;
+use crate::{AsKey, Hash, Keys, Layout, Result};
+
+/// `false`: the bare filter in `buffer` was certainly built without the key.  `true` for every doubt, also if the
+/// buffer is no bare filter.
+#[inline]
+pub fn contains(buffer: &[u8], key: impl AsKey) -> bool {
+    let (data, bytes) = (buffer.as_ptr().cast(), buffer.len() as u64);
+    // SAFETY: buffer and key are borrowed until the call returns.
+    key.with_key(|key| unsafe { sys::bfs_bare_contains(data, bytes, key.as_ptr().cast(), key.len()) != 0 })
+}
+
+/// The same of a key's digest, which is XXH3-64 with seed 0; with [`Hash::External`] it is the program's own.
+#[inline]
+pub fn contains_digest(buffer: &[u8], digest: u64) -> bool {
+    // SAFETY: the buffer is borrowed until the call returns.
+    unsafe { sys::bfs_bare_contains_digest(buffer.as_ptr().cast(), buffer.len() as u64, digest) != 0 }
+}
+
+/// The bytes of a bare filter of so many keys; `None` if no such filter exists.
+pub fn bytes(num_keys: u64, bits_per_key: f64, layout: Layout) -> Option<u64> {
+    // SAFETY: numbers alone.
+    match unsafe { sys::bfs_bare_bytes(num_keys, bits_per_key, layout.number()) } {
+        0 => None,
+        bytes => Some(bytes),
+    }
+}
+
+/// Overwrites the buffer with a bare filter of these keys, exactly as long as it: see [`bytes`].
+///
+/// # Errors
+/// [`Error::Invalid`](crate::Error::Invalid): no filter of the layout is so long, or something is wrong with the keys.
+/// Then the buffer is as before.
+pub fn build<'k>(buffer: &mut [u8], layout: Layout, keys: impl Into<Keys<'k>>) -> Result<()> {
+    let keys = keys.into();
+    let (data, bytes) = (buffer.as_mut_ptr().cast(), buffer.len() as u64);
+    // SAFETY: buffer and keys are borrowed until the call returns.
+    let code = unsafe { sys::bfs_bare_build(data, bytes, layout.number(), &keys.form()) };
+    checked(code, "the bare filter").map(drop)
+}
+
+/// The same of digests.
+///
+/// # Errors
+/// As [`build`], and for a hash that is not for bare filters.
+pub fn build_digests(buffer: &mut [u8], layout: Layout, hash: Hash, digests: &[u64]) -> Result<()> {
+    let (data, bytes) = (buffer.as_mut_ptr().cast(), buffer.len() as u64);
+    let (layout, hash) = (layout.number(), hash.number());
+    // SAFETY: buffer and digests are borrowed until the call returns.
+    let code = unsafe { sys::bfs_bare_build_digests(data, bytes, layout, hash, digests.as_ptr(), digests.len()) };
+    checked(code, "the bare filter").map(drop)
+}

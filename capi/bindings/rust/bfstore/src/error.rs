@@ -1,0 +1,218 @@
+//! Errors: one variant for what a program does about it, and the library's own code, errno and words in each.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::io;
+use std::os::raw::c_char;
+
+use bfstore_sys as sys;
+
+/// What failed: the code, the errno, and a sentence that names the thing and the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    code: i32,
+    os_errno: i32,
+    message: String,
+}
+
+/// What a function of this crate returns that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+macro_rules! errors {
+    ($($(#[$words:meta])* $name:ident: $($code:ident)*;)*) => {
+        /// Any error of bfstore.  Its text says what failed, on what, and what to do.
+        ///
+        /// The variants are what a program decides by.  [`code`](Error::code) is finer: `BFS_ESUPERSEDED` means that
+        /// the path has another file now.
+        ///
+        /// ```
+        /// use bfstore::{Error, Filter};
+        /// let error = Filter::open("/no/such/file.bf").unwrap_err();
+        /// assert!(matches!(error, Error::NotFound(_)));
+        /// assert_eq!((error.code(), error.os_errno()), (bfstore::sys::BFS_ENOENT, 2));
+        /// assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::NotFound);
+        /// ```
+        #[non_exhaustive]
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Error {
+            $($(#[$words])* $name(Failure),)*
+        }
+
+        impl Error {
+            /// What failed, whatever the variant.
+            pub fn failure(&self) -> &Failure {
+                match self {
+                    $(Error::$name(failure) => failure,)*
+                }
+            }
+
+            /// A code that this release does not know is treated as its range: see `BFS_IS_CALL_ERROR`.
+            fn of_failure(failure: Failure) -> Error {
+                match failure.code {
+                    $($(sys::$code => Error::$name(failure),)*)*
+                    -99..=-1 => Error::Call(failure),
+                    -199..=-100 => Error::State(failure),
+                    -299..=-200 => Error::Malformed(failure),
+                    _ => Error::Other(failure),
+                }
+            }
+        }
+    };
+}
+
+errors! {
+    /// An argument is out of range, or contradicts another, or no filter can be so.
+    Invalid: BFS_EINVAL BFS_ESIZING;
+    /// Out of memory.
+    MemoryShort: BFS_ENOMEM;
+    /// A system call failed: [`os_errno`](Error::os_errno) says why.
+    SystemFailed: BFS_ESYSTEM;
+    /// Another user of the file excludes this for now: try again later.
+    Busy: BFS_EBUSY;
+    /// The file exists.
+    Exists: BFS_EEXIST;
+    /// The file does not exist.
+    NotFound: BFS_ENOENT;
+    /// Permission denied.
+    NoPermission: BFS_EACCES;
+    /// The filter was opened for reading.
+    ReadOnly: BFS_EREADONLY;
+    /// The disk, the quota or the file size limit is full.
+    NoSpace: BFS_ENOSPC;
+    /// The file takes digests alone, or keys alone.
+    KindOfKey: BFS_EDIGESTONLY BFS_EKEYONLY;
+    /// The filter's layout cannot do this.
+    Unsupported: BFS_EUNSUPPORTED;
+    /// The filter was opened before a fork, and this is the child: open the path again.
+    Forked: BFS_EFORKED;
+    /// On a network or overlay filesystem, which may show readers an older file: see `any_filesystem`.
+    Filesystem: BFS_EFILESYSTEM;
+    /// The secret is missing, is another one, or the filter has none.
+    Secret: BFS_EKEY;
+    /// [`Filter::shut`](crate::Filter::shut) ended the filter's work.
+    Shut: BFS_ESHUT;
+    /// Two filters differ in what must be equal.
+    Mismatch: BFS_EMISMATCH;
+    /// Not closed cleanly before a crash, poisoned, or being recovered: open it with `recover(true)`.
+    Recovery: BFS_EUNCLEAN BFS_EPOISONED BFS_ERECOVERING;
+    /// Lost, superseded or unreadable: every answer is "maybe".  Open the path again.
+    Doubt: BFS_ELOST BFS_ESUPERSEDED BFS_EFAULT;
+    /// The filter has a limit, and is at its capacity.
+    Full: BFS_EFULL;
+    /// The file is sealed, and takes no key; or it is not, and has no checksums.
+    Sealed: BFS_ESEALED BFS_ENOTSEALED;
+    /// A sealed file has other bytes than those that were sealed.
+    Damaged: BFS_EDAMAGED;
+    /// Not every key was added yet: every answer is "maybe".
+    Filling: BFS_EFILLING;
+    /// What the path names is not a good filter file.
+    Malformed: ;
+    /// Another error of the call, or of the system.
+    Call: ;
+    /// Another state of a good file that forbids this.
+    State: ;
+    /// A code of no range that this release knows.
+    Other: ;
+}
+
+impl Error {
+    /// The `BFS_E` code, as in [`sys`](crate::sys).
+    pub fn code(&self) -> i32 {
+        self.failure().code
+    }
+
+    /// The name of the code: `"BFS_EUNCLEAN"`.
+    pub fn code_name(&self) -> &'static str {
+        code_name(self.code())
+    }
+
+    /// errno of the system call that failed, or the one that says the same as the code; 0: there is none.
+    pub fn os_errno(&self) -> i32 {
+        self.failure().os_errno
+    }
+
+    /// The kind that `std::io` has for it.
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            Error::Invalid(_) | Error::KindOfKey(_) | Error::Mismatch(_) => io::ErrorKind::InvalidInput,
+            Error::MemoryShort(_) => io::ErrorKind::OutOfMemory,
+            Error::Busy(_) => io::ErrorKind::WouldBlock,
+            Error::Exists(_) => io::ErrorKind::AlreadyExists,
+            Error::NotFound(_) => io::ErrorKind::NotFound,
+            Error::NoPermission(_) | Error::ReadOnly(_) => io::ErrorKind::PermissionDenied,
+            Error::Unsupported(_) => io::ErrorKind::Unsupported,
+            Error::Damaged(_) | Error::Malformed(_) => io::ErrorKind::InvalidData,
+            Error::SystemFailed(_) | Error::NoSpace(_) if self.os_errno() != 0 => {
+                io::Error::from_raw_os_error(self.os_errno()).kind()
+            }
+            _ => io::ErrorKind::Other,
+        }
+    }
+
+    /// The error of a code without a `bfs_error`: `name` is what it is about.
+    pub(crate) fn of_code(code: i32, name: &str) -> Error {
+        Error::of_failure(Failure { code, os_errno: 0, message: format!("{name}: {}", strerror(code)) })
+    }
+
+    /// What the binding itself refuses, before the library is called.
+    pub(crate) fn invalid(message: impl Into<String>) -> Error {
+        Error::Invalid(Failure { code: sys::BFS_EINVAL, os_errno: 0, message: message.into() })
+    }
+
+    fn of_record(code: i32, record: &sys::bfs_error) -> Error {
+        let message = match text(&record.message) {
+            words if words.is_empty() => strerror(code).to_string(),
+            words => words,
+        };
+        Error::of_failure(Failure { code, os_errno: record.os_errno, message })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.failure().message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> io::Error {
+        io::Error::new(error.kind(), error)
+    }
+}
+
+/// One sentence for a `BFS_E` code.
+pub fn strerror(code: i32) -> &'static str {
+    // SAFETY: any number is allowed; the text is static and has an end.
+    static_text(unsafe { sys::bfs_strerror(code) })
+}
+
+pub(crate) fn code_name(code: i32) -> &'static str {
+    // SAFETY: as above.
+    static_text(unsafe { sys::bfs_code_name(code) })
+}
+
+pub(crate) fn static_text(text: *const c_char) -> &'static str {
+    // SAFETY: the library's texts are static, end with a zero, and are never NULL.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
+}
+
+/// The text in an array of the library, up to its zero.
+pub(crate) fn text(array: &[c_char]) -> String {
+    let bytes: Vec<u8> = array.iter().take_while(|&&unit| unit != 0).map(|&unit| unit as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Calls a function of the library with a place for its error.  Returns what it returned, if that is no code.
+pub(crate) fn call<T: Into<i64>>(function: impl FnOnce(*mut sys::bfs_error) -> T) -> Result<u64> {
+    let mut record = sys::bfs_error::default();
+    let returned = function(&mut record).into();
+    u64::try_from(returned).map_err(|_| Error::of_record(returned as i32, &record))
+}
+
+/// What a function without a place for its error returned.
+pub(crate) fn checked(returned: impl Into<i64>, name: &str) -> Result<u64> {
+    let returned = returned.into();
+    u64::try_from(returned).map_err(|_| Error::of_code(returned as i32, name))
+}

@@ -1,0 +1,80 @@
+//! Functions of files that are not open: sealing, verifying; and the intersection of filters.
+
+use std::ops::Range;
+use std::path::Path;
+
+use bfstore_sys as sys;
+
+use crate::error::call;
+use crate::options::c_path;
+use crate::{CopyOptions, Filter, Result};
+
+/// Makes a sealed copy of the filter file `from` at `to`, with checksums, that is never written to again.
+///
+/// # Errors
+/// [`Error::Exists`](crate::Error::Exists), [`Error::Busy`](crate::Error::Busy) while it has a writer, and others: then
+/// nothing has appeared.
+pub fn seal(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
+    seal_with(from, to, &CopyOptions::new())
+}
+
+/// The same with options; with [`replace`](CopyOptions::replace), `to` may be `from`.
+///
+/// # Errors
+/// As [`seal`].
+pub fn seal_with(from: impl AsRef<Path>, to: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
+    let (from, to, raw) = (c_path(from.as_ref())?, c_path(to.as_ref())?, options.raw()?);
+    // SAFETY: paths and options live until the call returns.
+    call(|error| unsafe { sys::bfs_seal(from.as_ptr(), to.as_ptr(), &raw, error) }).map(drop)
+}
+
+/// The damaged ranges of a sealed file, ascending; none if it is as it was sealed.
+///
+/// # Errors
+/// [`Error::Sealed`](crate::Error::Sealed) if it is not sealed, [`Error::NotFound`](crate::Error::NotFound) and others.
+pub fn verify(path: impl AsRef<Path>) -> Result<Vec<Range<u64>>> {
+    verify_flags(path.as_ref(), 0)
+}
+
+/// The same, and the last part of the path must not be a symbolic link.
+///
+/// # Errors
+/// As [`verify`], and [`Error::Malformed`](crate::Error::Malformed) for a symbolic link.
+pub fn verify_nofollow(path: impl AsRef<Path>) -> Result<Vec<Range<u64>>> {
+    verify_flags(path.as_ref(), sys::BFS_OPEN_NOFOLLOW)
+}
+
+fn verify_flags(path: &Path, flags: u64) -> Result<Vec<Range<u64>>> {
+    let path = c_path(path)?;
+    let mut damaged = vec![sys::bfs_range { offset: 0, bytes: 0 }; 100];
+    loop {
+        // SAFETY: there is room for as many ranges as are said.
+        let found =
+            call(|error| unsafe { sys::bfs_verify(path.as_ptr(), flags, damaged.as_mut_ptr(), damaged.len(), error) })?
+                as usize;
+        if found <= damaged.len() {
+            return Ok(damaged[..found].iter().map(|range| range.offset..range.offset + range.bytes).collect());
+        }
+        damaged.resize(found, sys::bfs_range { offset: 0, bytes: 0 });
+    }
+}
+
+/// Makes a new file of the keys that each of the filters has, with the same layout, hash, seed and number of probes.
+///
+/// # Errors
+/// [`Error::Mismatch`](crate::Error::Mismatch), [`Error::Exists`](crate::Error::Exists) and others: then nothing has
+/// appeared.
+pub fn intersect(filters: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
+    intersect_with(filters, path, &CopyOptions::new())
+}
+
+/// The same with options.
+///
+/// # Errors
+/// As [`intersect`].
+pub fn intersect_with(filters: &[&Filter], path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
+    let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
+    let filters: Vec<_> = filters.iter().map(|filter| filter.as_raw()).collect();
+    // SAFETY: the filters are borrowed, and path and options live, until the call returns.
+    call(|error| unsafe { sys::bfs_intersect(filters.as_ptr(), filters.len(), path.as_ptr(), &raw, error) }).map(drop)
+}

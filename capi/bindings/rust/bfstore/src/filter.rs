@@ -1,0 +1,767 @@
+//! An open filter: one key, many keys, and everything else that a handle does.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::path::Path;
+use std::ptr::{null_mut, NonNull};
+
+use bfstore_sys as sys;
+
+use crate::error::{call, checked};
+use crate::facts::health;
+use crate::keys::Chunk;
+use crate::options::c_path;
+use crate::{
+    AsKey, BitOrder, Comparison, CopyOptions, CreateOptions, DumpOptions, Error, Keys, Mark, Measure, OpenOptions,
+    Result, Statistics,
+};
+
+/// An open filter.  [`contains`](Filter::contains) says `false` only for a certain no.
+///
+/// Any number of threads may share one (`&Filter`, `Arc<Filter>`), and any number of processes one file.
+///
+/// A filter that is dropped is closed: a writer syncs the file and marks it clean, which may wait for the disk, and for
+/// a lock as long as `lock_timeout`.  Drop cannot tell that this failed; [`close`](Filter::close) does.  It takes the
+/// filter, so that no program uses a closed one:
+///
+/// ```compile_fail
+/// let users = bfstore::Filter::open("users.bf").unwrap();
+/// users.close().unwrap();
+/// users.contains("alice"); // error[E0382]: borrow of moved value
+/// ```
+///
+/// After a fork the child asks through the filters that it inherits, and drops them.  Adding is [`Error::Forked`]: it
+/// opens the path again.
+pub struct Filter {
+    raw: NonNull<sys::bfs_filter>,
+    name: Box<str>, // for the words of errors
+}
+
+// SAFETY: the library keeps nothing of the thread that made a handle: any thread may use and end it (bfstore.h,
+// "Threads").
+unsafe impl Send for Filter {}
+// SAFETY: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
+// bfs_publish. Those need it for themselves, and take `self` or `&mut self` here.
+unsafe impl Sync for Filter {}
+
+/// Making, opening, ending.
+impl Filter {
+    /// Opens a filter file for reading.  [`options`](Filter::options) has all the rest.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Recovery`] (not closed cleanly before a crash), [`Error::Malformed`] and others.
+    pub fn open(path: impl AsRef<Path>) -> Result<Filter> {
+        OpenOptions::new().open(path)
+    }
+
+    /// How to open a filter: [`OpenOptions`].
+    pub fn options<'a>() -> OpenOptions<'a> {
+        OpenOptions::new()
+    }
+
+    /// How to make a filter: [`CreateOptions`].
+    pub fn options_to_create<'a>() -> CreateOptions<'a> {
+        CreateOptions::new()
+    }
+
+    /// Opens a copy of the filter in bytes from anywhere, for reading: of [`dump`](Filter::dump), or of a whole file.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::load`].
+    pub fn load(bytes: &[u8]) -> Result<Filter> {
+        OpenOptions::new().load(bytes)
+    }
+
+    /// What a function of the library made.  `name` is what its errors are about.
+    ///
+    /// # Safety
+    /// The function stores a handle that no other code ends, or returns an error.
+    pub(crate) unsafe fn made(
+        name: impl fmt::Display,
+        make: impl FnOnce(*mut *mut sys::bfs_filter, *mut sys::bfs_error) -> i32,
+    ) -> Result<Filter> {
+        let mut out = null_mut();
+        call(|error| make(&mut out, error))?;
+        let name = name.to_string().into_boxed_str();
+        NonNull::new(out).map(|raw| Filter { raw, name }).ok_or_else(|| Error::of_code(sys::BFS_EINTERNAL, "bfstore"))
+    }
+
+    fn raw(&self) -> *mut sys::bfs_filter {
+        self.raw.as_ptr()
+    }
+
+    /// What a call without a place for its error returned.
+    fn checked(&self, returned: impl Into<i64>) -> Result<u64> {
+        checked(returned, &self.name)
+    }
+
+    /// Closes the filter.  The last writer of a file syncs it and marks it clean.
+    ///
+    /// # Errors
+    /// Why that failed.  The filter is closed all the same, and the next open says so, too.
+    pub fn close(self) -> Result<()> {
+        let raw = self.into_raw();
+        // SAFETY: `self` was the only owner.
+        call(|error| unsafe { sys::bfs_close(raw, error) }).map(drop)
+    }
+
+    /// Ends the filter as if its process had been killed: waits for no lock and no disk.  Nothing that was added is
+    /// lost, and nothing is synced.
+    pub fn abandon(self) {
+        let raw = self.into_raw();
+        // SAFETY: `self` was the only owner.
+        unsafe { sys::bfs_abandon(raw) };
+    }
+
+    /// The handle, which the caller ends now.
+    fn into_raw(self) -> *mut sys::bfs_filter {
+        let mut filter = ManuallyDrop::new(self);
+        // SAFETY: the rest of the filter is not dropped, and the name is not used again.
+        unsafe { std::ptr::drop_in_place(&mut filter.name) };
+        filter.raw()
+    }
+
+    /// Ends the work of a filter that other threads use: they may be in calls, and may begin more.  From now on lookups
+    /// answer "maybe", [`health`](Filter::health) is [`Error::Shut`], and adds are refused.  A writer syncs and lets go
+    /// of its locks, as in [`close`](Filter::close).  A filter that was shut is shut.
+    ///
+    /// # Errors
+    /// As [`close`](Filter::close); [`Error::Invalid`] in a buffer.
+    pub fn shut(&self) -> Result<()> {
+        // SAFETY: any thread may call it; nothing is freed.
+        call(|error| unsafe { sys::bfs_shut(self.raw(), error) }).map(drop)
+    }
+
+    /// Gives a filter that was created [`unpublished`](CreateOptions::unpublished) its name, as the complete, durable,
+    /// clean file.  From then on it only reads.
+    ///
+    /// # Errors
+    /// Then nothing has appeared, and the filter is as before.
+    pub fn publish(&mut self) -> Result<()> {
+        // SAFETY: `&mut self`: no other thread uses the handle.
+        call(|error| unsafe { sys::bfs_publish(self.raw(), error) }).map(drop)
+    }
+
+    /// For a filter created unpublished and with [`replace`](CreateOptions::replace): supersedes the file that has the
+    /// name now, before [`publish`](Filter::publish).  What its writers add from now on is refused.
+    ///
+    /// # Errors
+    /// As [`publish`](Filter::publish).
+    pub fn supersede(&self) -> Result<()> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_supersede(self.raw(), error) }).map(drop)
+    }
+}
+
+impl Drop for Filter {
+    fn drop(&mut self) {
+        // SAFETY: `&mut self` of the only owner.  The error has nowhere to go: close() tells it.
+        unsafe { sys::bfs_close(self.raw(), null_mut()) };
+    }
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let health = self.health().map_or_else(|error| error.code_name(), |()| "BFS_OK");
+        formatter.debug_struct("Filter").field("name", &self.name).field("health", &health).finish()
+    }
+}
+
+/// One key.
+impl Filter {
+    /// `false`: the key is certainly absent.  `true`: it may be there, or the filter is in doubt
+    /// ([`health`](Filter::health)), or cannot be asked for keys ([`try_contains`](Filter::try_contains) says so).
+    #[inline]
+    pub fn contains(&self, key: impl AsKey) -> bool {
+        // SAFETY: the key lives until the call returns.
+        key.with_key(|key| unsafe { sys::bfs_contains(self.raw(), key.as_ptr().cast(), key.len()) != 0 })
+    }
+
+    /// The same, with the error of a filter that takes digests alone.
+    ///
+    /// # Errors
+    /// [`Error::KindOfKey`].
+    #[inline]
+    pub fn try_contains(&self, key: impl AsKey) -> Result<bool> {
+        // SAFETY: the key lives until the call returns.
+        let answer = key.with_key(|key| unsafe { sys::bfs_contains(self.raw(), key.as_ptr().cast(), key.len()) });
+        self.checked(answer).map(|answer| answer != 0)
+    }
+
+    /// [`contains`](Filter::contains) of a key's digest.
+    #[inline]
+    pub fn contains_digest(&self, digest: u64) -> bool {
+        // SAFETY: a handle and a number.
+        unsafe { sys::bfs_contains_digest(self.raw(), digest) != 0 }
+    }
+
+    /// Adds a key.  `true`: it was certainly new.  It survives a killed process at once, and a power cut once a later
+    /// [`sync`](Filter::sync) has returned.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], [`Error::Doubt`], [`Error::Full`], [`Error::Forked`] and others: the key is not added.
+    #[inline]
+    pub fn add(&self, key: impl AsKey) -> Result<bool> {
+        // SAFETY: the key lives until the call returns.
+        let added = key.with_key(|key| unsafe { sys::bfs_add(self.raw(), key.as_ptr().cast(), key.len()) });
+        self.checked(added).map(|new| new != 0)
+    }
+
+    /// [`add`](Filter::add) of a key's digest.
+    ///
+    /// # Errors
+    /// As [`add`](Filter::add).
+    #[inline]
+    pub fn add_digest(&self, digest: u64) -> Result<bool> {
+        // SAFETY: a handle and a number.
+        self.checked(unsafe { sys::bfs_add_digest(self.raw(), digest) }).map(|new| new != 0)
+    }
+
+    /// Takes a key out again, of the counting layout.  `false`: it was certainly not there.
+    ///
+    /// Remove only keys that were added, and each at most as often.  To remove another one can make the filter say no
+    /// to keys that are in it: the one way in which a caller can make a wrong no.  Never repeat a remove that failed.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for another layout, and those of [`add`](Filter::add).
+    pub fn remove(&self, key: impl AsKey) -> Result<bool> {
+        // SAFETY: the key lives until the call returns.
+        let removed = key.with_key(|key| unsafe { sys::bfs_remove(self.raw(), key.as_ptr().cast(), key.len()) });
+        self.checked(removed).map(|there| there != 0)
+    }
+
+    /// [`remove`](Filter::remove) of a key's digest.
+    ///
+    /// # Errors
+    /// As [`remove`](Filter::remove).
+    pub fn remove_digest(&self, digest: u64) -> Result<bool> {
+        // SAFETY: a handle and a number.
+        self.checked(unsafe { sys::bfs_remove_digest(self.raw(), digest) }).map(|there| there != 0)
+    }
+
+    /// How often the key was added and not removed, at most, of the counting layout; 15: or more often, or in doubt.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], [`Error::KindOfKey`].
+    pub fn count(&self, key: impl AsKey) -> Result<u32> {
+        // SAFETY: the key lives until the call returns.
+        let count = key.with_key(|key| unsafe { sys::bfs_count(self.raw(), key.as_ptr().cast(), key.len()) });
+        self.checked(count).map(|count| count as u32)
+    }
+
+    /// [`count`](Filter::count) of a key's digest.
+    ///
+    /// # Errors
+    /// As [`count`](Filter::count).
+    pub fn count_digest(&self, digest: u64) -> Result<u32> {
+        // SAFETY: a handle and a number.
+        self.checked(unsafe { sys::bfs_count_digest(self.raw(), digest) }).map(|count| count as u32)
+    }
+
+    /// The key's digest in this filter.  Filters with equal hash and seed (or secret) have equal digests.
+    ///
+    /// # Errors
+    /// [`Error::KindOfKey`].
+    pub fn digest(&self, key: impl AsKey) -> Result<u64> {
+        let mut digest = 0;
+        let code = key.with_key(|key| {
+            // SAFETY: the key and the place for the digest live until the call returns.
+            unsafe { sys::bfs_digest(self.raw(), key.as_ptr().cast(), key.len(), &mut digest) }
+        });
+        self.checked(code).map(|_| digest)
+    }
+}
+
+/// Many keys: slices, arrays and vectors of byte strings, texts and integers of 64 bits, and the other forms of
+/// [`Keys`].
+impl Filter {
+    /// Adds keys.  Returns how many were certainly new.
+    ///
+    /// # Errors
+    /// As [`add`](Filter::add).  [`Error::Invalid`] and [`Error::KindOfKey`]: nothing was added.  After another error
+    /// some of the keys may have been added, and none counts as added.
+    pub fn add_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<u64> {
+        let keys = keys.into();
+        // SAFETY: the keys are borrowed until the call returns.
+        self.checked(unsafe { sys::bfs_add_keys(self.raw(), &keys.form()) })
+    }
+
+    /// Removes keys.  Returns how many were not certainly absent.  See [`remove`](Filter::remove).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], [`Error::Unsupported`] and [`Error::KindOfKey`]: nothing was removed.  After another error
+    /// some of the keys may have been removed: do not repeat the call.
+    pub fn remove_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<u64> {
+        let keys = keys.into();
+        // SAFETY: the keys are borrowed until the call returns.
+        self.checked(unsafe { sys::bfs_remove_keys(self.raw(), &keys.form()) })
+    }
+
+    /// An answer for each key, as [`contains`](Filter::contains) gives it; `false` for a null.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], [`Error::KindOfKey`].
+    pub fn contains_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<bool>> {
+        let keys = keys.into();
+        let mut answers = vec![true; keys.len()];
+        self.contains_into(keys, &mut answers).map(|_| answers)
+    }
+
+    /// The same in the caller's memory.  Returns how many keys may be present.
+    ///
+    /// # Errors
+    /// As [`contains_many`](Filter::contains_many), and if `answers` has not the length of `keys`.  Every answer is
+    /// `true` then.
+    pub fn contains_into<'k>(&self, keys: impl Into<Keys<'k>>, answers: &mut [bool]) -> Result<usize> {
+        let keys = keys.into();
+        answers.fill(true);
+        if answers.len() != keys.len() {
+            return Err(Error::invalid(format!("{} answers for {} keys", answers.len(), keys.len())));
+        }
+        // SAFETY: there is a place for each key, and the library stores 0 or 1, which is what a bool is.
+        let found = unsafe { sys::bfs_contains_keys(self.raw(), &keys.form(), answers.as_mut_ptr().cast()) };
+        self.checked(found).map(|found| found as usize)
+    }
+
+    /// The numbers of the keys that may be present, ascending.
+    ///
+    /// # Errors
+    /// As [`contains_many`](Filter::contains_many), and for more than 2^32 keys.
+    pub fn select<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<u32>> {
+        let keys = keys.into();
+        let mut numbers = Vec::with_capacity(keys.len());
+        // SAFETY: there is room for a number of each key, and the library fills in as many as it returns.
+        let found = unsafe { sys::bfs_select_keys(self.raw(), &keys.form(), numbers.as_mut_ptr()) };
+        let found = self.checked(found)?;
+        // SAFETY: as above.
+        unsafe { numbers.set_len(found as usize) };
+        Ok(numbers)
+    }
+
+    /// The digest of each key in this filter; 0 for a null.
+    ///
+    /// # Errors
+    /// As [`contains_many`](Filter::contains_many).
+    pub fn digest_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<u64>> {
+        let keys = keys.into();
+        let mut digests = vec![0; keys.len()];
+        // SAFETY: there is a place for each key.
+        self.checked(unsafe { sys::bfs_digest_keys(self.raw(), &keys.form(), digests.as_mut_ptr()) }).map(|_| digests)
+    }
+
+    /// Adds the keys of an iterator, many at once.  Returns how many were certainly new.
+    ///
+    /// # Errors
+    /// As [`add_many`](Filter::add_many): the keys that were taken before may have been added.
+    pub fn add_iter<K: AsKey>(&self, keys: impl IntoIterator<Item = K>) -> Result<u64> {
+        let (mut chunk, mut new) = (Chunk::new(), 0);
+        for key in keys {
+            chunk.push(&key);
+            if chunk.is_full() {
+                new += self.add_many(chunk.keys())?;
+                chunk.clear();
+            }
+        }
+        Ok(new + self.add_many(chunk.keys())?)
+    }
+
+    /// Those items of an iterator that may be present, asked for many at once: it reads up to 1,024 items ahead.  Where
+    /// the filter cannot be asked, every item is there.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-select-iter-{}.bf", std::process::id()));
+    /// # let users = bfstore::Filter::options_to_create().build(&path, &[17u64, 4711])?;
+    /// let to_read: Vec<u64> = users.select_iter(4000..5000u64).collect();
+    /// assert!(to_read.contains(&4711) && to_read.len() < 100);
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), bfstore::Error>(())
+    /// ```
+    pub fn select_iter<I>(&self, items: I) -> SelectIter<'_, I::IntoIter>
+    where
+        I: IntoIterator,
+        I::Item: AsKey,
+    {
+        let (chunk, ready) = (Chunk::new(), Vec::new().into_iter());
+        SelectIter { filter: self, items: items.into_iter(), chunk, ready }
+    }
+
+    /// Adds digests.  As [`add_many`](Filter::add_many) of [`Keys::digests`].
+    ///
+    /// # Errors
+    /// As [`add_many`](Filter::add_many).
+    pub fn add_digests(&self, digests: &[u64]) -> Result<u64> {
+        // SAFETY: the digests are borrowed until the call returns.
+        self.checked(unsafe { sys::bfs_add_digests(self.raw(), digests.as_ptr(), digests.len()) })
+    }
+
+    /// An answer for each digest.  As [`contains_many`](Filter::contains_many) of [`Keys::digests`].
+    ///
+    /// # Errors
+    /// [`Error::KindOfKey`].
+    pub fn contains_digests(&self, digests: &[u64]) -> Result<Vec<bool>> {
+        let mut answers = vec![true; digests.len()];
+        // SAFETY: there is a place for each digest, and the library stores 0 or 1, which is what a bool is.
+        let found = unsafe {
+            let place = answers.as_mut_ptr().cast();
+            sys::bfs_contains_digests(self.raw(), digests.as_ptr(), digests.len(), place)
+        };
+        self.checked(found).map(|_| answers)
+    }
+
+    /// How many threads (1 to 64) a call with many keys to add uses from now on, where this handle is the only writer.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a filter that adds concurrently with others.
+    pub fn use_threads(&self, threads: u32) -> Result<()> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_use_threads(self.raw(), threads, error) }).map(drop)
+    }
+}
+
+/// The items of an iterator that may be in a filter: see [`Filter::select_iter`].
+pub struct SelectIter<'f, I: Iterator> {
+    filter: &'f Filter,
+    items: I,
+    chunk: Chunk,
+    ready: std::vec::IntoIter<I::Item>,
+}
+
+impl<I: Iterator> SelectIter<'_, I>
+where
+    I::Item: AsKey,
+{
+    /// The next items, which may all be absent; `None` at the end.
+    fn refill(&mut self) -> Option<()> {
+        let mut items = Vec::new();
+        self.chunk.clear();
+        while !self.chunk.is_full() {
+            match self.items.next() {
+                Some(item) => {
+                    self.chunk.push(&item);
+                    items.push(item);
+                }
+                None => break,
+            }
+        }
+        if items.is_empty() {
+            return None;
+        }
+        let mut answers = vec![true; items.len()];
+        // An error leaves every answer true: doubt is "maybe".
+        let _ = self.filter.contains_into(self.chunk.keys(), &mut answers);
+        let maybe = items.into_iter().zip(answers).filter(|(_, maybe)| *maybe).map(|(item, _)| item);
+        self.ready = maybe.collect::<Vec<_>>().into_iter();
+        Some(())
+    }
+}
+
+impl<I: Iterator> Iterator for SelectIter<'_, I>
+where
+    I::Item: AsKey,
+{
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        loop {
+            if let Some(item) = self.ready.next() {
+                return Some(item);
+            }
+            self.refill()?;
+        }
+    }
+}
+
+impl<I: Iterator> fmt::Debug for SelectIter<'_, I> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SelectIter").field("filter", self.filter).finish_non_exhaustive()
+    }
+}
+
+/// Durability: syncs, marks, recovery, online builds.
+impl Filter {
+    /// Makes everything that was added durable.
+    ///
+    /// # Errors
+    /// A failure poisons the file, for every process: a sync that failed cannot be retried.
+    pub fn sync(&self) -> Result<()> {
+        self.sync_mark(0, 0, 0)
+    }
+
+    /// Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`: the
+    /// caller promises that every key up to it has returned from an add.
+    ///
+    /// # Errors
+    /// As [`sync`](Filter::sync).
+    pub fn sync_mark(&self, owner: u64, epoch: u64, mark: u64) -> Result<()> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_sync(self.raw(), owner, epoch, mark, error) }).map(drop)
+    }
+
+    /// The owner's mark in this epoch, as of the last sync by any process; 0: add the keys of all rows.
+    pub fn get_mark(&self, owner: u64, epoch: u64) -> u64 {
+        // SAFETY: any thread may call it.
+        unsafe { sys::bfs_get_mark(self.raw(), owner, epoch) }
+    }
+
+    /// The mark of every owner that the filter knows, in no order.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] in a buffer, and others.
+    pub fn marks(&self) -> Result<Vec<Mark>> {
+        const MOST: usize = 64; // owners of a file
+        let mut marks = [sys::bfs_owner_mark { owner: 0, mark: 0, epoch: 0, recovered: 0, reserved: 0 }; MOST];
+        // SAFETY: there is room for MOST marks.
+        let known = call(|error| unsafe { sys::bfs_list_marks(self.raw(), marks.as_mut_ptr(), MOST, error) })?;
+        Ok(marks.iter().take(known as usize).map(Mark::new).collect())
+    }
+
+    /// Forgets an owner whose rows are gone, durably.
+    ///
+    /// # Errors
+    /// As [`sync`](Filter::sync).
+    pub fn drop_owner(&self, owner: u64) -> Result<()> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_drop_owner(self.raw(), owner, error) }).map(drop)
+    }
+
+    /// In a recovery: the owner has added again every key of its log that came after its mark.  `true`: the recovery is
+    /// over, and answers are answers again.
+    ///
+    /// # Errors
+    /// As [`sync`](Filter::sync).
+    pub fn finish_recovery(&self, owner: u64) -> Result<bool> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_finish_recovery(self.raw(), owner, error) }).map(|over| over != 0)
+    }
+
+    /// Ends the filling of a filter that was created with [`filling`](CreateOptions::filling): the caller promises that
+    /// every key that it is to have has returned from an add.  The order of the steps is in `bfstore.h`.
+    ///
+    /// # Errors
+    /// As [`sync`](Filter::sync); every answer is "maybe" as before.
+    pub fn finish_filling(&self) -> Result<()> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_finish_filling(self.raw(), error) }).map(drop)
+    }
+}
+
+/// Facts.
+impl Filter {
+    /// Whether answers are answers.
+    ///
+    /// # Errors
+    /// Why every answer is "maybe" now: [`Error::Recovery`], [`Error::Doubt`], [`Error::Filling`] (adds are not refused
+    /// then), [`Error::Shut`].
+    pub fn health(&self) -> Result<()> {
+        // SAFETY: any thread may call it.
+        health(unsafe { sys::bfs_health(self.raw()) }, &self.name)
+    }
+
+    /// Whether the path still names this file, whole, and no process is putting another in its place.  If not, open the
+    /// path again.  Asks the file system: not for every lookup.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] in a buffer, and others.
+    pub fn is_current(&self) -> Result<bool> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_is_current(self.raw(), error) }).map(|current| current != 0)
+    }
+
+    /// The note that the filter was made with.
+    ///
+    /// # Errors
+    /// [`Error::MemoryShort`].
+    pub fn note(&self) -> Result<Vec<u8>> {
+        let mut note = vec![0; 1024]; // the most that a file can have
+                                      // SAFETY: there is room for as many bytes as are said.
+        let length =
+            call(|error| unsafe { sys::bfs_get_note(self.raw(), note.as_mut_ptr().cast(), note.len(), error) })?;
+        note.truncate(length as usize);
+        Ok(note)
+    }
+
+    /// The seeds of the filter's hash, where it takes a list of them.
+    ///
+    /// # Errors
+    /// [`Error::MemoryShort`].
+    pub fn seeds(&self) -> Result<Vec<u32>> {
+        let mut seeds = vec![0; 64]; // k is at most 64
+                                     // SAFETY: there is room for as many seeds as are said.
+        let number = call(|error| unsafe { sys::bfs_get_seeds(self.raw(), seeds.as_mut_ptr(), seeds.len(), error) })?;
+        seeds.truncate(number as usize);
+        Ok(seeds)
+    }
+
+    /// What memory alone tells.
+    ///
+    /// # Errors
+    /// [`Error::MemoryShort`].
+    pub fn stats(&self) -> Result<Statistics> {
+        self.stats_with(Measure::default())
+    }
+
+    /// The same, and what takes longer to find out.
+    ///
+    /// # Errors
+    /// [`Error::MemoryShort`].
+    pub fn stats_with(&self, measure: Measure) -> Result<Statistics> {
+        let mut facts = sys::bfs_statistics::default();
+        // SAFETY: the struct knows its size.
+        call(|error| unsafe { sys::bfs_stats(self.raw(), measure.flags(), &mut facts, error) })?;
+        Ok(Statistics::new(&facts))
+    }
+}
+
+/// From one form to another.
+impl Filter {
+    /// Makes a new file of the filter, complete and durable, while others may add.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] and others: then nothing has appeared.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, &CopyOptions::new())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`save`](Filter::save).
+    pub fn save_with(&self, path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
+        let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
+        // SAFETY: path and options live until the call returns.
+        call(|error| unsafe { sys::bfs_save(self.raw(), path.as_ptr(), &raw, error) }).map(drop)
+    }
+
+    /// The filter as bytes, for [`load`](Filter::load): an embedded filter.  Marks are not in them.
+    ///
+    /// # Errors
+    /// As [`save`](Filter::save).
+    pub fn dump(&self) -> Result<Vec<u8>> {
+        self.dump_with(DumpOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`save`](Filter::save).
+    pub fn dump_with(&self, options: DumpOptions) -> Result<Vec<u8>> {
+        const TRIES: usize = 10;
+        let mut wanted = self.dump_into(&mut [], options)?;
+        for _ in 0..TRIES {
+            let mut bytes = vec![0; wanted];
+            let dumped = self.dump_into(&mut bytes, options);
+            match dumped {
+                Ok(written) if written == bytes.len() => return Ok(bytes),
+                Ok(other) => wanted = other,
+                // A filter that follows its path may be of another size by now.
+                Err(error) => match self.dump_into(&mut [], options)? {
+                    same if same == bytes.len() => return Err(error),
+                    other => wanted = other,
+                },
+            }
+        }
+        Err(Error::of_code(sys::BFS_EBUSY, &self.name))
+    }
+
+    /// Writes the bytes.  Returns how many that takes; into nothing, that is all.
+    fn dump_into(&self, bytes: &mut [u8], options: DumpOptions) -> Result<usize> {
+        let place = if bytes.is_empty() { null_mut() } else { bytes.as_mut_ptr().cast() };
+        let (room, flags, mut taken) = (bytes.len() as u64, options.flags(), 0);
+        // SAFETY: there is room for as many bytes as are said.
+        call(|error| unsafe { sys::bfs_dump(self.raw(), place, room, flags, &mut taken, error) })?;
+        Ok(taken as usize)
+    }
+
+    /// Adds every key of another filter with the same layout, hash, seed and number of probes.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] and others.  Some keys may have been added, which does no harm: call again.
+    pub fn merge(&self, from: &Filter) -> Result<()> {
+        // SAFETY: any thread may call it, with any two handles.
+        call(|error| unsafe { sys::bfs_merge(self.raw(), from.raw(), error) }).map(drop)
+    }
+
+    /// In what this filter (A) and another (B) differ, and how many keys they have in common.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for this layout, and others.
+    pub fn compare(&self, other: &Filter) -> Result<Comparison> {
+        let mut found = sys::bfs_comparison::default();
+        // SAFETY: the struct knows its size.
+        call(|error| unsafe { sys::bfs_compare(self.raw(), other.raw(), &mut found, error) })?;
+        Ok(Comparison::new(&found))
+    }
+
+    /// Takes in the bit array of another program, whose m, k, hash and seeds the filter has.  Nothing in an array tells
+    /// whether these are right: ask for keys that are known to be in it before the filter is used.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for another length, [`Error::Unsupported`] and others.
+    pub fn import_bits(&self, bits: &[u8], order: BitOrder) -> Result<()> {
+        let (data, length) = (bits.as_ptr().cast(), bits.len() as u64);
+        // SAFETY: the bits are borrowed until the call returns.
+        call(|error| unsafe { sys::bfs_import_bits(self.raw(), data, length, order.number(), error) }).map(drop)
+    }
+
+    /// The filter's bits as an array for another program.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] and others.
+    pub fn export_bits(&self, order: BitOrder) -> Result<Vec<u8>> {
+        let bytes = (self.stats()?.num_bits + 7) / 8;
+        let mut bits = vec![0xFF; bytes as usize];
+        // SAFETY: there is room for as many bytes as are said.
+        call(|error| unsafe {
+            sys::bfs_export_bits(self.raw(), bits.as_mut_ptr().cast(), bytes, order.number(), error)
+        })?;
+        Ok(bits)
+    }
+
+    /// For functions of many filters.
+    pub(crate) fn as_raw(&self) -> *const sys::bfs_filter {
+        self.raw()
+    }
+}
+
+/// A filter in a buffer, which it borrows: it has every method of [`Filter`] that takes `&self`.
+///
+/// ```
+/// use bfstore::{AlignedBytes, Filter};
+/// let mut options = Filter::options_to_create();
+/// options.capacity(1000);
+/// let mut memory = AlignedBytes::zeroed(options.required_bytes()? as usize);
+/// let made = options.format(&mut memory)?;
+/// made.add("alice")?;
+/// made.close()?; // before that the buffer is the filter's
+/// assert!(Filter::options().wrap(&memory)?.contains("alice"));
+/// # Ok::<(), bfstore::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct BufferFilter<'b> {
+    filter: Filter, // never given out as `&mut`: swapped with another one it would outlive the buffer
+    memory: PhantomData<&'b mut [u8]>,
+}
+
+impl BufferFilter<'_> {
+    pub(crate) fn new<'b>(filter: Filter) -> BufferFilter<'b> {
+        BufferFilter { filter, memory: PhantomData }
+    }
+
+    /// As [`Filter::close`].  Nothing is written anywhere: the buffer has the filter.
+    ///
+    /// # Errors
+    /// As [`Filter::close`].
+    pub fn close(self) -> Result<()> {
+        self.filter.close()
+    }
+}
+
+impl Deref for BufferFilter<'_> {
+    type Target = Filter;
+
+    fn deref(&self) -> &Filter {
+        &self.filter
+    }
+}

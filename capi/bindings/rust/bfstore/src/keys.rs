@@ -1,0 +1,266 @@
+//! Many keys, in the form in which the program has them: a view, which copies nothing.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::mem::{align_of, size_of};
+use std::os::raw::c_void;
+
+use bfstore_sys as sys;
+
+use crate::{AsKey, Error, Result};
+
+/// Many keys, where they are in memory.
+///
+/// A slice of byte strings or of texts, of integers of 64 bits, or of arrays of bytes becomes one by itself.  The other
+/// forms have functions here.  None of them copies a key.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("bfstore-keys-{}.bf", std::process::id()));
+/// use bfstore::{Filter, Keys};
+/// let users = Filter::options_to_create().capacity(1000).create(&path)?;
+/// users.add_many(&["alice", "bob"])?;
+/// users.add_many(&[1u64, 2, 3])?;
+/// users.add_many(Keys::fixed(b"0001000200030004", 4)?)?;
+/// users.add_many(Keys::column32(b"carolday", &[0, 5, 5, 8])?)?; // "carol", "" and "day"
+/// assert_eq!(users.contains_many(&["bob", "carol", "0003", "nobody"])?, [true, true, true, false]);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), bfstore::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Keys<'a> {
+    form: sys::bfs_keys,
+    integers: Cow<'a, [u64]>, // of a big-endian machine: they are turned round, and so are a copy
+    memory: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a view of memory that is borrowed as shared, like &[u8].
+unsafe impl Send for Keys<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Keys<'_> {}
+
+// A slice of bytes has the form of a bfs_key on this compiler: the language does not promise it.
+const _: () = {
+    assert!(size_of::<&[u8]>() == size_of::<sys::bfs_key>());
+    assert!(align_of::<&[u8]>() == align_of::<sys::bfs_key>());
+    // SAFETY: equal sizes; any two words are a bfs_key.
+    let pair: sys::bfs_key = unsafe { std::mem::transmute::<&[u8], sys::bfs_key>(&[1, 2, 3]) };
+    assert!(pair.bytes == 3);
+};
+
+impl<'a> Keys<'a> {
+    fn new(kind: u32, count: usize, data: *const c_void) -> Keys<'a> {
+        let form = sys::bfs_keys { kind, count: count as u64, data, ..Default::default() };
+        Keys { form, integers: Cow::Borrowed(&[]), memory: PhantomData }
+    }
+
+    fn pairs<T>(slices: &'a [T]) -> Keys<'a> {
+        Keys::new(sys::BFS_KEYS_PAIRS, slices.len(), slices.as_ptr().cast())
+    }
+
+    /// Keys of one width, one after the other in `data`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the width is 0, or `data` is no whole number of keys.
+    pub fn fixed(data: &'a [u8], width: usize) -> Result<Keys<'a>> {
+        if width == 0 || data.len() % width != 0 {
+            return Err(Error::invalid(format!("{} bytes are no whole number of keys of {width} bytes", data.len())));
+        }
+        Ok(Keys::of_width(data.as_ptr(), width, data.len() / width))
+    }
+
+    /// The key of `width` bytes at `offset` of each record of `stride` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the key is not within the record, or `records` is no whole number of them.
+    pub fn strided(records: &'a [u8], stride: usize, offset: usize, width: usize) -> Result<Keys<'a>> {
+        let within = matches!(offset.checked_add(width), Some(end) if end <= stride);
+        if width == 0 || !within || records.len() % stride != 0 {
+            let given = format!("{width} bytes at {offset} of records of {stride} bytes");
+            return Err(Error::invalid(format!("{given} are no keys of {} bytes", records.len())));
+        }
+        let first = if records.is_empty() { records } else { &records[offset..] };
+        let mut keys = Keys::of_width(first.as_ptr(), width, records.len() / stride);
+        keys.form.stride = stride as u64;
+        Ok(keys)
+    }
+
+    fn of_width(data: *const u8, width: usize, count: usize) -> Keys<'a> {
+        let mut keys = Keys::new(sys::BFS_KEYS_FIXED, count, data.cast());
+        keys.form.key_bytes = width as u64;
+        keys
+    }
+
+    /// A string column of Apache Arrow: key i is `data[offsets[i]..offsets[i + 1]]`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no offset.  Offsets that descend or leave `data` are refused by the call that
+    /// takes the keys, before it looks at any.
+    pub fn column32(data: &'a [u8], offsets: &'a [i32]) -> Result<Keys<'a>> {
+        Keys::column(sys::BFS_KEYS_COLUMN32, data, offsets)
+    }
+
+    /// A large string column of Apache Arrow: as [`column32`](Keys::column32), with offsets of 64 bits.
+    ///
+    /// # Errors
+    /// As [`column32`](Keys::column32).
+    pub fn column64(data: &'a [u8], offsets: &'a [i64]) -> Result<Keys<'a>> {
+        Keys::column(sys::BFS_KEYS_COLUMN64, data, offsets)
+    }
+
+    fn column<T>(kind: u32, data: &'a [u8], offsets: &'a [T]) -> Result<Keys<'a>> {
+        let count =
+            offsets.len().checked_sub(1).ok_or_else(|| Error::invalid("a column has one offset more than keys"))?;
+        let mut keys = Keys::new(kind, count, data.as_ptr().cast());
+        keys.form.data_bytes = data.len() as u64;
+        keys.form.offsets = offsets.as_ptr().cast();
+        Ok(keys)
+    }
+
+    /// Digests of the filter's hash ([`Filter::digest`](crate::Filter::digest)), or of the program's own with
+    /// [`Hash::External`](crate::Hash::External).
+    pub fn digests(digests: &'a [u64]) -> Keys<'a> {
+        Keys::new(sys::BFS_KEYS_DIGESTS, digests.len(), digests.as_ptr().cast())
+    }
+
+    /// Which keys there are: Arrow's bitmap, key i at bit `offset + i`, the lowest bit of a byte first.  A null is not
+    /// the empty key: it is not added, and its answer is no.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the bitmap is too short.
+    pub fn with_validity(mut self, bitmap: &'a [u8], offset: usize) -> Result<Keys<'a>> {
+        let bits = (bitmap.len() as u64).saturating_mul(8);
+        match (offset as u64).checked_add(self.form.count) {
+            Some(end) if end <= bits => (),
+            _ => {
+                let wanted = format!("{} keys from bit {offset} on", self.form.count);
+                return Err(Error::invalid(format!("a bitmap of {bits} bits is too short for {wanted}")));
+            }
+        }
+        self.form.validity = bitmap.as_ptr();
+        self.form.validity_offset = offset as u64;
+        Ok(self)
+    }
+
+    /// How many keys there are, nulls included.
+    pub fn len(&self) -> usize {
+        self.form.count as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the library reads: it is good as long as `self`.
+    pub(crate) fn form(&self) -> sys::bfs_keys {
+        let mut form = self.form;
+        if !self.integers.is_empty() {
+            form.data = self.integers.as_ptr().cast();
+        }
+        form
+    }
+
+    fn of_integers(integers: &'a [u64]) -> Keys<'a> {
+        let mut keys = Keys::of_width(integers.as_ptr().cast(), 8, integers.len());
+        if cfg!(target_endian = "big") {
+            keys.integers = integers.iter().map(|integer| integer.to_le()).collect();
+        }
+        keys
+    }
+}
+
+/// What becomes keys by itself: a slice, an array or a vector of it.
+macro_rules! forms {
+    ($([$($parameter:tt)*] $of:ty, $keys:ident => $made:expr;)*) => {$(
+        impl<'a, $($parameter)*> From<&'a [$of]> for Keys<'a> {
+            #[inline]
+            fn from($keys: &'a [$of]) -> Keys<'a> {
+                $made
+            }
+        }
+
+        impl<'a, $($parameter)*> From<&'a Vec<$of>> for Keys<'a> {
+            fn from(keys: &'a Vec<$of>) -> Keys<'a> {
+                Keys::from(keys.as_slice())
+            }
+        }
+
+        impl<'a, $($parameter)* , const COUNT: usize> From<&'a [$of; COUNT]> for Keys<'a> {
+            fn from(keys: &'a [$of; COUNT]) -> Keys<'a> {
+                Keys::from(keys.as_slice())
+            }
+        }
+    )*};
+}
+
+forms! {
+    ['b: 'a] &'b [u8], keys => Keys::pairs(keys);
+    ['b: 'a] &'b str, keys => Keys::pairs(keys);
+    [const WIDTH: usize] [u8; WIDTH], keys => Keys::rows(keys);
+}
+
+impl<'a> Keys<'a> {
+    /// Arrays of bytes: keys of one width, except that the width may be 0.
+    fn rows<const WIDTH: usize>(rows: &'a [[u8; WIDTH]]) -> Keys<'a> {
+        Keys::of_width(rows.as_ptr().cast(), WIDTH, rows.len())
+    }
+}
+
+macro_rules! integer_forms {
+    ($($of:ty)*) => {$(
+        impl<'a> From<&'a [$of]> for Keys<'a> {
+            #[inline]
+            fn from(keys: &'a [$of]) -> Keys<'a> {
+                // SAFETY: u64 and i64 have one size and alignment, and any bits are both.
+                Keys::of_integers(unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) })
+            }
+        }
+
+        impl<'a> From<&'a Vec<$of>> for Keys<'a> {
+            fn from(keys: &'a Vec<$of>) -> Keys<'a> {
+                Keys::from(keys.as_slice())
+            }
+        }
+
+        impl<'a, const COUNT: usize> From<&'a [$of; COUNT]> for Keys<'a> {
+            fn from(keys: &'a [$of; COUNT]) -> Keys<'a> {
+                Keys::from(keys.as_slice())
+            }
+        }
+    )*};
+}
+integer_forms! { u64 i64 }
+
+/// Up to some keys of an iterator, as one column: how an iterator's keys go through the library many at once.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    data: Vec<u8>,
+    offsets: Vec<i64>,
+}
+
+impl Chunk {
+    const KEYS: usize = 1024;
+    const BYTES: usize = 1 << 20;
+
+    pub(crate) fn new() -> Chunk {
+        Chunk { data: Vec::new(), offsets: vec![0] }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.data.clear();
+        self.offsets.truncate(1);
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.offsets.len() > Chunk::KEYS || self.data.len() >= Chunk::BYTES
+    }
+
+    pub(crate) fn push(&mut self, key: &impl AsKey) {
+        key.with_key(|bytes| self.data.extend_from_slice(bytes));
+        self.offsets.push(self.data.len() as i64);
+    }
+
+    pub(crate) fn keys(&self) -> Keys<'_> {
+        Keys::column64(&self.data, &self.offsets).expect("a chunk has one offset more than keys")
+    }
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![warn(unsafe_op_in_unsafe_fn, missing_debug_implementations)]
+
+pub mod bare;
+mod buffer;
+mod error;
+mod facts;
+mod files;
+mod filter;
+mod key;
+mod keys;
+mod options;
+
+pub use bfstore_sys as sys;
+pub use buffer::AlignedBytes;
+pub use error::{strerror, Error, Failure, Result};
+pub use facts::{
+    Abilities, BitOrder, Comparison, Differences, Fill, Hash, Interval, Layout, Mark, Measure, Memory, Plan,
+    PlanRequest, Statistics,
+};
+pub use files::{intersect, intersect_with, seal, seal_with, verify, verify_nofollow};
+pub use filter::{BufferFilter, Filter, SelectIter};
+pub use key::AsKey;
+pub use keys::Keys;
+pub use options::{CopyOptions, CreateOptions, DumpOptions, OpenOptions};
+
+/// "1.2.3": the version of the library that runs.
+pub fn version() -> &'static str {
+    // SAFETY: no arguments; the text is static.
+    error::static_text(unsafe { sys::bfs_version() })
+}

@@ -1,0 +1,557 @@
+//! How filters are made, opened and copied: builders, in the manner of `std::fs::OpenOptions`.
+
+use std::ffi::CString;
+use std::os::raw::c_void;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::io::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use std::ptr::null;
+use std::time::Duration;
+
+use bfstore_sys as sys;
+
+use crate::error::call;
+use crate::{BufferFilter, Error, Filter, Hash, Keys, Layout, Result};
+
+/// The path as the library takes it.
+pub(crate) fn c_path(path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Error::invalid(format!("{}: a path has no zero byte", path.display())))
+}
+
+const IN_BUFFER: &str = "the filter in a buffer";
+
+/// A time in milliseconds.  `zero` is the number that means 0, which itself means the default.
+fn milliseconds(time: Duration, zero: u32, what: &str) -> Result<u32> {
+    const MOST: u128 = 4_000_000_000;
+    match (time.as_nanos() + 999_999) / 1_000_000 {
+        0 => Ok(zero),
+        number if number <= MOST => Ok(number as u32),
+        _ => Err(Error::invalid(format!("{what} is at most 4,000,000 seconds, not {time:?}"))),
+    }
+}
+
+fn lock_milliseconds(time: Option<Duration>) -> Result<u32> {
+    match time {
+        None => Ok(sys::BFS_LOCK_TIMEOUT_DEFAULT),
+        Some(Duration::MAX) => Ok(sys::BFS_LOCK_FOREVER),
+        Some(time) => milliseconds(time, sys::BFS_LOCK_NO_WAIT, "lock_timeout"),
+    }
+}
+
+fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
+    time.map_or(Ok(sys::BFS_WRITEBACK_CHECK_DEFAULT), |time| {
+        milliseconds(time, sys::BFS_WRITEBACK_CHECK_EACH_ADD, "writeback_check")
+    })
+}
+
+/// The secret's address and length.  To the library a length of 0 says that there is none, and so would open a filter
+/// that was made without.
+fn secret_parts(secret: Option<&[u8]>) -> Result<(*const c_void, u64)> {
+    match secret {
+        None => Ok((null(), 0)),
+        Some([]) => Err(Error::invalid("a secret is 16 bytes, and this one is empty")),
+        Some(secret) => Ok((secret.as_ptr().cast(), secret.len() as u64)),
+    }
+}
+
+/// Methods that set one bit of `flags`.
+macro_rules! flags {
+    ($($(#[$words:meta])* $name:ident = $flag:ident;)*) => {$(
+        $(#[$words])*
+        pub fn $name(&mut self, $name: bool) -> &mut Self {
+            self.flags = if $name { self.flags | sys::$flag } else { self.flags & !sys::$flag };
+            self
+        }
+    )*};
+}
+
+/// Methods that set one field.
+macro_rules! fields {
+    ($($(#[$words:meta])* $name:ident: $kind:ty => $field:ident = $value:expr;)*) => {$(
+        $(#[$words])*
+        pub fn $name(&mut self, $name: $kind) -> &mut Self {
+            self.$field = $value;
+            self
+        }
+    )*};
+}
+
+// --- Opening ---------------------------------------------------------------------------------------------------------
+
+/// How to open a filter: for reading, unless it is said otherwise.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("bfstore-open_options-{}.bf", std::process::id()));
+/// # bfstore::Filter::options_to_create().capacity(1000).create(&path)?.close()?;
+/// let users = bfstore::Filter::options().write(true).guard(true).open(&path)?;
+/// users.add("alice")?;
+/// users.close()?;
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), bfstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions<'a> {
+    flags: u64,
+    secret: Option<&'a [u8]>,
+    offset: u64,
+    max_bytes: u64,
+    lock_timeout: Option<Duration>,
+    writeback_check: Option<Duration>,
+}
+
+impl<'a> OpenOptions<'a> {
+    /// For reading.
+    pub fn new() -> OpenOptions<'a> {
+        OpenOptions::default()
+    }
+
+    flags! {
+        /// Asks and adds, concurrently with any number of other writers.
+        write = BFS_OPEN_WRITE;
+        /// Asks and adds as the only writer, several times as fast.  [`Error::Busy`] if there is another writer.
+        exclusive = BFS_OPEN_EXCLUSIVE;
+        /// Reads the whole file into memory now, so that no lookup waits for the disk.
+        populate = BFS_OPEN_POPULATE;
+        /// Small pages, no read-ahead: for a filter larger than memory, or synced often.
+        random = BFS_OPEN_RANDOM;
+        /// Into private memory: what happens to the file later does not reach the filter.  For reading.
+        copy = BFS_OPEN_COPY;
+        /// A page that cannot be read (an I/O error, or the file was truncated) is doubt, and not SIGBUS.  Installs a
+        /// handler of SIGBUS in the process, which passes on what is not its own.
+        guard = BFS_OPEN_GUARD;
+        /// An unclean, poisoned or recovering file, to recover it.  For writing.
+        recover = BFS_OPEN_RECOVER;
+        /// Such a file as it is: it may lack keys after the marks.  For writing.
+        accept_loss = BFS_OPEN_ACCEPT_LOSS;
+        /// A file whose writer was killed is unclean, too: for devices that vanish.
+        strict = BFS_OPEN_STRICT;
+        /// A network or overlay filesystem, which may show readers an older file.
+        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        /// [`Error::Full`] at the capacity.  For writing.
+        limit = BFS_OPEN_LIMIT;
+        /// Writes nothing at all, for audits and sandboxes.  For reading.
+        no_write = BFS_OPEN_NO_WRITE;
+        /// Follows the path: when another file takes the place of this one, a lookup opens it.  For reading.
+        follow = BFS_OPEN_FOLLOW;
+        /// A sealed file is compared with its checksums first.
+        verify = BFS_OPEN_VERIFY;
+        /// The same, and where it is damaged every key is "maybe".
+        tolerate_damage = BFS_OPEN_TOLERATE_DAMAGE;
+        /// The bare form, a body and a trailer of 8 bytes: for [`wrap`](OpenOptions::wrap) and
+        /// [`load`](OpenOptions::load).
+        bare = BFS_OPEN_BARE;
+    }
+
+    /// `false` refuses a symbolic link as the last part of the path.
+    pub fn follow_symlinks(&mut self, follow_symlinks: bool) -> &mut Self {
+        self.flags =
+            if follow_symlinks { self.flags & !sys::BFS_OPEN_NOFOLLOW } else { self.flags | sys::BFS_OPEN_NOFOLLOW };
+        self
+    }
+
+    /// An embedded filter that begins at this byte of the file, a multiple of 64.  For reading.
+    pub fn offset(&mut self, offset: u64) -> &mut Self {
+        self.flags |= sys::BFS_OPEN_RANGE;
+        self.offset = offset;
+        self
+    }
+
+    fields! {
+        /// With [`offset`](OpenOptions::offset): the filter is at most so long.
+        max_bytes: u64 => max_bytes = max_bytes;
+        /// 16 bytes: the secret of a filter with [`Hash::SipHash`].
+        secret: &'a [u8] => secret = Some(secret);
+        /// How long to wait for each lock: 5 seconds if it is not given, `Duration::ZERO` not to wait, `Duration::MAX`
+        /// for as long as it takes.
+        lock_timeout: Duration => lock_timeout = Some(lock_timeout);
+        /// How often to ask the kernel whether it failed to write: every 0.1 seconds if it is not given,
+        /// `Duration::ZERO` at each add that changes a bit.
+        writeback_check: Duration => writeback_check = Some(writeback_check);
+    }
+
+    /// The library's struct.  It borrows from `self`.
+    fn raw(&self) -> Result<sys::bfs_open_options> {
+        let writing = self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE);
+        let what = match writing {
+            0 => sys::BFS_OPEN_READ,
+            _ if writing & sys::BFS_OPEN_EXCLUSIVE != 0 => sys::BFS_OPEN_EXCLUSIVE,
+            _ => sys::BFS_OPEN_WRITE,
+        };
+        let (key, key_bytes) = secret_parts(self.secret)?;
+        Ok(sys::bfs_open_options {
+            flags: (self.flags & !writing) | what,
+            key,
+            key_bytes,
+            offset: self.offset,
+            max_bytes: self.max_bytes,
+            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
+            writeback_check_ms: writeback_milliseconds(self.writeback_check)?,
+            ..Default::default()
+        })
+    }
+
+    /// Opens a filter file.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Recovery`], [`Error::Malformed`] and others.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Filter> {
+        let (path, raw) = (path.as_ref(), self.raw()?);
+        let c_path = c_path(path)?;
+        // SAFETY: path and options live until the call returns, which copies what it keeps.
+        unsafe { Filter::made(path.display(), |out, error| sys::bfs_open_with(c_path.as_ptr(), &raw, out, error)) }
+    }
+
+    /// Reads the file that the program has open: for a sandbox, and for memfd_create.  The library duplicates the
+    /// descriptor, and the program keeps its own.
+    ///
+    /// # Errors
+    /// As [`open`](OpenOptions::open).
+    pub fn open_fd(&self, fd: impl AsFd) -> Result<Filter> {
+        let mut raw = self.raw()?;
+        raw.fd = fd.as_fd().as_raw_fd();
+        raw.flags |= sys::BFS_OPEN_FD;
+        let name = format!("descriptor {}", raw.fd);
+        // SAFETY: as in open(); the descriptor is open while it is borrowed.
+        unsafe { Filter::made(name, |out, error| sys::bfs_open_with(null(), &raw, out, error)) }
+    }
+
+    /// Opens a copy of the filter in bytes from anywhere, at any address: of [`Filter::dump`], or of a whole file that
+    /// was closed.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`], [`Error::Recovery`] for the bytes of a file that was in use, and others.
+    pub fn load(&self, bytes: &[u8]) -> Result<Filter> {
+        let raw = self.raw()?;
+        let (data, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+        // SAFETY: the library copies the bytes before it returns.
+        unsafe { Filter::made("the loaded filter", |out, error| sys::bfs_load(data, length, &raw, out, error)) }
+    }
+
+    /// Reads a filter in a buffer in place.  The buffer is at a multiple of 64: see
+    /// [`AlignedBytes`](crate::AlignedBytes).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], also for [`write`](OpenOptions::write); [`Error::Malformed`].
+    pub fn wrap<'b>(&self, buffer: &'b [u8]) -> Result<BufferFilter<'b>> {
+        if self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE) != 0 {
+            return Err(Error::invalid("a shared buffer is read: wrap_mut() takes one that is written to"));
+        }
+        // SAFETY: opened for reading the buffer is never written to, and the borrow keeps it as it is.
+        unsafe { self.wrap_raw(buffer.as_ptr() as *mut u8, buffer.len()) }
+    }
+
+    /// Reads, or with [`write`](OpenOptions::write) changes, a filter in a buffer in place.
+    ///
+    /// # Errors
+    /// As [`wrap`](OpenOptions::wrap).
+    pub fn wrap_mut<'b>(&self, buffer: &'b mut [u8]) -> Result<BufferFilter<'b>> {
+        // SAFETY: the filter borrows the buffer for itself.
+        unsafe { self.wrap_raw(buffer.as_mut_ptr(), buffer.len()) }
+    }
+
+    /// The same for memory that is not Rust's alone, such as a map that processes share.
+    ///
+    /// # Errors
+    /// As [`wrap`](OpenOptions::wrap).
+    ///
+    /// # Safety
+    /// The memory is readable (writable, for writing) as long as the filter lives, and is changed through filters
+    /// alone.
+    pub unsafe fn wrap_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
+        let raw = self.raw()?;
+        // SAFETY: the caller's promise; the options live until the call returns.
+        let made = unsafe {
+            Filter::made(IN_BUFFER, |out, error| sys::bfs_wrap_with(buffer.cast(), bytes as u64, &raw, out, error))
+        }?;
+        Ok(BufferFilter::new(made))
+    }
+}
+
+// --- Creating --------------------------------------------------------------------------------------------------------
+
+/// How to make a filter.  Its size is given by [`capacity`](CreateOptions::capacity) and [`fpr`](CreateOptions::fpr)
+/// (0.01, if it is not given), or capacity and [`bits_per_key`](CreateOptions::bits_per_key), or capacity and
+/// [`max_bytes`](CreateOptions::max_bytes), or [`num_bits`](CreateOptions::num_bits) and
+/// [`num_probes`](CreateOptions::num_probes), or [`like`](CreateOptions::like).
+#[derive(Debug, Clone, Default)]
+pub struct CreateOptions<'a> {
+    flags: u64,
+    mode: u32,
+    capacity: u64,
+    fpr: f64,
+    bits_per_key: f64,
+    max_bytes: u64,
+    num_bits: u64,
+    num_probes: u32,
+    layout: Option<Layout>,
+    hash: Option<Hash>,
+    seed: u64,
+    like: Option<PathBuf>,
+    note: &'a [u8],
+    secret: Option<&'a [u8]>,
+    lock_timeout: Option<Duration>,
+    writeback_check: Option<Duration>,
+    file_id: [u8; 16],
+    seeds: &'a [u32],
+}
+
+impl<'a> CreateOptions<'a> {
+    /// Nothing is given.
+    pub fn new() -> CreateOptions<'a> {
+        CreateOptions::default()
+    }
+
+    fields! {
+        /// n: distinct keys.
+        capacity: u64 => capacity = capacity;
+        /// p: the false-positive rate wanted at `capacity` keys, between 0 and 1.
+        fpr: f64 => fpr = fpr;
+        /// m / n.
+        bits_per_key: f64 => bits_per_key = bits_per_key;
+        /// Bytes of the whole file or buffer.
+        max_bytes: u64 => max_bytes = max_bytes;
+        /// m: 1 to 2^48; rounded up to a multiple of 512 for the blocked layout.
+        num_bits: u64 => num_bits = num_bits;
+        /// k: 1 to 64.
+        num_probes: u32 => num_probes = num_probes;
+        /// Where the bits of a key are; [`Layout::Blocked`] if it is not given.
+        layout: Layout => layout = Some(layout);
+        /// What they are computed from; [`Hash::Xxh3`] if it is not given.
+        hash: Hash => hash = Some(hash);
+        /// The note of the owner, any bytes, at most 1,024.
+        note: &'a [u8] => note = note;
+        /// 16 bytes: the secret of [`Hash::SipHash`].  Copied, never stored in the file.
+        secret: &'a [u8] => secret = Some(secret);
+        /// One seed for each bit of a key, for the hashes of other programs.
+        seeds: &'a [u32] => seeds = seeds;
+        /// Permission bits of a new file, less the umask; 0o600 if it is not given.
+        mode: u32 => mode = mode;
+        /// As [`OpenOptions::lock_timeout`].
+        lock_timeout: Duration => lock_timeout = Some(lock_timeout);
+        /// As [`OpenOptions::writeback_check`].
+        writeback_check: Duration => writeback_check = Some(writeback_check);
+    }
+
+    /// The seed of the hash; random if it is not given.
+    pub fn seed(&mut self, seed: u64) -> &mut Self {
+        self.flags |= sys::BFS_OPTION_SEED;
+        self.seed = seed;
+        self
+    }
+
+    /// What tells the filter from every other one; random if it is not given.  Two filters of one id count as one
+    /// filter and its copy: take a new id whenever the keys are others.
+    pub fn file_id(&mut self, file_id: [u8; 16]) -> &mut Self {
+        self.flags |= sys::BFS_OPTION_FILE_ID;
+        self.file_id = file_id;
+        self
+    }
+
+    /// The path of a filter whose shape is taken: m, k, n, p, layout, hash and seed, so that one digest serves both.
+    pub fn like(&mut self, path: impl AsRef<Path>) -> &mut Self {
+        self.like = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    flags! {
+        /// Adds as the only writer, several times as fast.
+        exclusive = BFS_OPEN_EXCLUSIVE;
+        /// As [`OpenOptions::populate`].
+        populate = BFS_OPEN_POPULATE;
+        /// As [`OpenOptions::random`].
+        random = BFS_OPEN_RANDOM;
+        /// As [`OpenOptions::guard`].
+        guard = BFS_OPEN_GUARD;
+        /// As [`OpenOptions::limit`].
+        limit = BFS_OPEN_LIMIT;
+        /// As [`OpenOptions::any_filesystem`].
+        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        /// Takes the place of another file, whose users learn of it.
+        replace = BFS_OPTION_REPLACE;
+        /// No name in the file system until [`Filter::publish`].
+        unpublished = BFS_OPTION_UNPUBLISHED;
+        /// An online build: every answer is "maybe" until [`Filter::finish_filling`].
+        filling = BFS_OPTION_FILLING;
+        /// The m and k of most tutorials, cut off and not rounded up.
+        tutorial_sizing = BFS_OPTION_TUTORIAL_SIZING;
+        /// The bare form, for [`format`](CreateOptions::format) and [`required_bytes`](CreateOptions::required_bytes).
+        bare = BFS_OPEN_BARE;
+    }
+
+    /// Calls the function with the library's struct.
+    fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_options) -> Result<R>) -> Result<R> {
+        let like = self.like.as_deref().map(c_path).transpose()?;
+        let (key, key_bytes) = secret_parts(self.secret)?;
+        use_raw(&sys::bfs_options {
+            mode: self.mode,
+            flags: self.flags,
+            capacity: self.capacity,
+            fpr: self.fpr,
+            bits_per_key: self.bits_per_key,
+            max_bytes: self.max_bytes,
+            num_bits: self.num_bits,
+            num_probes: self.num_probes,
+            layout: self.layout.map_or(0, Layout::number),
+            hash: self.hash.map_or(0, Hash::number),
+            seed: self.seed,
+            like: like.as_ref().map_or(null(), |like| like.as_ptr()),
+            note: if self.note.is_empty() { null() } else { self.note.as_ptr().cast() },
+            note_bytes: self.note.len() as u64,
+            key,
+            key_bytes,
+            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
+            writeback_check_ms: writeback_milliseconds(self.writeback_check)?,
+            file_id: self.file_id,
+            seeds: if self.seeds.is_empty() { null() } else { self.seeds.as_ptr() },
+            num_seeds: self.seeds.len() as u64,
+            ..Default::default()
+        })
+    }
+
+    /// Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] without [`replace`](CreateOptions::replace), [`Error::Invalid`], [`Error::NoSpace`] and
+    /// others.
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Filter> {
+        let path = path.as_ref();
+        let c_path = c_path(path)?;
+        // SAFETY: path and options live until the call returns, which copies what it keeps.
+        self.with_raw(|raw| unsafe {
+            Filter::made(path.display(), |out, error| sys::bfs_create(c_path.as_ptr(), raw, out, error))
+        })
+    }
+
+    /// Makes a filter file of these keys, which appears when it is complete; open for reading.  The capacity is the
+    /// number of the keys, if nothing else gives the size.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-build-{}.bf", std::process::id()));
+    /// let words = bfstore::Filter::options_to_create().fpr(0.001).build(&path, &["alice", "bob"])?;
+    /// assert!(words.contains("bob") && !words.contains("nobody"));
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), bfstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create`](CreateOptions::create), [`Filter::add_many`] and [`Filter::publish`]; then nothing has appeared.
+    pub fn build<'k>(&self, path: impl AsRef<Path>, keys: impl Into<Keys<'k>>) -> Result<Filter> {
+        let keys = keys.into();
+        let mut options = self.clone();
+        options.unpublished(true).exclusive(true);
+        if self.capacity == 0 && self.num_bits == 0 && self.like.is_none() {
+            options.capacity(keys.len().max(1) as u64);
+        }
+        let mut built = options.create(path)?;
+        match built.add_many(keys).and_then(|_| built.publish()) {
+            Ok(()) => Ok(built),
+            Err(error) => {
+                built.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// The bytes that [`format`](CreateOptions::format) needs for these options.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and others.
+    pub fn required_bytes(&self) -> Result<u64> {
+        let mut bytes = 0;
+        // SAFETY: the options live until the call returns.
+        self.with_raw(|raw| call(|error| unsafe { sys::bfs_required_bytes(raw, &mut bytes, error) }))?;
+        Ok(bytes)
+    }
+
+    /// Makes a new, empty filter in a buffer at a multiple of 64 that is long enough
+    /// ([`required_bytes`](CreateOptions::required_bytes)).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] and others.
+    pub fn format<'b>(&self, buffer: &'b mut [u8]) -> Result<BufferFilter<'b>> {
+        // SAFETY: the filter borrows the buffer for itself.
+        unsafe { self.format_raw(buffer.as_mut_ptr(), buffer.len()) }
+    }
+
+    /// The same for memory that is not Rust's alone, such as a map that processes share.
+    ///
+    /// # Errors
+    /// As [`format`](CreateOptions::format).
+    ///
+    /// # Safety
+    /// The memory is readable and writable as long as the filter lives, and is changed through filters alone.
+    pub unsafe fn format_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
+        // SAFETY: the caller's promise; the options live until the call returns.
+        let made = self.with_raw(|raw| unsafe {
+            Filter::made(IN_BUFFER, |out, error| sys::bfs_format(buffer.cast(), bytes as u64, raw, out, error))
+        })?;
+        Ok(BufferFilter::new(made))
+    }
+}
+
+// --- Copying ---------------------------------------------------------------------------------------------------------
+
+/// How to make a new file of a filter that exists: for [`Filter::save_with`], [`seal_with`](crate::seal_with) and
+/// [`intersect_with`](crate::intersect_with).
+#[derive(Debug, Clone, Default)]
+pub struct CopyOptions {
+    flags: u64,
+    mode: u32,
+    fpr: f64,
+    lock_timeout: Option<Duration>,
+}
+
+impl CopyOptions {
+    /// Nothing is given.
+    pub fn new() -> CopyOptions {
+        CopyOptions::default()
+    }
+
+    fields! {
+        /// Permission bits of the new file, less the umask; 0o600 if it is not given.
+        mode: u32 => mode = mode;
+        /// As small as folding makes it while its rate, with its keys of now, is at most this.  Of
+        /// [`Filter::save_with`] alone.
+        fpr: f64 => fpr = fpr;
+        /// As [`OpenOptions::lock_timeout`].
+        lock_timeout: Duration => lock_timeout = Some(lock_timeout);
+    }
+
+    flags! {
+        /// Takes the place of another file, whose users learn of it.
+        replace = BFS_OPTION_REPLACE;
+        /// As [`OpenOptions::any_filesystem`].
+        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        /// The new file answers "maybe" until its owner calls [`Filter::finish_filling`].
+        filling = BFS_OPTION_FILLING;
+        /// The new file has the id of the filter that is copied, and takes no more keys.
+        same_file_id = BFS_OPTION_FILE_ID;
+    }
+
+    pub(crate) fn raw(&self) -> Result<sys::bfs_copy_options> {
+        Ok(sys::bfs_copy_options {
+            mode: self.mode,
+            flags: self.flags,
+            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
+            fpr: self.fpr,
+            ..Default::default()
+        })
+    }
+}
+
+/// What [`Filter::dump_with`] writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DumpOptions {
+    /// The bare form: a body and a trailer of 8 bytes.
+    pub bare: bool,
+    /// The bytes have the id of the filter, and take no more keys.
+    pub same_file_id: bool,
+}
+
+impl DumpOptions {
+    pub(crate) fn flags(self) -> u64 {
+        let bare = if self.bare { sys::BFS_OPEN_BARE } else { 0 };
+        bare | if self.same_file_id { sys::BFS_OPTION_FILE_ID } else { 0 }
+    }
+}

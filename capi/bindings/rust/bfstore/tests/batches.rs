@@ -1,0 +1,223 @@
+//! Every form of many keys gives the answers of the single calls.
+
+use std::collections::BTreeSet;
+
+use bfstore::{Filter, Keys};
+
+use crate::support::{failed_with, set_bits, Folder};
+
+fn mixed() -> Vec<Vec<u8>> {
+    let mut keys: Vec<Vec<u8>> = ["", "alice", "bob", "Zürich", "a\0b", "\0", "kkkkkkkkkkkk", "kkkkkkkkkkkkk"]
+        .iter()
+        .map(|key| key.as_bytes().to_vec())
+        .collect();
+    keys.push(vec![b'x'; 1000]);
+    keys.extend((0..100).map(|i| format!("key {i}").into_bytes()));
+    keys
+}
+
+fn rows() -> Vec<Vec<u8>> {
+    (0..200).map(|i| format!("{i:08}").into_bytes()).collect()
+}
+
+fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
+    keys.iter().map(Vec::as_slice).collect()
+}
+
+fn column<T: TryFrom<usize>>(keys: &[Vec<u8>]) -> (Vec<u8>, Vec<T>) {
+    let mut offsets = vec![T::try_from(0).ok().unwrap()];
+    let mut data = Vec::new();
+    for key in keys {
+        data.extend_from_slice(key);
+        offsets.push(T::try_from(data.len()).ok().unwrap());
+    }
+    (data, offsets)
+}
+
+/// Every other key is added one by one; then all are asked, and added, in the form `keys`.  None is a null.
+#[track_caller]
+fn check(keys: Keys<'_>, expected: &[Option<&[u8]>]) {
+    let folder = Folder::new();
+    let filter = folder.create();
+    for key in expected.iter().step_by(2).flatten() {
+        filter.add(key).unwrap();
+    }
+    let answers: Vec<bool> = expected.iter().map(|key| key.map_or(false, |key| filter.contains(key))).collect();
+    assert!(answers.contains(&true) && answers.contains(&false));
+    assert_eq!(keys.len(), expected.len());
+    assert_eq!(filter.contains_many(keys.clone()).unwrap(), answers);
+    let mut place = vec![false; answers.len()];
+    let found = filter.contains_into(keys.clone(), &mut place).unwrap();
+    assert_eq!((found, &place), (answers.iter().filter(|maybe| **maybe).count(), &answers));
+    let numbers: Vec<u32> = (0u32..).zip(&answers).filter(|(_, maybe)| **maybe).map(|(number, _)| number).collect();
+    assert_eq!(filter.select(keys.clone()).unwrap(), numbers);
+    let digests: Vec<u64> = expected.iter().map(|key| key.map_or(0, |key| filter.digest(key).unwrap())).collect();
+    assert_eq!(filter.digest_many(keys.clone()).unwrap(), digests);
+    let distinct: BTreeSet<_> = expected.iter().flatten().filter(|key| !filter.contains(key)).collect();
+    let new = filter.add_many(keys.clone()).unwrap();
+    assert!(new <= distinct.len() as u64 && new + 3 > distinct.len() as u64, "{new} of {}", distinct.len());
+    assert!(expected.iter().flatten().all(|key| filter.contains(key)));
+    let after = filter.contains_many(keys).unwrap();
+    assert!(after.iter().zip(expected).all(|(maybe, key)| *maybe == key.is_some()));
+}
+
+fn all<'k>(keys: &[&'k [u8]]) -> Vec<Option<&'k [u8]>> {
+    keys.iter().copied().map(Some).collect()
+}
+
+#[test]
+fn slices_of_bytes_and_texts() {
+    let keys = mixed();
+    let keys = slices(&keys);
+    check(Keys::from(keys.as_slice()), &all(&keys));
+    check(Keys::from(&keys), &all(&keys));
+    let texts: Vec<&str> = keys.iter().map(|key| std::str::from_utf8(key).unwrap()).collect();
+    check(Keys::from(&texts), &all(&keys));
+    check(Keys::from(&["a", "b", ""]), &[Some(b"a"), Some(b"b"), Some(b"")]);
+}
+
+#[test]
+fn integers_of_64_bits_are_keys_of_8_bytes() {
+    let numbers: Vec<i64> = [0, 1, -1, i64::MAX, i64::MIN].into_iter().chain(100..200).collect();
+    let bytes: Vec<Vec<u8>> = numbers.iter().map(|number| number.to_le_bytes().to_vec()).collect();
+    check(Keys::from(&numbers), &all(&slices(&bytes)));
+    let unsigned: Vec<u64> = numbers.iter().map(|number| *number as u64).collect();
+    check(Keys::from(unsigned.as_slice()), &all(&slices(&bytes)));
+    let folder = Folder::new();
+    let filter = folder.create();
+    filter.add_many(&[4711u64, u64::MAX]).unwrap();
+    assert!(filter.contains(4711) && filter.contains(-1));
+}
+
+#[test]
+fn keys_of_one_width() {
+    let keys = rows();
+    let data = keys.concat();
+    check(Keys::fixed(&data, 8).unwrap(), &all(&slices(&keys)));
+    let arrays: Vec<[u8; 8]> = keys.iter().map(|key| key.as_slice().try_into().unwrap()).collect();
+    check(Keys::from(&arrays), &all(&slices(&keys)));
+    let unaligned: Vec<u8> = [b".".as_slice(), &data].concat();
+    check(Keys::fixed(&unaligned[1..], 8).unwrap(), &all(&slices(&keys)));
+}
+
+#[test]
+fn fields_of_records() {
+    let keys = rows();
+    let records: Vec<u8> = keys.iter().flat_map(|key| [b"id ", key.as_slice(), b" the rest"].concat()).collect();
+    check(Keys::strided(&records, 20, 3, 8).unwrap(), &all(&slices(&keys)));
+    check(
+        Keys::strided(&records, 20, 3, 17).unwrap(),
+        &all(&records.chunks(20).map(|one| &one[3..]).collect::<Vec<_>>()),
+    );
+}
+
+#[test]
+fn columns_of_arrow() {
+    let keys = mixed();
+    let (data, offsets) = column::<i32>(&keys);
+    check(Keys::column32(&data, &offsets).unwrap(), &all(&slices(&keys)));
+    check(Keys::column32(&data, &offsets[5..60]).unwrap(), &all(&slices(&keys[5..59])));
+    let (data, offsets) = column::<i64>(&keys);
+    check(Keys::column64(&data, &offsets).unwrap(), &all(&slices(&keys)));
+}
+
+#[test]
+fn nulls_are_neither_added_nor_present() {
+    let keys = mixed();
+    let (data, offsets) = column::<i32>(&keys);
+    let is_null = |number: usize| number % 5 == 1;
+    for shift in [0, 3, 13] {
+        let mut bitmap = vec![0u8; (keys.len() + shift) / 8 + 1];
+        for number in (0..keys.len()).filter(|number| !is_null(*number)) {
+            bitmap[(number + shift) / 8] |= 1 << ((number + shift) % 8);
+        }
+        let expected: Vec<Option<&[u8]>> =
+            (0..).zip(&keys).map(|(number, key)| if is_null(number) { None } else { Some(key.as_slice()) }).collect();
+        check(Keys::column32(&data, &offsets).unwrap().with_validity(&bitmap, shift).unwrap(), &expected);
+        check(Keys::from(&slices(&keys)).with_validity(&bitmap, shift).unwrap(), &expected);
+    }
+}
+
+#[test]
+fn digests() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    let keys = mixed();
+    let digests: Vec<u64> = keys.iter().map(|key| filter.digest(key).unwrap()).collect();
+    assert_eq!(filter.add_digests(&digests[..50]), filter.stats().map(|facts| facts.keys_added));
+    let expected: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
+    assert!(expected.contains(&false) && expected[..50] == [true; 50]);
+    assert_eq!(filter.contains_digests(&digests), Ok(expected.clone()));
+    assert_eq!(filter.contains_many(Keys::digests(&digests)), Ok(expected));
+    assert_eq!(filter.add_many(Keys::digests(&digests[..50])), Ok(0));
+    assert_eq!(filter.digest_many(Keys::digests(&digests)), Ok(digests));
+}
+
+#[test]
+fn iterators_of_any_length() {
+    let folder = Folder::new();
+    for count in [0, 1, 1023, 1024, 1025, 5000u64] {
+        let filter =
+            Filter::options_to_create().capacity(10_000).fpr(1e-6).create(folder.join(count.to_string())).unwrap();
+        assert_eq!(filter.add_iter(0..count), Ok(count));
+        assert_eq!(filter.select_iter(0..count + 3000).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
+        assert_eq!(filter.add_iter((0..count).map(|number| number.to_string())), Ok(count));
+        assert!((0..count).all(|number| filter.contains(number.to_string())));
+    }
+    let long = "x".repeat(700_000); // more than a chunk's bytes
+    let filter = folder.create();
+    filter.add_iter([long.clone(), "b".into(), long.clone() + "y"]).unwrap();
+    assert_eq!(filter.select_iter([&long, "c", &(long.clone() + "y"), "b"]).count(), 3);
+}
+
+#[test]
+fn no_keys() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    let none: [&str; 0] = [];
+    let bytes: &[[u8; 16]] = &[];
+    for keys in [
+        Keys::from(&none),
+        Keys::from(bytes),
+        Keys::from(&[0u64; 0]),
+        Keys::digests(&[]),
+        Keys::fixed(b"", 3).unwrap(),
+        Keys::column32(b"abc", &[2]).unwrap(),
+        Keys::column64(b"", &[0]).unwrap(),
+        Keys::strided(b"", 5, 2, 1).unwrap(),
+        Keys::from(&none).with_validity(b"", 0).unwrap(),
+    ] {
+        assert!(keys.is_empty());
+        assert_eq!(filter.add_many(keys.clone()), Ok(0), "{keys:?}");
+        assert_eq!(filter.contains_many(keys.clone()), Ok(vec![]));
+        assert_eq!(filter.select(keys.clone()), Ok(vec![]));
+        assert_eq!(filter.digest_many(keys), Ok(vec![]));
+    }
+}
+
+#[test]
+fn what_is_no_batch_is_refused_and_adds_nothing() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    failed_with(Keys::fixed(b"1234567", 4), "BFS_EINVAL");
+    failed_with(Keys::fixed(b"", 0), "BFS_EINVAL");
+    failed_with(Keys::strided(b"12345678", 4, 2, 3), "BFS_EINVAL");
+    failed_with(Keys::strided(b"12345678", 4, usize::MAX, 3), "BFS_EINVAL");
+    failed_with(Keys::strided(b"1234567", 4, 0, 3), "BFS_EINVAL");
+    failed_with(Keys::strided(b"", 0, 0, 0), "BFS_EINVAL");
+    failed_with(Keys::column32(b"abc", &[]), "BFS_EINVAL");
+    failed_with(Keys::from(&["a", "b"]).with_validity(b"\xFF", 7), "BFS_EINVAL");
+    failed_with(Keys::from(&["a", "b"]).with_validity(b"\xFF", usize::MAX), "BFS_EINVAL");
+    for offsets in [[0, 5, 3], [0, 3, -1], [-2, 1, 3], [0, 1, 4], [0, i32::MAX, i32::MAX]] {
+        failed_with(filter.add_many(Keys::column32(b"abc", &offsets).unwrap()), "BFS_EINVAL");
+        let wide: Vec<i64> = offsets.iter().map(|offset| i64::from(*offset)).collect();
+        failed_with(filter.contains_many(Keys::column64(b"abc", &wide).unwrap()), "BFS_EINVAL");
+    }
+    failed_with(filter.add_many(&[[0u8; 0]; 3]), "BFS_EINVAL");
+    let mut answers = [false; 3];
+    failed_with(filter.contains_into(&["a", "b"], &mut answers), "BFS_EINVAL");
+    assert_eq!(answers, [true; 3]);
+    failed_with(filter.contains_into(Keys::column32(b"abc", &[0, 5, 3, 3]).unwrap(), &mut answers), "BFS_EINVAL");
+    assert_eq!(answers, [true; 3]);
+    assert_eq!(set_bits(&filter), 0);
+}

@@ -1,0 +1,200 @@
+//! Every code is an error with words, of the variant of the code, and of the kind that std::io has.
+
+use std::error::Error as _;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use bfstore::{bare, seal, strerror, verify, AlignedBytes, BitOrder, Error, Filter, Hash, Layout, PlanRequest};
+
+use crate::support::{failed, failed_with, small, Folder};
+
+#[test]
+fn files_that_are_there_or_not() {
+    let folder = Folder::new();
+    let error = failed_with(Filter::open(folder.filter()), "BFS_ENOENT");
+    assert!(matches!(error, Error::NotFound(_)));
+    assert!(error.to_string().contains(folder.filter().to_str().unwrap()), "{error}");
+    assert_eq!((error.os_errno(), error.kind(), error.code()), (2, io::ErrorKind::NotFound, bfstore::sys::BFS_ENOENT));
+    drop(folder.create());
+    let error = failed_with(small().create(folder.filter()), "BFS_EEXIST");
+    assert!(matches!(error, Error::Exists(_)));
+    assert_eq!((error.os_errno(), error.kind()), (17, io::ErrorKind::AlreadyExists));
+    let error = failed_with(Filter::open(folder.path()), "BFS_ENOTREGULAR");
+    assert!(matches!(error, Error::Malformed(_)) && error.kind() == io::ErrorKind::InvalidData);
+    fs::write(folder.join("text"), "no filter ".repeat(9999)).unwrap();
+    failed_with(Filter::open(folder.join("text")), "BFS_EMAGIC");
+}
+
+#[test]
+fn an_io_error_keeps_the_error() {
+    let error = failed(Filter::open("/no/such/file"));
+    let io = io::Error::from(error.clone());
+    assert_eq!((io.kind(), io.to_string()), (io::ErrorKind::NotFound, error.to_string()));
+    assert_eq!(io.get_ref().unwrap().downcast_ref::<Error>(), Some(&error));
+    assert!(error.source().is_none());
+    fn asks() -> io::Result<()> {
+        Filter::open("/no/such/file")?.close()?;
+        Ok(())
+    }
+    assert_eq!(asks().unwrap_err().kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_second_exclusive_writer() {
+    let folder = Folder::new();
+    let _writer = small().exclusive(true).create(folder.filter()).unwrap();
+    let busy = Filter::options().write(true).lock_timeout(Duration::ZERO).open(folder.filter());
+    let error = failed_with(busy, "BFS_EBUSY");
+    assert!(matches!(error, Error::Busy(_)) && error.kind() == io::ErrorKind::WouldBlock);
+    assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
+}
+
+#[test]
+fn a_reader_that_adds() {
+    let folder = Folder::new();
+    drop(folder.create());
+    let reader = Filter::open(folder.filter()).unwrap();
+    let errors = [
+        failed(reader.add("a")),
+        failed(reader.add_many(&["a"])),
+        failed(reader.add_digest(1)),
+        failed(reader.add_digests(&[1])),
+        failed(reader.add_iter(["a"])),
+        failed(reader.sync()),
+    ];
+    for error in errors {
+        assert!(matches!(error, Error::ReadOnly(_)), "{error:?}");
+        assert!(error.to_string().contains("filter.bf"), "{error}");
+    }
+}
+
+#[test]
+fn a_full_filter() {
+    let folder = Folder::new();
+    let full = small().capacity(100).limit(true).create(folder.filter()).unwrap();
+    let error = failed_with((0..10_000).try_for_each(|key| full.add(key).map(drop)), "BFS_EFULL");
+    assert!(matches!(error, Error::Full(_)));
+}
+
+#[test]
+fn arguments_out_of_range() {
+    let folder = Folder::new();
+    let path = folder.filter();
+    let error = failed_with(small().fpr(2.0).create(&path), "BFS_EINVAL");
+    assert!(
+        error.to_string().contains("false-positive rate 2") && error.kind() == io::ErrorKind::InvalidInput,
+        "{error}"
+    );
+    assert!(matches!(failed_with(small().fpr(1e-12).create(&path), "BFS_ESIZING"), Error::Invalid(_)));
+    failed_with(Filter::options_to_create().create(&path), "BFS_EINVAL");
+    failed_with(small().layout(Layout::Unknown(99)).create(&path), "BFS_EINVAL");
+    failed_with(small().hash(Hash::Unknown(99)).create(&path), "BFS_EINVAL");
+    failed_with(small().note(&[0; 1025]).create(&path), "BFS_EINVAL");
+    failed_with(small().file_id([0; 16]).create(&path), "BFS_EINVAL");
+    failed_with(small().hash(Hash::SipHash).secret(b"short").create(&path), "BFS_EINVAL");
+    failed_with(small().hash(Hash::SipHash).secret(b"").create(&path), "BFS_EINVAL");
+    failed_with(small().secret(b"").create(&path), "BFS_EINVAL");
+    failed_with(small().bare(true).create(&path), "BFS_EINVAL");
+    failed_with(small().lock_timeout(Duration::from_secs(5_000_000)).create(&path), "BFS_EINVAL");
+    failed_with(small().writeback_check(Duration::MAX).create(&path), "BFS_EINVAL");
+    failed_with(PlanRequest::new().plan(), "BFS_EINVAL");
+    failed_with(bare::build(&mut [0; 7], Layout::Blocked, &["a"]), "BFS_EINVAL");
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    let filter = folder.create();
+    failed_with(filter.use_threads(2), "BFS_EINVAL");
+    failed_with(filter.import_bits(b"", BitOrder::Big), "BFS_EUNSUPPORTED");
+    failed_with(Filter::options().secret(b"").open(&path), "BFS_EINVAL");
+    failed_with(Filter::options().limit(true).open(&path), "BFS_EINVAL");
+    failed_with(Filter::options().write(true).wrap(&AlignedBytes::zeroed(128)), "BFS_EINVAL");
+}
+
+/// A struct whose size is not said leaves the error as it was, without words: so each call that can fail is made to.
+#[test]
+fn every_call_that_can_fail_has_words() {
+    let folder = Folder::new();
+    let (path, other) = (folder.filter(), folder.join("other"));
+    drop(folder.create());
+    let reader = Filter::open(&path).unwrap();
+    let sip = small().hash(Hash::SipHash).secret(&[7; 16]).create(&other).unwrap();
+    let none = folder.join("no/folder");
+    let mut memory = AlignedBytes::zeroed(128);
+    let mut loaded = Filter::load(&reader.dump().unwrap()).unwrap();
+    let errors = [
+        failed(Filter::open(&none)),
+        failed(small().create(&none)),
+        failed(small().fpr(2.0).required_bytes()),
+        failed(small().format(&mut memory)),
+        failed(Filter::options().wrap(&memory)),
+        failed(Filter::load(&memory)),
+        failed(Filter::options().bare(true).load(b"short")),
+        failed(loaded.publish()),
+        failed(reader.supersede()),
+        failed(loaded.shut().and_then(|()| loaded.health())),
+        failed(reader.save(&path)),
+        failed(seal(&none, &other)),
+        failed(verify(&path)),
+        failed(reader.sync_mark(1, 1, 1)),
+        failed(reader.drop_owner(1)),
+        failed(reader.finish_recovery(1)),
+        failed(reader.finish_filling()),
+        failed(loaded.marks()),
+        failed(loaded.is_current()),
+        failed(reader.use_threads(1)),
+        failed(reader.merge(&sip)),
+        failed(sip.merge(&reader)),
+        failed(bfstore::intersect(&[&reader, &sip], folder.join("x"))),
+        failed(bfstore::intersect(&[], folder.join("x"))),
+        failed(reader.import_bits(b"a", BitOrder::Little)),
+        failed(reader.export_bits(BitOrder::Little)),
+        failed(PlanRequest::new().plan()),
+        failed(sip.dump_with(bfstore::DumpOptions { bare: true, same_file_id: false })),
+    ];
+    for error in errors {
+        // More than the sentence that a code has: the thing itself.
+        assert_ne!(error.to_string(), strerror(error.code()), "{error:?}");
+    }
+}
+
+#[test]
+fn a_path_with_a_zero_byte() {
+    let folder = Folder::new();
+    let path = folder.join("a\0b");
+    drop(folder.create());
+    let filter = Filter::open(folder.filter()).unwrap();
+    for error in [
+        failed(Filter::open(&path)),
+        failed(small().create(&path)),
+        failed(filter.save(&path)),
+        failed(verify(&path)),
+        failed(seal(folder.filter(), &path)),
+        failed(seal(&path, folder.filter())),
+        failed(bfstore::intersect(&[&filter], &path)),
+        failed(small().like(&path).create(folder.join("like"))),
+    ] {
+        assert!(matches!(error, Error::Invalid(_)) && error.to_string().contains("zero byte"), "{error:?}");
+    }
+    assert_eq!(folder.names(), ["filter.bf"]);
+}
+
+#[test]
+fn a_path_that_is_no_text() {
+    let folder = Folder::new();
+    let path = folder.join(OsStr::from_bytes(b"\xFF\xFE.bf"));
+    small().create(&path).unwrap().close().unwrap();
+    assert!(path.exists());
+    assert!(!Filter::open(&path).unwrap().contains("a"));
+    let error = failed_with(small().create(&path), "BFS_EEXIST");
+    assert!(error.to_string().contains("\\xFF\\xFE.bf"), "{error}");
+    let long = [b"/no/\xFF/".as_slice(), "ü".repeat(300).as_bytes()].concat();
+    assert!(failed_with(Filter::open(OsStr::from_bytes(&long)), "BFS_ENOENT").to_string().contains("\\xFF"));
+}
+
+#[test]
+fn every_code_has_a_sentence_and_a_name() {
+    for code in [bfstore::sys::BFS_EUNCLEAN, bfstore::sys::BFS_ELIVEWORD, -9999] {
+        assert!(strerror(code).len() > 10);
+    }
+}

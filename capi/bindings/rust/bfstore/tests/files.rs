@@ -1,0 +1,519 @@
+//! Files: every option, marks, recovery, online builds, seals, copies, sets, bits, plans, bare filters.
+
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::time::Duration;
+
+use bfstore::{
+    bare, intersect, intersect_with, seal, seal_with, verify, verify_nofollow, AlignedBytes, BitOrder, CopyOptions,
+    DumpOptions, Error, Filter, Hash, Layout, Mark, Measure, PlanRequest,
+};
+
+use crate::support::{failed, failed_with, small, Folder};
+
+const SECRET: &[u8] = b"sixteen bytes...";
+const ALL: Measure = Measure { fill: true, memory: true };
+
+fn filled(folder: &Folder, name: &str, keys: std::ops::Range<u64>) -> Filter {
+    let made = small().seed(7).create(folder.join(name)).unwrap();
+    made.add_iter(keys).unwrap();
+    made
+}
+
+// --- Making and opening ----------------------------------------------------------------------------------------------
+
+#[test]
+fn what_is_given_is_what_the_filter_has() {
+    let folder = Folder::new();
+    let id = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+    let made = Filter::options_to_create()
+        .capacity(5000)
+        .fpr(0.001)
+        .layout(Layout::Classic)
+        .seed(7)
+        .note(b"mine\0")
+        .file_id(id)
+        .mode(0o640)
+        .create(folder.filter())
+        .unwrap();
+    let facts = made.stats().unwrap();
+    assert_eq!(
+        (facts.capacity, facts.layout, facts.hash, facts.seed, facts.file_id, facts.health),
+        (5000, Layout::Classic, Hash::Xxh3, 7, id, 0)
+    );
+    assert!(facts.fpr <= 0.001 && facts.fpr > 0.0009, "{}", facts.fpr);
+    assert_eq!(made.note(), Ok(b"mine\0".to_vec()));
+    assert_eq!(made.seeds(), Ok(vec![]));
+    assert_eq!(fs::metadata(folder.filter()).unwrap().permissions().mode() & 0o737, 0o600);
+    let bits =
+        |options: &bfstore::CreateOptions<'_>, name: &str| options.create(folder.join(name)).unwrap().stats().unwrap();
+    let mut none = Filter::options_to_create();
+    assert_eq!(bits(none.clone().like(folder.filter()), "like").num_bits, facts.num_bits);
+    assert!(bits(small().max_bytes(50_000), "small").body_bytes <= 50_000);
+    assert_eq!(bits(none.num_bits(1024).num_probes(3), "bits").num_probes, 3);
+    assert_eq!(bits(small().bits_per_key(16.0), "per key").num_bits / 10_000, 16);
+    let seeded = small()
+        .hash(Hash::Murmur3)
+        .seeds(&[5, 7, 11])
+        .num_bits(1 << 16)
+        .capacity(0)
+        .create(folder.join("seeds"))
+        .unwrap();
+    assert_eq!(seeded.seeds(), Ok(vec![5, 7, 11]));
+}
+
+#[test]
+fn every_flag_that_makes() {
+    let folder = Folder::new();
+    drop(folder.create());
+    let mut options = small();
+    options
+        .replace(true)
+        .populate(true)
+        .random(true)
+        .guard(true)
+        .any_filesystem(true)
+        .exclusive(true)
+        .lock_timeout(Duration::ZERO)
+        .writeback_check(Duration::ZERO);
+    assert_eq!(options.create(folder.filter()).unwrap().add("a"), Ok(true));
+}
+
+#[test]
+fn every_flag_that_reads() {
+    let folder = Folder::new();
+    drop(folder.create());
+    let opens = |options: &bfstore::OpenOptions<'_>| {
+        let opened = options.open(folder.filter()).unwrap_or_else(|error| panic!("{options:?}: {error}"));
+        assert!(!opened.contains("a"), "{options:?}");
+    };
+    let options = Filter::options;
+    opens(options().populate(true));
+    opens(options().random(true));
+    opens(options().copy(true));
+    opens(options().guard(true));
+    opens(options().strict(true));
+    opens(options().any_filesystem(true));
+    opens(options().no_write(true));
+    opens(options().follow(true));
+    opens(options().follow_symlinks(false));
+    opens(options().lock_timeout(Duration::MAX));
+    opens(options().lock_timeout(Duration::from_nanos(1)));
+    opens(options().copy(true).copy(false).populate(true));
+    let writer = options()
+        .write(true)
+        .exclusive(true)
+        .limit(true)
+        .writeback_check(Duration::from_millis(5))
+        .open(folder.filter());
+    assert_eq!(writer.unwrap().add("a"), Ok(true));
+}
+
+#[test]
+fn a_symbolic_link_is_refused_where_that_is_said() {
+    let folder = Folder::new();
+    drop(folder.create());
+    let link = folder.join("link");
+    symlink(folder.filter(), &link).unwrap();
+    Filter::open(&link).unwrap();
+    let error = failed_with(Filter::options().follow_symlinks(false).open(&link), "BFS_ESYMLINK");
+    assert!(matches!(error, Error::Malformed(_)));
+    Filter::options().follow_symlinks(false).follow_symlinks(true).open(&link).unwrap();
+    seal(folder.filter(), folder.join("sealed")).unwrap();
+    fs::remove_file(&link).unwrap();
+    symlink(folder.join("sealed"), &link).unwrap();
+    assert_eq!(verify(&link), Ok(vec![]));
+    failed_with(verify_nofollow(&link), "BFS_ESYMLINK");
+}
+
+#[test]
+fn build_appears_when_it_is_complete() {
+    let folder = Folder::new();
+    let keys: Vec<String> = (0..1000).map(|key| key.to_string()).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let built = Filter::options_to_create().fpr(0.001).build(folder.filter(), &keys).unwrap();
+    assert_eq!(built.stats().unwrap().capacity, 1000);
+    assert_eq!(built.contains_many(&keys), Ok(vec![true; 1000]));
+    assert!(matches!(failed(built.add("late")), Error::ReadOnly(_)));
+    let none: [&str; 0] = [];
+    assert!(!Filter::options_to_create().build(folder.join("none"), &none).unwrap().contains("a"));
+    let unsound = bfstore::Keys::column32(b"abc", &[0, 9]).unwrap();
+    failed_with(Filter::options_to_create().build(folder.join("unsound"), unsound), "BFS_EINVAL");
+    failed_with(Filter::options_to_create().build(folder.filter(), &keys), "BFS_EEXIST");
+    assert_eq!(folder.names(), ["filter.bf", "none"]);
+}
+
+#[test]
+fn an_unpublished_file_has_no_name_and_takes_the_place_of_another() {
+    let folder = Folder::new();
+    folder.create().add("old").unwrap();
+    let reader = Filter::open(folder.filter()).unwrap();
+    let mut made = small().unpublished(true).replace(true).create(folder.filter()).unwrap();
+    made.add("new").unwrap();
+    assert!(reader.health().is_ok() && !reader.contains("anything"));
+    made.supersede().unwrap();
+    made.publish().unwrap();
+    let error = failed_with(reader.health(), "BFS_ESUPERSEDED");
+    assert!(matches!(error, Error::Doubt(_)));
+    assert!(reader.contains("anything"));
+    assert_eq!((reader.is_current(), made.is_current()), (Ok(false), Ok(true)));
+    let now = Filter::open(folder.filter()).unwrap();
+    assert!(now.contains("new") && !now.contains("old"));
+}
+
+#[test]
+fn a_reader_that_follows() {
+    let folder = Folder::new();
+    let mut options = small();
+    options.seed(1);
+    options.create(folder.filter()).unwrap().add("old").unwrap();
+    let reader = Filter::options().follow(true).open(folder.filter()).unwrap();
+    options.replace(true).build(folder.filter(), &["new"]).unwrap();
+    assert_eq!(reader.is_current(), Ok(true));
+    assert!(reader.contains("new") && !reader.contains("old"));
+}
+
+#[test]
+fn a_secret() {
+    let folder = Folder::new();
+    small().hash(Hash::SipHash).secret(SECRET).create(folder.filter()).unwrap().add("a").unwrap();
+    let opened = Filter::options().secret(SECRET).open(folder.filter()).unwrap();
+    assert!(opened.contains("a") && !opened.contains("b"));
+    assert!(matches!(failed_with(Filter::open(folder.filter()), "BFS_EKEY"), Error::Secret(_)));
+    failed_with(Filter::options().secret(b"another secret!!").open(folder.filter()), "BFS_EKEY");
+}
+
+#[test]
+fn a_descriptor() {
+    let folder = Folder::new();
+    folder.create().add("a").unwrap();
+    let file = File::open(folder.filter()).unwrap();
+    let opened = Filter::options().open_fd(&file).unwrap();
+    drop(file);
+    assert!(opened.contains("a") && !opened.contains("b"));
+    assert!(format!("{opened:?}").contains("descriptor"));
+}
+
+#[test]
+fn a_range_of_a_file() {
+    let folder = Folder::new();
+    let made = folder.create();
+    made.add("a").unwrap();
+    let dumped = made.dump().unwrap();
+    let whole = folder.join("whole");
+    fs::write(&whole, [vec![b'.'; 640], dumped.clone(), b"the rest".to_vec()].concat()).unwrap();
+    let opened = Filter::options().offset(640).max_bytes(dumped.len() as u64).open(&whole).unwrap();
+    assert!(opened.contains("a") && !opened.contains("b"));
+    assert!(matches!(failed(Filter::options().offset(0).open(&whole)), Error::Malformed(_)));
+}
+
+#[test]
+fn threads_of_an_exclusive_writer() {
+    let folder = Folder::new();
+    let made = small().exclusive(true).capacity(100_000).create(folder.filter()).unwrap();
+    made.use_threads(2).unwrap();
+    let keys: Vec<u64> = (0..100_000).collect();
+    made.add_many(&keys).unwrap();
+    assert!(made.contains_many(&keys).unwrap().into_iter().all(|maybe| maybe));
+}
+
+// --- Durability ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn marks() {
+    let folder = Folder::new();
+    let made = folder.create();
+    made.sync().unwrap();
+    made.sync_mark(7, 1, 100).unwrap();
+    made.sync_mark(u64::MAX, 1 << 63, 5).unwrap();
+    let mut marks: Vec<(u64, u64, u64, bool)> = made
+        .marks()
+        .unwrap()
+        .iter()
+        .map(|Mark { owner, mark, epoch, recovered, .. }| (*owner, *mark, *epoch, *recovered))
+        .collect();
+    marks.sort_unstable();
+    assert_eq!(marks, [(7, 100, 1, false), (u64::MAX, 5, 1 << 63, false)]);
+    assert_eq!((made.get_mark(7, 1), made.get_mark(7, 2), made.get_mark(8, 1)), (100, 0, 0));
+    made.drop_owner(7).unwrap();
+    assert_eq!(made.get_mark(7, 1), 0);
+}
+
+/// The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot.
+fn go_down(folder: &Folder) {
+    let mut data = fs::read(folder.filter()).unwrap();
+    let seed = u64::from_le_bytes(data[88..96].try_into().unwrap());
+    let hash = small().seed(seed).replace(true).create(folder.join("hash")).unwrap();
+    for at in [4096, 8192] {
+        data[at + 8..at + 12].copy_from_slice(&2u32.to_le_bytes());
+        data[at + 16..at + 32].copy_from_slice(b"of another boot.");
+        let sum = hash.digest(&data[at..at + 4088]).unwrap();
+        data[at + 4088..at + 4096].copy_from_slice(&sum.to_le_bytes());
+    }
+    fs::write(folder.filter(), data).unwrap();
+}
+
+#[test]
+fn a_recovery() {
+    let folder = Folder::new();
+    let made = folder.create();
+    made.add("before").unwrap();
+    made.sync_mark(7, 1, 1).unwrap();
+    made.close().unwrap();
+    go_down(&folder);
+    let error = failed_with(Filter::open(folder.filter()), "BFS_EUNCLEAN");
+    assert!(matches!(error, Error::Recovery(_)));
+    let recovering = Filter::options().write(true).recover(true).open(folder.filter()).unwrap();
+    failed_with(recovering.health(), "BFS_ERECOVERING");
+    assert!(recovering.contains("anything"));
+    recovering.add("after").unwrap();
+    assert_eq!(recovering.finish_recovery(7), Ok(true));
+    assert!(recovering.contains("before") && recovering.contains("after") && !recovering.contains("anything"));
+    recovering.close().unwrap();
+    Filter::open(folder.filter()).unwrap().health().unwrap();
+}
+
+#[test]
+fn a_loss_that_is_accepted() {
+    let folder = Folder::new();
+    folder.create().close().unwrap();
+    go_down(&folder);
+    let opened = Filter::options().write(true).accept_loss(true).open(folder.filter()).unwrap();
+    assert_eq!(opened.health(), Ok(()));
+}
+
+#[test]
+fn an_online_build() {
+    let folder = Folder::new();
+    let made = small().filling(true).create(folder.filter()).unwrap();
+    assert!(matches!(failed_with(made.health(), "BFS_EFILLING"), Error::Filling(_)));
+    assert!(made.contains("anything"));
+    assert!(matches!(failed(made.dump()), Error::Filling(_)));
+    made.add("a").unwrap();
+    made.finish_filling().unwrap();
+    assert!(made.health().is_ok() && made.contains("a") && !made.contains("anything"));
+}
+
+#[test]
+fn a_sealed_file() {
+    let folder = Folder::new();
+    folder.create().add("a").unwrap();
+    let sealed = folder.join("sealed");
+    seal(folder.filter(), &sealed).unwrap();
+    assert_eq!(verify(&sealed), Ok(vec![]));
+    assert!(Filter::options().verify(true).open(&sealed).unwrap().contains("a"));
+    assert!(matches!(failed_with(Filter::options().write(true).open(&sealed), "BFS_ESEALED"), Error::Sealed(_)));
+    failed_with(verify(folder.filter()), "BFS_ENOTSEALED");
+    failed_with(seal(folder.filter(), &sealed), "BFS_EEXIST");
+    seal_with(folder.filter(), &sealed, CopyOptions::new().replace(true).mode(0o600)).unwrap();
+    let mut data = fs::read(&sealed).unwrap();
+    data[16_384 + 100] ^= 1;
+    fs::set_permissions(&sealed, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&sealed, data).unwrap();
+    let damaged = verify(&sealed).unwrap();
+    assert!(damaged.len() == 1 && damaged[0].contains(&(16_384 + 100)), "{damaged:?}");
+    assert!(matches!(failed_with(Filter::options().verify(true).open(&sealed), "BFS_EDAMAGED"), Error::Damaged(_)));
+    let tolerant = Filter::options().tolerate_damage(true).open(&sealed).unwrap();
+    assert!(tolerant.contains("a") && tolerant.contains("anything"));
+}
+
+// --- Copies and sets -------------------------------------------------------------------------------------------------
+
+#[test]
+fn save_dump_load() {
+    let folder = Folder::new();
+    let made = small().seed(7).note(b"note").create(folder.filter()).unwrap();
+    made.add_many(&["a", "b"]).unwrap();
+    let saved = folder.join("saved");
+    made.save(&saved).unwrap();
+    let dumped = made.dump().unwrap();
+    let unaligned = [b".".as_slice(), &dumped].concat();
+    for copy in [
+        Filter::open(&saved).unwrap(),
+        Filter::load(&dumped).unwrap(),
+        Filter::load(&unaligned[1..]).unwrap(),
+        Filter::options().write(true).load(&fs::read(&saved).unwrap()).unwrap(),
+    ] {
+        assert_eq!(copy.note(), Ok(b"note".to_vec()));
+        assert!(copy.contains("a") && copy.contains("b") && !copy.contains("c"));
+        assert!(copy.compare(&made).unwrap().equal);
+    }
+    failed_with(made.save(&saved), "BFS_EEXIST");
+    made.save_with(&saved, CopyOptions::new().replace(true).same_file_id(true).lock_timeout(Duration::ZERO)).unwrap();
+    assert_eq!(Filter::open(&saved).unwrap().stats().unwrap().file_id, made.stats().unwrap().file_id);
+    made.save_with(folder.join("folded"), CopyOptions::new().fpr(0.5)).unwrap();
+    assert!(Filter::open(folder.join("folded")).unwrap().stats().unwrap().num_bits < made.stats().unwrap().num_bits);
+    let same = DumpOptions { bare: false, same_file_id: true };
+    let id = Filter::load(&made.dump_with(same).unwrap()).unwrap().stats().unwrap().file_id;
+    assert_eq!(id, made.stats().unwrap().file_id);
+    made.save_with(folder.join("filling"), CopyOptions::new().filling(true)).unwrap();
+    failed_with(Filter::open(folder.join("filling")).unwrap().health(), "BFS_EFILLING");
+}
+
+#[test]
+fn bare_dumps() {
+    let folder = Folder::new();
+    let made = Filter::options_to_create().seed(0).num_bits(1024).num_probes(6).create(folder.filter()).unwrap();
+    made.add("a").unwrap();
+    let dumped = made.dump_with(DumpOptions { bare: true, same_file_id: false }).unwrap();
+    let loaded = Filter::options().bare(true).load(&dumped).unwrap();
+    assert!(loaded.contains("a") && !loaded.contains("b"));
+    assert!(bare::contains(&dumped, "a") && !bare::contains(&dumped, "b"));
+}
+
+#[test]
+fn a_buffer_is_formatted_and_wrapped_in_place() {
+    let options = small();
+    let bytes = options.required_bytes().unwrap() as usize;
+    let mut memory = AlignedBytes::zeroed(bytes);
+    assert_eq!((memory.len(), memory.as_ptr() as usize % 64), (bytes, 0));
+    options.format(&mut memory).unwrap().add("a").unwrap();
+    {
+        let writer = Filter::options().write(true).wrap_mut(&mut memory).unwrap();
+        writer.add("b").unwrap();
+        failed_with(writer.sync(), "BFS_EINVAL");
+        writer.close().unwrap();
+    }
+    let reader = Filter::options().wrap(&memory).unwrap();
+    assert!(reader.contains("a") && reader.contains("b") && !reader.contains("c"));
+    assert!(matches!(failed(reader.add("c")), Error::ReadOnly(_)));
+    let copy = AlignedBytes::from(&*memory);
+    assert!(Filter::options().wrap(&copy).unwrap().contains("b"));
+    failed_with(Filter::options().wrap(&memory[1..]), "BFS_EINVAL");
+    assert!(matches!(failed(Filter::options().wrap(&AlignedBytes::zeroed(8192))), Error::Malformed(_)));
+}
+
+#[test]
+fn memory_that_several_filters_share() {
+    let options = small();
+    let mut memory = AlignedBytes::zeroed(options.required_bytes().unwrap() as usize);
+    let (start, bytes) = (memory.as_mut_ptr(), memory.len());
+    // SAFETY: the memory outlives both filters, and they alone touch it.
+    let (one, two) = unsafe {
+        let one = options.format_raw(start, bytes).unwrap();
+        (one, Filter::options().wrap_raw(start, bytes).unwrap())
+    };
+    one.add("a").unwrap();
+    assert!(two.contains("a") && !two.contains("b"));
+}
+
+#[test]
+fn merge_compare_intersect() {
+    let folder = Folder::new();
+    let (a, b) = (filled(&folder, "a", 0..1000), filled(&folder, "b", 500..1500));
+    let found = a.compare(&b).unwrap();
+    assert!(found.comparable && found.some_in_both && !found.equal && !found.a_in_b && !found.b_in_a);
+    assert_eq!(found.differs.bits(), 0);
+    assert!(found.keys_both.low <= 500.0 && found.keys_both.high >= 500.0, "{found:?}");
+    assert!((found.jaccard.estimate - 1.0 / 3.0).abs() < 0.1);
+    intersect(&[&a, &b], folder.join("both")).unwrap();
+    let both = Filter::open(folder.join("both")).unwrap();
+    assert!((500..1000u64).all(|key| both.contains(key)));
+    assert!((0..500u64).filter(|key| both.contains(*key)).count() < 50);
+    failed_with(intersect(&[&a, &b], folder.join("both")), "BFS_EEXIST");
+    intersect_with(&[&a, &b], folder.join("both"), CopyOptions::new().replace(true)).unwrap();
+    a.merge(&b).unwrap();
+    assert!((0..1500u64).all(|key| a.contains(key)));
+    assert!(b.compare(&a).unwrap().a_in_b);
+    let other = small().layout(Layout::Classic).seed(8).create(folder.join("other")).unwrap();
+    let differs = a.compare(&other).unwrap().differs;
+    assert!(differs.layout() && differs.seed() && !differs.hash() && !differs.secret());
+    assert!(matches!(failed_with(a.merge(&other), "BFS_EMISMATCH"), Error::Mismatch(_)));
+}
+
+#[test]
+fn bits_of_other_programs() {
+    let folder = Folder::new();
+    let mut options = Filter::options_to_create();
+    options.hash(Hash::Murmur3).num_bits(1001).num_probes(5);
+    let made = options.create(folder.filter()).unwrap();
+    made.add_many(&["a", "b"]).unwrap();
+    for order in [BitOrder::Little, BitOrder::Big] {
+        let bits = made.export_bits(order).unwrap();
+        assert_eq!(bits.len(), 126);
+        let other = options.clone().replace(true).create(folder.join("other")).unwrap();
+        other.import_bits(&bits, order).unwrap();
+        assert!(other.contains("a") && other.contains("b") && !other.contains("c"));
+        assert_eq!(other.export_bits(order), Ok(bits));
+    }
+    assert_ne!(made.export_bits(BitOrder::Little), made.export_bits(BitOrder::Big));
+    failed_with(made.import_bits(&[0; 125], BitOrder::Big), "BFS_EINVAL");
+}
+
+// --- Numbers ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn bare_filters() {
+    let keys: Vec<[u8; 8]> = (0..100u64).map(u64::to_le_bytes).collect();
+    let bytes = bare::bytes(100, 10.0, Layout::Blocked).unwrap();
+    let mut block = vec![0; bytes as usize];
+    bare::build(&mut block, Layout::Blocked, &keys).unwrap();
+    assert!((0..100).all(|key| bare::contains(&block, key)));
+    assert!((1000..2000).filter(|key| bare::contains(&block, *key)).count() < 100);
+    let digests: Vec<u64> = (1..=100u64).map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    bare::build_digests(&mut block, Layout::Classic, Hash::External, &digests).unwrap();
+    assert!(digests.iter().all(|digest| bare::contains_digest(&block, *digest)));
+    assert!(
+        (0..1000u64).filter(|number| bare::contains_digest(&block, number.wrapping_mul(0xD6E8_FEB8_6659_FD93))).count()
+            < 100
+    );
+    assert!(bare::contains(&block, "a") && bare::contains(b"no filter", "a") && bare::contains(b"", "a"));
+    assert_eq!(bare::bytes(0, -1.0, Layout::Blocked), None);
+    let before = block.clone();
+    let bitmap = bfstore::Keys::from(&["a", "b"]).with_validity(b"\x01", 0).unwrap();
+    failed_with(bare::build(&mut block, Layout::Blocked, bitmap), "BFS_EINVAL");
+    failed_with(bare::build_digests(&mut block, Layout::Blocked, Hash::SipHash, &digests), "BFS_EINVAL");
+    assert_eq!(block, before);
+}
+
+#[test]
+fn plans() {
+    let folder = Folder::new();
+    let plan = PlanRequest::new().capacity(1_000_000).fpr(0.01).plan().unwrap();
+    assert_eq!((plan.layout, plan.capacity), (Layout::Blocked, 1_000_000));
+    assert!(plan.fpr <= 0.01 && plan.abilities.merge() && plan.abilities.add() && !plan.abilities.remove());
+    assert!(PlanRequest::new().capacity(5).layout(Layout::Counting).plan().unwrap().abilities.remove());
+    let made = Filter::options_to_create()
+        .num_bits(plan.num_bits)
+        .num_probes(plan.num_probes)
+        .capacity(plan.capacity)
+        .create(folder.filter())
+        .unwrap();
+    assert_eq!(fs::metadata(folder.filter()).unwrap().len(), plan.file_bytes);
+    assert_eq!(made.stats().unwrap().num_bits, plan.num_bits);
+    let from_bits = PlanRequest::new().max_bytes(100_000).bits_per_key(8.0).num_probes(3).plan().unwrap();
+    assert_eq!(from_bits.num_probes, 3);
+    assert_eq!(PlanRequest::new().num_bits(51_200).capacity(99).plan().unwrap().num_bits, 51_200);
+}
+
+#[test]
+fn stats() {
+    let folder = Folder::new();
+    let made = filled(&folder, "filter.bf", 0..1000);
+    let few = made.stats().unwrap();
+    assert_eq!((few.keys_added, few.saturated, few.fill, few.memory), (1000, false, None, None));
+    assert!(["avx512", "avx2", "neon", "scalar"].contains(&few.isa.as_str()), "{}", few.isa);
+    let more = made.stats_with(ALL).unwrap();
+    let fill = more.fill.unwrap();
+    assert!(fill.estimated_keys.low <= 1000.0 && fill.estimated_keys.high >= 1000.0 && fill.set_bits > 0);
+    assert!(fill.ratio > 0.0 && fill.estimated_fpr < 0.01 && fill.counters_at_15 == 0);
+    assert!(more.memory.unwrap().resident_bytes.unwrap() > 0);
+}
+
+#[test]
+fn a_kernel_that_this_machine_lacks_is_an_error() {
+    // In a process of its own, since a variable of the environment is all threads'.
+    let folder = Folder::new();
+    drop(folder.create());
+    let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    let mut child = crate::support::child("files::child_with_a_foreign_kernel");
+    child.env("BFSTORE_FORCE_ISA", foreign).env("BFSTORE_TEST_PATH", folder.filter());
+    crate::support::succeeds(&mut child);
+}
+
+#[test]
+#[ignore = "run by a_kernel_that_this_machine_lacks_is_an_error"]
+fn child_with_a_foreign_kernel() {
+    failed_with(Filter::open(env::var_os("BFSTORE_TEST_PATH").unwrap()), "BFS_EINVAL");
+}

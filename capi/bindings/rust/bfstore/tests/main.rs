@@ -1,0 +1,8 @@
+//! The tests, as one program: cargo links each file of its own anew.
+
+mod batches;
+mod errors;
+mod files;
+mod header;
+mod keys;
+mod support;
