@@ -1,0 +1,3 @@
+module bfstore.example/bfstore
+
+go 1.19
