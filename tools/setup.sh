@@ -140,6 +140,17 @@ fetch_python_packages() {
   touch "$venv/complete_2"
 }
 
+# The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
+# them the reader's tests are left out.
+fetch_go_packages() {
+  local modules=$root/build-deps/go-modules
+  [[ -f $modules/complete_1 ]] && return 0
+  mkdir -p "$modules" || return 1
+  (cd "$root/capi/bindings/go" && HOME=$modules GOENV=off GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$modules \
+    GOFLAGS="-modcacherw -mod=readonly" go mod download) || return 1
+  touch "$modules/complete_1"
+}
+
 # --- Building ---------------------------------------------------------------------------------------------------------
 
 # configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way

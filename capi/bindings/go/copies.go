@@ -1,0 +1,259 @@
+// From one form to another: copies, sets, sealed files, bit arrays of other programs.
+
+package bfstore
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Save makes a new file of the filter: the same bits, shape, seed, secret, note and marks. With FPR it is folded as small
+// as the rate allows.
+func (f *Filter) Save(path string, options CopyOptions) error {
+	where, err := pathOf(path)
+	if err != nil {
+		return err
+	}
+	defer free(where)
+	given, err := options.given()
+	if err != nil {
+		return err
+	}
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bfs_save(handle, where, &given, words)
+	})
+}
+
+// DumpOptions say what Dump writes.
+type DumpOptions struct {
+	Bare       bool // a body and 8 bytes, nothing else
+	SameFileID bool // the file_id of the source, for a copy that takes no more keys
+}
+
+// Dump returns the filter as an embedded one, or as a bare one.
+func (f *Filter) Dump(options DumpOptions) ([]byte, error) {
+	flags := bit(options.Bare, C.BFS_OPEN_BARE) | bit(options.SameFileID, C.BFS_OPTION_FILE_ID)
+	var data []byte
+	err := f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		for {
+			var bytes C.uint64_t
+			if code := C.bridge_dump(handle, nil, 0, flags, &bytes, words); code != C.BFS_OK {
+				return code
+			}
+			data = make([]byte, bytes)
+			code := C.bridge_dump(handle, bytesOf(data), bytes, flags, &bytes, words)
+			// A filter that follows its path may have become longer in between, or shorter.
+			if code == C.BFS_EINVAL && uint64(bytes) > uint64(len(data)) {
+				continue
+			}
+			if code == C.BFS_OK {
+				data = data[:bytes]
+			}
+			return code
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Merge adds every key of `from` to the filter. After an error some keys of `from` may be there, which does no harm.
+func (f *Filter) Merge(from *Filter) error {
+	lane, err := from.enter()
+	if err != nil {
+		return err
+	}
+	defer lane.Leave()
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bfs_merge(handle, from.handle, words)
+	})
+}
+
+// Intersect makes a new file of the keys that each of the filters has, and of those that it has by chance.
+func Intersect(filters []*Filter, path string, options CopyOptions) error {
+	handles := make([]*C.bfs_filter, len(filters))
+	for i, filter := range filters {
+		lane, err := filter.enter()
+		if err != nil {
+			return err
+		}
+		defer lane.Leave()
+		handles[i] = filter.handle
+	}
+	where, err := pathOf(path)
+	if err != nil {
+		return err
+	}
+	defer free(where)
+	given, err := options.given()
+	if err != nil {
+		return err
+	}
+	var first **C.bfs_filter
+	if len(handles) > 0 {
+		first = &handles[0]
+	}
+	words := wordsFor()
+	code := C.bfs_intersect(first, C.size_t(len(handles)), where, &given, words)
+	runtime.KeepAlive(filters)
+	if code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
+}
+
+// Seal makes a sealed copy of the filter file `from` at `to`, with a checksum for every 64 KiB. No process writes to a
+// sealed file again. With Replace, `to` may be `from`.
+func Seal(from, to string, options CopyOptions) error {
+	source, err := pathOf(from)
+	if err != nil {
+		return err
+	}
+	defer free(source)
+	target, err := pathOf(to)
+	if err != nil {
+		return err
+	}
+	defer free(target)
+	given, err := options.given()
+	if err != nil {
+		return err
+	}
+	words := wordsFor()
+	if code := C.bfs_seal(source, target, &given, words); code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
+}
+
+// Range is bytes of a file.
+type Range struct{ Offset, Bytes uint64 }
+
+// VerifyOptions say how Verify opens the file.
+type VerifyOptions struct {
+	NoFollow bool // ESYMLINK if the last part of the path is a symbolic link
+}
+
+// Verify reads a sealed file from end to end, and returns the ranges whose bytes are not those that were sealed.
+func Verify(path string, options VerifyOptions) ([]Range, error) {
+	where, err := pathOf(path)
+	if err != nil {
+		return nil, err
+	}
+	defer free(where)
+	flags := bit(options.NoFollow, C.BFS_OPEN_NOFOLLOW)
+	rows := make([]C.bfs_range, 64)
+	for {
+		words := wordsFor()
+		count := C.bfs_verify(where, flags, &rows[0], C.size_t(len(rows)), words)
+		if count < 0 {
+			return nil, failure(C.int32_t(count), words)
+		}
+		if int(count) <= len(rows) {
+			return ranges(rows[:count]), nil
+		}
+		rows = make([]C.bfs_range, count)
+	}
+}
+
+func ranges(rows []C.bfs_range) []Range {
+	made := make([]Range, len(rows))
+	for i, row := range rows {
+		made[i] = Range{uint64(row.offset), uint64(row.bytes)}
+	}
+	return made
+}
+
+// ImportBits takes in the bit array of another program. The filter has the layout Classic and the m, k, hash and seeds
+// of that program. Nothing in an array tells these: ask for keys that are known to be in it, before the filter is used.
+func (f *Filter) ImportBits(bits []byte, order Order) error {
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_import_bits(handle, bytesOf(bits), C.uint64_t(len(bits)), C.uint32_t(order), words)
+	})
+}
+
+// ExportBits returns the filter's m bits as an array for another program.
+func (f *Filter) ExportBits(order Order) ([]byte, error) {
+	facts, err := f.Stats(StatsOptions{})
+	if err != nil {
+		return nil, err
+	}
+	bits := make([]byte, (facts.NumBits+7)/8)
+	err = f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_export_bits(handle, bytesOf(bits), C.uint64_t(len(bits)), C.uint32_t(order), words)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return bits, nil
+}
+
+// BareContains asks a bare filter without opening it. False is certain; true is also the answer if the bytes are no bare
+// filter.
+func BareContains(data []byte, key []byte) bool { return BareContainsString(data, text(key)) }
+
+// BareContainsString is BareContains of the string's bytes.
+func BareContainsString(data []byte, key string) bool {
+	return C.bridge_bare_contains(bytesOf(data), C.uint64_t(len(data)), key) != 0
+}
+
+// BareContainsDigest is BareContains of a key by its digest.
+func BareContainsDigest(data []byte, digest uint64) bool {
+	return C.bridge_bare_contains_digest(bytesOf(data), C.uint64_t(len(data)), C.uint64_t(digest)) != 0
+}
+
+// BareBytes is the length of a bare filter; 0 if no such filter exists.
+func BareBytes(numKeys uint64, bitsPerKey float64, layout Layout) uint64 {
+	return uint64(C.bfs_bare_bytes(C.uint64_t(numKeys), C.double(bitsPerKey), C.uint32_t(layout)))
+}
+
+// BareBuild makes a bare filter of these keys that is exactly `bytes` long: see BareBytes. Keys may have no nulls.
+func BareBuild(bytes uint64, keys Keys, layout Layout) ([]byte, error) {
+	if keys.wrong != "" {
+		return nil, invalid(keys.wrong)
+	}
+	if keys.kind == 0 { // one call has all keys
+		whole := column{offsets: []int64{0}}
+		for _, key := range keys.bytes {
+			whole.add(text(key))
+		}
+		for _, key := range keys.strings {
+			whole.add(key)
+		}
+		keys.kind, keys.data, keys.offsets64 = C.BFS_KEYS_COLUMN64, whole.data, whole.offsets
+	}
+	if bytes > 1<<46 {
+		return nil, invalid("no bare filter is so long")
+	}
+	data, part := make([]byte, bytes), keys.view()
+	code := C.bridge_bare_build(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), part.given, part.data, part.offsets,
+		part.validity)
+	if code != C.BFS_OK {
+		return nil, refusal(Code(code), "bare filter: "+Code(code).Error())
+	}
+	return data, nil
+}
+
+// BareBuildDigests makes a bare filter of digests, of XXH3 with seed 0 or External.
+func BareBuildDigests(bytes uint64, digests []uint64, layout Layout, hash Hash) ([]byte, error) {
+	if bytes > 1<<46 {
+		return nil, invalid("no bare filter is so long")
+	}
+	data := make([]byte, bytes)
+	var first *C.uint64_t
+	if len(digests) > 0 {
+		first = (*C.uint64_t)(unsafe.Pointer(&digests[0]))
+	}
+	code := C.bridge_bare_build_digests(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), C.uint32_t(hash), first,
+		C.size_t(len(digests)))
+	if code != C.BFS_OK {
+		return nil, refusal(Code(code), "bare filter: "+Code(code).Error())
+	}
+	return data, nil
+}

@@ -1,0 +1,43 @@
+// Package bfstore keeps Bloom filters in files, which any number of processes in any language share through a memory
+// map.
+//
+//	users, err := bfstore.Create("users.bf", bfstore.Options{Capacity: 1_000_000, FPR: 0.01})
+//	...
+//	defer users.Close()
+//	_, err = users.AddString("alice")
+//	maybe, err := users.ContainsString("alice") // true: maybe. false would be certain
+//
+// A lookup answers false only if the key is certainly absent. Whatever goes wrong, its answer is true, so that a program
+// which ignores the error does too much work and loses nothing.
+//
+// # Keys
+//
+// A key is bytes. A Go string is its bytes (text is UTF-8 then, without normalization; the package does not check it),
+// and an integer is 8 bytes, little-endian: Integer, ContainsInteger, Integers. There are no floats. What programs in
+// other languages add under the same bytes is found here.
+//
+// # Threads
+//
+// Any number of goroutines may use a Filter at once, and Close waits for the calls that run. Go programs do not fork,
+// except to execute another program, which has no handle.
+//
+// # Linking
+//
+// By default the package asks pkg-config for "bfstore". With the build tag bfstore_static it links libbfstore.a, and
+// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... say where header and archive are.
+//
+// A program that may only read, and has no C compiler, uses the package bfstore.example/bfstore/reader.
+package bfstore
+
+/*
+#cgo !bfstore_static pkg-config: bfstore
+#cgo bfstore_static LDFLAGS: -l:libbfstore.a -lstdc++ -lm -pthread
+#include "bridge.h"
+*/
+import "C"
+
+// Version is that of the library which runs: "1.2.3".
+func Version() string { return C.GoString(C.bfs_version()) }
+
+// VersionNumber is the same as a number: major * 1,000,000 + minor * 1,000 + patch.
+func VersionNumber() int { return int(C.bfs_version_number()) }

@@ -1,0 +1,205 @@
+// Every code is an error with words, and what Go's own packages have for it.
+
+package bfstore_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bfstore.example/bfstore"
+)
+
+type abi struct {
+	Constants map[string]json.Number
+	Functions []string
+}
+
+// readABI is what the C compiler says of bfstore.h.
+func readABI(t *testing.T) abi {
+	var made abi
+	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(os.Getenv("BFSTORE_ABI"))), &made))
+	if len(made.Constants) < 100 || len(made.Functions) < 50 {
+		t.Fatal("BFSTORE_ABI is short")
+	}
+	return made
+}
+
+// Others do the same: BFS_KEYS_* of lists is a column, the flags of bfs_open_with are those of bfs_open.
+var notUsed = map[string]bool{"bfs_open": true, "bfs_wrap": true, "bfs_add_digests": true, "bfs_contains_digests": true,
+	"BFS_KEYS_POINTERS": true, "BFS_KEYS_PAIRS": true, "BFS_LOCK_TIMEOUT_DEFAULT": true, "BFS_WRITEBACK_CHECK_DEFAULT": true}
+
+func TestEveryFunctionAndConstantOfTheHeaderIsUsed(t *testing.T) {
+	var sources strings.Builder
+	for _, pattern := range []string{"*.go", "bridge.h"} {
+		for _, path := range must[[]string](t)(filepath.Glob(pattern)) {
+			if !strings.HasSuffix(path, "_test.go") {
+				sources.Write(must[[]byte](t)(os.ReadFile(path)))
+			}
+		}
+	}
+	used := map[string]bool{}
+	for _, match := range regexp.MustCompile(`\b(BFS|bfs)_\w+`).FindAllString(sources.String(), -1) {
+		used[match] = true
+	}
+	header := readABI(t)
+	for name := range header.Constants {
+		if !strings.HasPrefix(name, "BFS_VERSION_") && used[name] == notUsed[name] {
+			t.Errorf("%s: used %v, and in the list %v", name, used[name], notUsed[name])
+		}
+	}
+	for _, name := range header.Functions {
+		inline := strings.HasPrefix(name, "bfs_keys_")
+		if !inline && used[name] == notUsed[name] {
+			t.Errorf("%s: used %v, and in the list %v", name, used[name], notUsed[name])
+		}
+	}
+}
+
+func TestEveryCodeHasWordsAndAClass(t *testing.T) {
+	codes := 0
+	for name, text := range readABI(t).Constants {
+		number := must[int64](t)(strconv.ParseInt(text.String(), 0, 64))
+		if !strings.HasPrefix(name, "BFS_E") || number >= 0 {
+			continue
+		}
+		code := bfstore.Code(number)
+		codes++
+		equal(t, code.Name(), name)
+		if len(code.Error()) < 10 {
+			t.Error(name, "has no words")
+		}
+		classes := []bool{code.IsCall(), code.IsState(), code.IsMalformed()}
+		equal(t, [3]bool{classes[0], classes[1], classes[2]}, [3]bool{number > -100, number <= -100 && number > -200, number <= -200})
+	}
+	if codes < 50 {
+		t.Fatal(codes)
+	}
+	equal(t, bfstore.Code(-4711).Name(), "BFS_E?")
+}
+
+func TestGoHasErrorsForThese(t *testing.T) {
+	path := somewhere(t)
+	_, err := bfstore.Open(path)
+	refused(t, err, bfstore.ENOENT, path)
+	natural := []struct {
+		code   bfstore.Code
+		errno  syscall.Errno
+		target error
+	}{{bfstore.ENOENT, syscall.ENOENT, fs.ErrNotExist}, {bfstore.EEXIST, syscall.EEXIST, fs.ErrExist},
+		{bfstore.EACCES, syscall.EACCES, fs.ErrPermission}, {bfstore.EINVAL, 0, fs.ErrInvalid}, {bfstore.ESHUT, 0, fs.ErrClosed}}
+	for _, one := range natural {
+		err := error(&bfstore.Error{Code: one.code, Errno: one.errno, Message: "words"})
+		for _, other := range natural {
+			equal(t, errors.Is(err, other.target), one == other, one, other)
+			equal(t, errors.Is(err, other.code), one == other)
+			equal(t, other.errno != 0 && errors.Is(err, other.errno), one == other && one.errno != 0)
+		}
+	}
+	createAt(t, path, bfstore.Options{Capacity: 5})
+	_, err = bfstore.Create(path, bfstore.Options{Capacity: 5})
+	refused(t, err, bfstore.EEXIST, path)
+	equal(t, errors.Is(err, fs.ErrExist), true)
+	_, err = bfstore.Open(path + "/below")
+	equal(t, err != nil && !errors.Is(err, fs.ErrExist), true)
+	var failure *bfstore.Error
+	_, err = bfstore.Open(somewhere(t))
+	equal(t, errors.As(err, &failure), true)
+	equal(t, failure.Errno, syscall.ENOENT)
+	equal(t, errors.Is(err, fs.ErrNotExist), true)
+}
+
+func TestWhatIsNoFilter(t *testing.T) {
+	folder := t.TempDir()
+	_, err := bfstore.Open(folder)
+	refused(t, err, bfstore.ENOTREGULAR, folder)
+	text := filepath.Join(folder, "text")
+	ok(t, os.WriteFile(text, []byte(strings.Repeat("no filter ", 9999)), 0o600))
+	_, err = bfstore.Open(text)
+	refused(t, err, bfstore.EMAGIC, text)
+	for _, call := range []func() (*bfstore.Filter, error){
+		func() (*bfstore.Filter, error) { return bfstore.Load([]byte("short")) },
+		func() (*bfstore.Filter, error) { return bfstore.Load(nil) },
+		func() (*bfstore.Filter, error) { return bfstore.Wrap(make([]byte, 100)) },
+		func() (*bfstore.Filter, error) { return bfstore.Wrap(nil) },
+	} {
+		filter, err := call()
+		equal(t, filter, nil)
+		equal(t, err != nil && len(err.Error()) > 10, true)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	options := bfstore.CopyOptions{}
+	filter := create(t, bfstore.Options{})
+	with := "a\x00b"
+	for _, call := range []func() error{
+		func() error { _, err := bfstore.Open(with); return err },
+		func() error { _, err := bfstore.Create(with, bfstore.Options{Capacity: 5}); return err },
+		func() error { _, err := bfstore.Create(somewhere(t), bfstore.Options{Like: with}); return err },
+		func() error { _, err := bfstore.RequiredBytes(bfstore.Options{Like: with}); return err },
+		func() error { return bfstore.Seal(with, "b", options) },
+		func() error { return bfstore.Seal("a", with, options) },
+		func() error { _, err := bfstore.Verify(with, bfstore.VerifyOptions{}); return err },
+		func() error { return filter.Save(with, options) },
+		func() error { return bfstore.Intersect([]*bfstore.Filter{filter}, with, options) },
+	} {
+		err := call()
+		refused(t, err, bfstore.EINVAL, "NUL")
+		equal(t, errors.Is(err, fs.ErrInvalid), true)
+	}
+	odd := filepath.Join(t.TempDir(), "no\xffUTF-8")
+	must[bool](t)(createAt(t, odd, bfstore.Options{Capacity: 5}).AddString("a"))
+	must[fs.FileInfo](t)(os.Lstat(odd))
+	_, err := bfstore.Open(filepath.Join(filepath.Dir(odd), "\xff"+strings.Repeat("ü", 90)))
+	refused(t, err, bfstore.ENOENT, `\xFF`)
+}
+
+func TestArgumentsOutOfRange(t *testing.T) {
+	path := somewhere(t)
+	for words, options := range map[string]bfstore.Options{
+		"false-positive rate 2": {Capacity: 5, FPR: 2}, "probes": {NumBits: 5, NumProbes: -1}, "negative": {Capacity: 5, LockTimeout: -5},
+		"49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
+		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
+	} {
+		made, err := bfstore.Create(path, options)
+		equal(t, made, nil)
+		equal(t, err != nil && len(err.Error()) > 10, true, words, err)
+		if words != "not given" && !strings.Contains(err.Error(), words) {
+			t.Errorf("%q has no %q", err, words)
+		}
+	}
+	_, err := bfstore.Create(path, bfstore.Options{Capacity: 5, FPR: 1e-12})
+	refused(t, err, bfstore.ESIZING)
+	_, err = bfstore.Open(path, bfstore.OpenOptions{}, bfstore.OpenOptions{})
+	refused(t, err, bfstore.EINVAL)
+	refused(t, create(t, bfstore.Options{}).UseThreads(-1), bfstore.EINVAL)
+	_, err = os.Lstat(path)
+	equal(t, errors.Is(err, fs.ErrNotExist), true)
+}
+
+func TestWhatAHandleMayNot(t *testing.T) {
+	path := somewhere(t)
+	ok(t, createAt(t, path, bfstore.Options{Capacity: 100}).Close())
+	reader := open(t, path)
+	_, err := reader.AddString("a")
+	refused(t, err, bfstore.EREADONLY, path)
+	_, err = reader.AddKeys(bfstore.Strings([]string{"a"}))
+	refused(t, err, bfstore.EREADONLY, path)
+	refused(t, reader.Sync(), bfstore.EREADONLY)
+	limited := open(t, path, bfstore.OpenOptions{Exclusive: true, Limit: true})
+	for i := uint64(0); err == nil || errors.Is(err, bfstore.EREADONLY); i++ {
+		_, err = limited.AddInteger(i)
+	}
+	refused(t, err, bfstore.EFULL)
+	_, err = bfstore.Open(path, bfstore.OpenOptions{Write: true, LockTimeout: bfstore.NoWait})
+	refused(t, err, bfstore.EBUSY, strconv.Itoa(os.Getpid()))
+}

@@ -1,0 +1,199 @@
+// Facts about filters: that are open, that are compared, that are only planned.
+
+package bfstore
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+// Interval is a number that is estimated, and the interval that has it in 95 of 100 cases. High is +Inf where the bits
+// set no bound.
+type Interval struct{ Estimate, Low, High float64 }
+
+func intervalOf(from C.bfs_interval) Interval {
+	return Interval{float64(from.estimate), float64(from.low), float64(from.high)}
+}
+
+// StatsOptions say what Stats finds out besides what costs nothing.
+type StatsOptions struct {
+	Fill   bool // counts the bits: reads the whole body
+	Memory bool // asks the kernel which pages are in memory
+}
+
+// Fill is what the bits of a filter tell.
+type Fill struct {
+	SetBits       uint64 // Counting: counters that are not 0
+	FillRatio     float64
+	EstimatedKeys Interval
+	EstimatedFPR  float64 // the rate now
+	CountersAt15  uint64  // Counting: counters that no remove lowers any more
+}
+
+// Memory is how much of a file is in memory.
+type Memory struct {
+	HugePageBytes uint64
+	ResidentBytes uint64 // math.MaxUint64 where the kernel does not tell
+}
+
+// Statistics are facts about an open filter.
+type Statistics struct {
+	Layout      Layout
+	Hash        Hash
+	NumProbes   int     // k
+	NumBits     uint64  // m
+	Capacity    uint64  // n: keys sized for; 0 in the bare form
+	FPR         float64 // p promised at n keys; 0 in the bare form
+	Seed        uint64
+	BodyBytes   uint64
+	KeysAdded   uint64 // adds that changed a bit; 0 in buffers
+	KeysRemoved uint64 // Counting
+	Health      Code   // 0, or why every answer is maybe
+	Saturated   bool   // more keys were added than Capacity
+	ISA         string // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
+	FileID      [16]byte
+	Fill        *Fill   // with StatsOptions.Fill
+	Memory      *Memory // with StatsOptions.Memory, of a file
+}
+
+// Stats tells facts about the filter.
+func (f *Filter) Stats(options StatsOptions) (Statistics, error) {
+	flags := bit(options.Fill, C.BFS_STATS_FILL) | bit(options.Memory, C.BFS_STATS_MEMORY)
+	from := C.bfs_statistics{struct_bytes: C.sizeof_bfs_statistics}
+	err := f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bfs_stats(handle, flags, &from, words)
+	})
+	if err != nil {
+		return Statistics{}, err
+	}
+	return statisticsOf(&from), nil
+}
+
+func statisticsOf(from *C.bfs_statistics) Statistics {
+	made := Statistics{
+		Layout: Layout(from.layout), Hash: Hash(from.hash), NumProbes: int(from.num_probes), NumBits: uint64(from.num_bits),
+		Capacity: uint64(from.capacity), FPR: float64(from.fpr), Seed: uint64(from.seed), BodyBytes: uint64(from.body_bytes),
+		KeysAdded: uint64(from.keys_added), KeysRemoved: uint64(from.keys_removed), Health: Code(from.health),
+		Saturated: from.saturated != 0, ISA: C.GoString(&from.isa[0]),
+	}
+	for i := range made.FileID {
+		made.FileID[i] = byte(from.file_id[i])
+	}
+	if from.has_fill != 0 {
+		keys := Interval{float64(from.estimated_keys), float64(from.estimated_keys_low), float64(from.estimated_keys_high)}
+		made.Fill = &Fill{uint64(from.set_bits), float64(from.fill_ratio), keys, float64(from.estimated_fpr),
+			uint64(from.counters_at_15)}
+	}
+	if from.has_memory != 0 {
+		made.Memory = &Memory{uint64(from.huge_page_bytes), uint64(from.resident_bytes)}
+	}
+	return made
+}
+
+// Note is the owner's own words that the filter was made with.
+func (f *Filter) Note() ([]byte, error) {
+	var buffer [1024]byte // no note is longer
+	length, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		return C.bridge_get_note(handle, bytesOf(buffer[:]), C.size_t(len(buffer)), words)
+	})
+	return append([]byte(nil), buffer[:length]...), err
+}
+
+// Seeds are those of the filter's hash, where it takes a list of them.
+func (f *Filter) Seeds() ([]uint32, error) {
+	var buffer [64]uint32 // one for each probe
+	count, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		return C.bfs_get_seeds(handle, seedsOf(buffer[:]), C.size_t(len(buffer)), words)
+	})
+	return append([]uint32(nil), buffer[:count]...), err
+}
+
+// Comparison is what two filters, A and B, have in common. Where their sizes differ, the larger one counts as folded.
+type Comparison struct {
+	Differs     Differences
+	Comparable  bool // otherwise only KeysA and KeysB are known
+	Equal       bool
+	AInB        bool // nothing shows that A has a key that B lacks
+	BInA        bool
+	SomeInBoth  bool   // false: it cannot be told from none
+	NumBits     uint64 // m of the smaller one
+	SetBitsA    uint64
+	SetBitsB    uint64
+	SetBitsBoth uint64 // 0: certainly no key is in both
+	KeysA       Interval
+	KeysB       Interval
+	KeysEither  Interval
+	KeysBoth    Interval
+	Jaccard     Interval // KeysBoth / KeysEither
+}
+
+// Compare reads every bit of the filter, A, and of another one, B.
+func (f *Filter) Compare(other *Filter) (Comparison, error) {
+	lane, err := other.enter()
+	if err != nil {
+		return Comparison{}, err
+	}
+	defer lane.Leave()
+	from := C.bfs_comparison{struct_bytes: C.sizeof_bfs_comparison}
+	err = f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bfs_compare(handle, other.handle, &from, words)
+	})
+	if err != nil {
+		return Comparison{}, err
+	}
+	return Comparison{
+		Differences(from.differs), from.comparable != 0, from.equal != 0, from.a_in_b != 0, from.b_in_a != 0,
+		from.some_in_both != 0, uint64(from.num_bits), uint64(from.set_bits_a), uint64(from.set_bits_b),
+		uint64(from.set_bits_both), intervalOf(from.keys_a), intervalOf(from.keys_b), intervalOf(from.keys_either),
+		intervalOf(from.keys_both), intervalOf(from.jaccard),
+	}, nil
+}
+
+// PlanRequest is what is known of a filter that is not made yet. Zero means "not given".
+type PlanRequest struct {
+	Layout     Layout
+	Capacity   uint64
+	FPR        float64
+	BitsPerKey float64
+	MaxBytes   uint64
+	NumBits    uint64
+	NumProbes  int
+}
+
+// Plan is what the filter will be like.
+type Plan struct {
+	Layout     Layout
+	NumProbes  int // k
+	Abilities  Abilities
+	NumBits    uint64  // m
+	Capacity   uint64  // n
+	FPR        float64 // at n keys
+	BitsPerKey float64
+	BodyBytes  uint64
+	FileBytes  uint64
+	FillRatio  float64 // expected at n keys
+	BloomFPR   float64 // (1 - e^(-kn/m))^k
+	CacheLines float64 // that a lookup of a present key reads
+	PageFaults float64 // of a file that is not in memory
+}
+
+// MakePlan works out from the numbers that are given what the others are, without making anything.
+func MakePlan(request PlanRequest) (Plan, error) {
+	if request.NumProbes < 0 || request.NumProbes > 1<<30 {
+		return Plan{}, invalid("a number of probes is out of range")
+	}
+	given := C.bfs_plan_request{
+		struct_bytes: C.sizeof_bfs_plan_request, layout: C.uint32_t(request.Layout), capacity: C.uint64_t(request.Capacity),
+		fpr: C.double(request.FPR), bits_per_key: C.double(request.BitsPerKey), max_bytes: C.uint64_t(request.MaxBytes),
+		num_bits: C.uint64_t(request.NumBits), num_probes: C.uint32_t(request.NumProbes),
+	}
+	from, words := C.bfs_plan_result{struct_bytes: C.sizeof_bfs_plan_result}, wordsFor()
+	if code := C.bfs_plan(&given, &from, words); code != C.BFS_OK {
+		return Plan{}, failure(code, words)
+	}
+	return Plan{
+		Layout(from.layout), int(from.num_probes), Abilities(from.abilities), uint64(from.num_bits), uint64(from.capacity),
+		float64(from.fpr), float64(from.bits_per_key), uint64(from.body_bytes), uint64(from.file_bytes),
+		float64(from.fill_ratio), float64(from.bloom_fpr), float64(from.cache_lines), float64(from.page_faults),
+	}, nil
+}

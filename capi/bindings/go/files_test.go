@@ -1,0 +1,279 @@
+// What is done with filters: every function at least once, with what it is for.
+
+package bfstore_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bfstore.example/bfstore"
+)
+
+func TestWhatAFilterIsMadeWith(t *testing.T) {
+	path := somewhere(t)
+	id := [16]byte{1, 2, 3}
+	filter := createAt(t, path, bfstore.Options{NumBits: 1024, NumProbes: 3, Seed: bfstore.SeedOf(7), Note: []byte("my\x00own"),
+		FileID: id, Mode: 0o640, LockTimeout: time.Microsecond, WritebackCheck: bfstore.EachAdd})
+	facts := must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{Fill: true, Memory: true}))
+	equal(t, facts.Layout, bfstore.Blocked)
+	equal(t, facts.Hash.String(), "xxh3")
+	equal(t, [4]uint64{facts.NumBits, uint64(facts.NumProbes), facts.Seed, facts.BodyBytes}, [4]uint64{1024, 3, 7, 128})
+	equal(t, facts.FileID, id)
+	equal(t, facts.Health, 0)
+	equal(t, *facts.Fill, bfstore.Fill{EstimatedKeys: facts.Fill.EstimatedKeys})
+	equal(t, facts.Memory != nil && facts.ISA != "", true)
+	equal(t, string(must[[]byte](t)(filter.Note())), "my\x00own")
+	equal(t, must[fs.FileInfo](t)(os.Lstat(path)).Mode(), 0o640)
+	like := create(t, bfstore.Options{Like: path})
+	again := must[bfstore.Statistics](t)(like.Stats(bfstore.StatsOptions{}))
+	equal(t, [2]uint64{again.NumBits, again.Seed}, [2]uint64{1024, 7})
+	equal(t, again.Fill == nil && again.Memory == nil && again.FileID != id, true)
+	listed := create(t, bfstore.Options{Hash: bfstore.Murmur3, NumBits: 5000, Seeds: []uint32{5, 9, 11}})
+	equal(t, fmt.Sprint(must[[]uint32](t)(listed.Seeds())), "[5 9 11]")
+	equal(t, len(must[[]uint32](t)(filter.Seeds())), 0)
+}
+
+func TestASecret(t *testing.T) {
+	secret := []byte("sixteen bytes!!!")
+	filter := create(t, bfstore.Options{Hash: bfstore.SipHash, Secret: secret})
+	must[bool](t)(filter.AddString("a"))
+	equal(t, has(t, open(t, filter.Name(), bfstore.OpenOptions{Secret: secret}), "a"), true)
+	for _, wrong := range [][]byte{nil, []byte("another secret!!")} {
+		_, err := bfstore.Open(filter.Name(), bfstore.OpenOptions{Secret: wrong})
+		refused(t, err, bfstore.EKEY)
+	}
+}
+
+func TestMarksAndRecovery(t *testing.T) {
+	filter := create(t, bfstore.Options{})
+	must[bool](t)(filter.AddString("a"))
+	ok(t, filter.SyncMark(3, 8, 42))
+	equal(t, filter.GetMark(3, 8), 42)
+	equal(t, filter.GetMark(3, 9), 0)
+	equal(t, must[[]bfstore.Mark](t)(filter.ListMarks())[0], bfstore.Mark{Owner: 3, Mark: 42, Epoch: 8})
+	ok(t, filter.SyncMark(4, 1, 1))
+	ok(t, filter.DropOwner(4))
+	ok(t, filter.Sync())
+	copied := filter.Name() + ".copy" // of a file in use: unclean
+	ok(t, os.WriteFile(copied, must[[]byte](t)(os.ReadFile(filter.Name())), 0o600))
+	_, err := bfstore.Open(copied)
+	refused(t, err, bfstore.EUNCLEAN, copied)
+	recovering := open(t, copied, bfstore.OpenOptions{Write: true, Recover: true})
+	equal(t, has(t, recovering, "never"), true)
+	refused(t, recovering.Health(), bfstore.ERECOVERING)
+	must[bool](t)(recovering.AddString("b"))
+	equal(t, must[bool](t)(recovering.FinishRecovery(3)), true)
+	equal(t, [3]bool{has(t, recovering, "a"), has(t, recovering, "b"), has(t, recovering, "never")}, [3]bool{true, true, false})
+}
+
+func TestFilling(t *testing.T) {
+	filter := create(t, bfstore.Options{Filling: true})
+	equal(t, has(t, filter, "never"), true)
+	refused(t, filter.Health(), bfstore.EFILLING)
+	ok(t, filter.FinishFilling())
+	equal(t, has(t, filter, "never"), false)
+}
+
+func TestBuildAndReplace(t *testing.T) {
+	path := somewhere(t)
+	built := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings([]string{"a", "b"}), bfstore.Options{})))
+	equal(t, has(t, built, "a") && has(t, built, "b") && !has(t, built, "c"), true)
+	equal(t, must[bfstore.Statistics](t)(built.Stats(bfstore.StatsOptions{})).Capacity, 2)
+	follower := open(t, path, bfstore.OpenOptions{Follow: true})
+	options := bfstore.Options{Replace: true, Unpublished: true, Like: path}
+	next := createAt(t, path, options)
+	must[bool](t)(next.AddString("c"))
+	ok(t, next.Supersede())
+	equal(t, must[bool](t)(built.IsCurrent()), false)
+	ok(t, next.Publish())
+	refused(t, built.Health(), bfstore.ESUPERSEDED)
+	equal(t, has(t, built, "never"), true)
+	equal(t, must[bool](t)(follower.IsCurrent()), true)
+	equal(t, has(t, follower, "c") && !has(t, follower, "b"), true)
+	_, err := bfstore.Build(path, bfstore.Fixed([]byte("abc"), 2), bfstore.Options{Replace: true})
+	refused(t, err, bfstore.EINVAL)
+	equal(t, len(must[[]os.DirEntry](t)(os.ReadDir(filepath.Dir(path)))), 1)
+}
+
+func TestSealAndVerify(t *testing.T) {
+	filter := create(t, bfstore.Options{NumBits: 1 << 23, NumProbes: 5})
+	must[bool](t)(filter.AddString("a"))
+	ok(t, filter.Close())
+	_, err := bfstore.Verify(filter.Name(), bfstore.VerifyOptions{})
+	refused(t, err, bfstore.ENOTSEALED)
+	sealed := filter.Name() + ".sealed"
+	ok(t, bfstore.Seal(filter.Name(), sealed, bfstore.CopyOptions{Mode: 0o600}))
+	equal(t, len(must[[]bfstore.Range](t)(bfstore.Verify(sealed, bfstore.VerifyOptions{NoFollow: true}))), 0)
+	_, err = bfstore.Open(sealed, bfstore.OpenOptions{Write: true})
+	refused(t, err, bfstore.ESEALED)
+	file := must[*os.File](t)(os.OpenFile(sealed, os.O_RDWR, 0))
+	must[int](t)(file.WriteAt([]byte{0xff}, 1<<20))
+	ok(t, file.Close())
+	damaged := must[[]bfstore.Range](t)(bfstore.Verify(sealed, bfstore.VerifyOptions{}))
+	equal(t, len(damaged) == 1 && damaged[0].Offset <= 1<<20 && damaged[0].Bytes == 65536, true, damaged)
+	_, err = bfstore.Open(sealed, bfstore.OpenOptions{Verify: true})
+	refused(t, err, bfstore.EDAMAGED)
+	equal(t, has(t, open(t, sealed, bfstore.OpenOptions{TolerateDamage: true}), "a"), true)
+}
+
+func TestSets(t *testing.T) {
+	one := create(t, bfstore.Options{Seed: bfstore.SeedOf(5)})
+	two := create(t, bfstore.Options{Seed: bfstore.SeedOf(5)})
+	for i := uint64(0); i < 3000; i++ {
+		must[bool](t)(one.AddInteger(i))
+		must[bool](t)(two.AddInteger(i + 1000))
+	}
+	compared := must[bfstore.Comparison](t)(one.Compare(two))
+	equal(t, compared.Comparable && compared.SomeInBoth && !compared.Equal && !compared.AInB && compared.Differs == 0, true)
+	if both := compared.KeysBoth; both.Low > 2000 || both.High < 2000 || both.Estimate < 1800 {
+		t.Fatal(both)
+	}
+	path := somewhere(t)
+	ok(t, bfstore.Intersect([]*bfstore.Filter{one, two}, path, bfstore.CopyOptions{}))
+	common := open(t, path)
+	for i := uint64(1000); i < 3000; i++ {
+		equal(t, must[bool](t)(common.ContainsInteger(i)), true)
+	}
+	ok(t, one.Merge(two))
+	equal(t, must[bool](t)(one.ContainsInteger(3999)), true)
+	equal(t, must[bfstore.Comparison](t)(two.Compare(one)).AInB, true)
+	refused(t, one.Merge(create(t, bfstore.Options{Seed: bfstore.SeedOf(6)})), bfstore.EMISMATCH)
+	_, err := os.Lstat(path + "x")
+	equal(t, errors.Is(err, fs.ErrNotExist), true)
+	refused(t, bfstore.Intersect(nil, path+"x", bfstore.CopyOptions{}), bfstore.EINVAL)
+}
+
+func TestCopies(t *testing.T) {
+	filter := create(t, bfstore.Options{Capacity: 100_000})
+	must[int](t)(filter.AddKeys(bfstore.Strings([]string{"a", "b"})))
+	path := somewhere(t)
+	ok(t, filter.Save(path, bfstore.CopyOptions{FPR: 0.01}))
+	saved := open(t, path)
+	equal(t, has(t, saved, "a") && has(t, saved, "b"), true)
+	small := must[bfstore.Statistics](t)(saved.Stats(bfstore.StatsOptions{})).BodyBytes
+	equal(t, small < must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{})).BodyBytes, true)
+	refused(t, filter.Save(path, bfstore.CopyOptions{}), bfstore.EEXIST)
+	ok(t, filter.Save(path, bfstore.CopyOptions{Replace: true, SameFileID: true}))
+
+	data := must[[]byte](t)(filter.Dump(bfstore.DumpOptions{}))
+	loaded := closing(t, must[*bfstore.Filter](t)(bfstore.Load(data, bfstore.OpenOptions{Write: true})))
+	data[20000]++ // the bytes were copied
+	equal(t, has(t, loaded, "a") && must[bool](t)(loaded.AddString("c")), true)
+	whole := closing(t, must[*bfstore.Filter](t)(bfstore.Load(must[[]byte](t)(os.ReadFile(path)))))
+	equal(t, has(t, whole, "b") && !has(t, whole, "zoe"), true)
+
+	embedded := filepath.Join(t.TempDir(), "in another file")
+	ok(t, os.WriteFile(embedded, append(make([]byte, 128), must[[]byte](t)(filter.Dump(bfstore.DumpOptions{}))...), 0o600))
+	inside := open(t, embedded, bfstore.OpenOptions{Embedded: true, Offset: 128})
+	equal(t, has(t, inside, "a") && !has(t, inside, "zoe"), true)
+	_, err := bfstore.Open(embedded, bfstore.OpenOptions{Embedded: true, Offset: 1})
+	refused(t, err, bfstore.EINVAL)
+}
+
+func TestBuffers(t *testing.T) {
+	options := bfstore.Options{Capacity: 1000, Seed: bfstore.SeedOf(1)}
+	size := must[uint64](t)(bfstore.RequiredBytes(options))
+	memory := must[[]byte](t)(syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE))
+	made := must[*bfstore.Filter](t)(bfstore.Format(memory, options))
+	must[bool](t)(made.AddString("a"))
+	ok(t, made.Close())
+	wrapped := must[*bfstore.Filter](t)(bfstore.Wrap(memory))
+	equal(t, has(t, wrapped, "a") && !has(t, wrapped, "b"), true)
+	_, err := wrapped.AddString("b")
+	refused(t, err, bfstore.EREADONLY)
+	refused(t, wrapped.Shut(), bfstore.EINVAL)
+	ok(t, wrapped.Close())
+	writing := must[*bfstore.Filter](t)(bfstore.Wrap(memory, bfstore.OpenOptions{Write: true}))
+	equal(t, must[bool](t)(writing.AddString("b")), true)
+	ok(t, writing.Close())
+	_, err = bfstore.Wrap(memory[8:])
+	refused(t, err, bfstore.EINVAL)
+	ok(t, syscall.Munmap(memory))
+}
+
+func TestBareFilters(t *testing.T) {
+	keys := bfstore.Strings([]string{"a", "b"})
+	size := bfstore.BareBytes(2, 12, bfstore.Blocked)
+	equal(t, size, 72)
+	data := must[[]byte](t)(bfstore.BareBuild(size, keys, bfstore.Blocked))
+	equal(t, bfstore.BareContains(data, []byte("a")) && bfstore.BareContainsString(data, "b") && !bfstore.BareContainsString(data, "c"), true)
+	loaded := closing(t, must[*bfstore.Filter](t)(bfstore.Load(data, bfstore.OpenOptions{Bare: true})))
+	digests := must[[]uint64](t)(loaded.DigestKeys(keys, nil))
+	again := must[[]byte](t)(bfstore.BareBuildDigests(size, digests, bfstore.Blocked, bfstore.XXH3))
+	equal(t, bytes.Equal(again, data), true)
+	equal(t, bytes.Equal(must[[]byte](t)(loaded.Dump(bfstore.DumpOptions{Bare: true})), data), true)
+	equal(t, bfstore.BareContainsDigest(data, digests[0]), true)
+	equal(t, bfstore.BareContainsString(nil, "c") && bfstore.BareContainsString(data[1:], "c"), true)
+	for _, wrong := range []uint64{0, 71, 1 << 60} {
+		_, err := bfstore.BareBuild(wrong, keys, bfstore.Blocked)
+		refused(t, err, bfstore.EINVAL)
+		_, err = bfstore.BareBuildDigests(wrong, digests, bfstore.Blocked, bfstore.XXH3)
+		refused(t, err, bfstore.EINVAL)
+	}
+}
+
+func TestBitsOfOtherPrograms(t *testing.T) {
+	options := bfstore.Options{Hash: bfstore.Murmur3, NumBits: 1001, NumProbes: 2}
+	filter, other := create(t, options), create(t, options)
+	must[bool](t)(filter.AddString("foo"))
+	for _, order := range []bfstore.Order{bfstore.LittleBits, bfstore.BigBits} {
+		bits := must[[]byte](t)(filter.ExportBits(order))
+		equal(t, len(bits), 126)
+		ok(t, other.ImportBits(bits, order))
+		equal(t, bytes.Equal(must[[]byte](t)(other.ExportBits(order)), bits), true)
+		refused(t, other.ImportBits(bits[1:], order), bfstore.EINVAL)
+	}
+	equal(t, has(t, other, "foo") && !has(t, other, "bar"), true)
+}
+
+func TestPlans(t *testing.T) {
+	plan := must[bfstore.Plan](t)(bfstore.MakePlan(bfstore.PlanRequest{Capacity: 1_000_000, FPR: 0.01, Layout: bfstore.Classic}))
+	equal(t, plan.NumProbes > 5 && plan.NumProbes < 9 && plan.FPR <= 0.01 && plan.FileBytes > plan.BodyBytes, true)
+	equal(t, plan.Abilities&(bfstore.CanAdd|bfstore.CanRemove), bfstore.CanAdd)
+	made := create(t, bfstore.Options{NumBits: plan.NumBits, NumProbes: plan.NumProbes, Capacity: plan.Capacity, Layout: plan.Layout})
+	equal(t, uint64(must[fs.FileInfo](t)(os.Lstat(made.Name())).Size()), plan.FileBytes)
+	_, err := bfstore.MakePlan(bfstore.PlanRequest{FPR: 3})
+	refused(t, err, bfstore.EINVAL)
+	_, err = bfstore.MakePlan(bfstore.PlanRequest{NumProbes: -1})
+	refused(t, err, bfstore.EINVAL)
+}
+
+func TestDescriptors(t *testing.T) {
+	filter := create(t, bfstore.Options{})
+	must[bool](t)(filter.AddString("a"))
+	ok(t, filter.Close())
+	file := must[*os.File](t)(os.Open(filter.Name()))
+	opened := closing(t, must[*bfstore.Filter](t)(bfstore.OpenFile(file)))
+	ok(t, file.Close())
+	equal(t, has(t, opened, "a") && !has(t, opened, "b"), true)
+	_, err := bfstore.OpenFile(file)
+	refused(t, err, bfstore.EINVAL, "closed")
+	_, err = bfstore.OpenFile(nil)
+	refused(t, err, bfstore.EINVAL)
+}
+
+func TestThreadsOfOneBatch(t *testing.T) {
+	filter := create(t, bfstore.Options{Capacity: 100_000, Exclusive: true})
+	ok(t, filter.UseThreads(2))
+	refused(t, filter.UseThreads(65), bfstore.EINVAL)
+	numbers := make([]uint64, 50_000)
+	for i := range numbers {
+		numbers[i] = uint64(i)
+	}
+	must[int](t)(filter.AddKeys(bfstore.Integers(numbers)))
+	equal(t, len(must[[]uint32](t)(filter.SelectKeys(bfstore.Integers(numbers), nil))), len(numbers))
+}
+
+func TestVersions(t *testing.T) {
+	parts := strings.Split(bfstore.Version(), ".")
+	equal(t, len(parts), 3)
+	equal(t, fmt.Sprintf("%d.%d.%d", bfstore.VersionNumber()/1e6, bfstore.VersionNumber()/1e3%1e3, bfstore.VersionNumber()%1e3), bfstore.Version())
+}

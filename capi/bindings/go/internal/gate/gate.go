@@ -1,0 +1,106 @@
+// Package gate lets any number of calls use a thing at once, and one goroutine take the thing away when no call has it.
+//
+// It is a sync.RWMutex for readers that are short and many: readers on different processors write to different cache
+// lines, and a reader that comes too late is told so instead of waiting.
+package gate
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+const (
+	open uint32 = iota
+	alone
+	closed
+)
+
+// Lane counts the calls of some goroutines.
+type Lane struct {
+	calls int64
+	_     [56]byte // a cache line for each
+}
+
+// Gate is open when it is zero.
+type Gate struct {
+	lanes  [16]Lane
+	state  uint32
+	change sync.Mutex // held by Alone and Close
+}
+
+// Enter begins a call; nil: the gate is closed. The call ends with Leave of what it returns. A pointer to a lane keeps
+// the whole object alive that the gate is in, so that no finalizer runs during a call.
+func (g *Gate) Enter() *Lane {
+	// Goroutines differ in the address of their stack, and one goroutine has the same for a long time.
+	var here byte
+	place := uintptr(unsafe.Pointer(&here))
+	lane := &g.lanes[(place>>11^place>>15)%16]
+	// First the count, then the state: Close does it the other way round, so one of the two sees the other.
+	atomic.AddInt64(&lane.calls, 1)
+	if atomic.LoadUint32(&g.state) == open {
+		return lane
+	}
+	return g.enterLater(lane)
+}
+
+func (g *Gate) enterLater(lane *Lane) *Lane {
+	for {
+		lane.Leave()
+		if atomic.LoadUint32(&g.state) == closed {
+			return nil
+		}
+		g.change.Lock() // waits for the end of Alone
+		g.change.Unlock()
+		atomic.AddInt64(&lane.calls, 1)
+		if atomic.LoadUint32(&g.state) == open {
+			return lane
+		}
+	}
+}
+
+// Leave ends a call.
+func (l *Lane) Leave() { atomic.AddInt64(&l.calls, -1) }
+
+// Alone runs work while no call has the thing; calls that come meanwhile wait. False: the gate is closed.
+func (g *Gate) Alone(work func()) bool {
+	g.change.Lock()
+	defer g.change.Unlock()
+	if g.state == closed {
+		return false
+	}
+	atomic.StoreUint32(&g.state, alone)
+	defer atomic.StoreUint32(&g.state, open)
+	g.drain()
+	work()
+	return true
+}
+
+// Close lets no call begin any more, and returns when the last one has ended. False: the gate was closed before.
+func (g *Gate) Close() bool {
+	g.change.Lock()
+	defer g.change.Unlock()
+	if g.state == closed {
+		return false
+	}
+	atomic.StoreUint32(&g.state, closed)
+	g.drain()
+	return true
+}
+
+// Closed tells whether Close was called.
+func (g *Gate) Closed() bool { return atomic.LoadUint32(&g.state) == closed }
+
+func (g *Gate) drain() {
+	for i := range g.lanes {
+		for tries := 0; atomic.LoadInt64(&g.lanes[i].calls) != 0; tries++ {
+			if tries < 100 {
+				runtime.Gosched()
+			} else {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	}
+}

@@ -1,0 +1,314 @@
+// Many keys at a time, in the form in which the caller has them.
+
+package bfstore
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Keys are many keys in one of the forms below: Bytes, Strings, Fixed, Records, Column32, Column64, Integers, Digests.
+// They are a view of the caller's memory, which no goroutine may change during a call.
+type Keys struct {
+	count     uint64
+	kind      C.uint32_t // 0: a list
+	data      []byte
+	keyBytes  int
+	stride    int
+	offsets32 []int32
+	offsets64 []int64
+	bytes     [][]byte
+	strings   []string
+	validity  []byte
+	first     uint64 // bit of validity
+	wrong     string
+}
+
+// Bytes are the byte strings of a list.
+func Bytes(list [][]byte) Keys { return Keys{count: uint64(len(list)), bytes: list} }
+
+// Strings are the bytes of the strings of a list.
+func Strings(list []string) Keys { return Keys{count: uint64(len(list)), strings: list} }
+
+// Fixed are keys of `width` bytes each, one after the other, without a copy.
+func Fixed(data []byte, width int) Keys { return Records(data, width, width) }
+
+// Records are keys of `width` bytes each, at the beginning of each record of `stride` bytes, without a copy.
+func Records(data []byte, width, stride int) Keys {
+	if width <= 0 || stride < width {
+		return Keys{wrong: fmt.Sprintf("keys of %d bytes in records of %d", width, stride)}
+	}
+	if len(data)%stride != 0 {
+		return Keys{wrong: fmt.Sprintf("%d bytes are no multiple of %d", len(data), stride)}
+	}
+	return Keys{count: uint64(len(data) / stride), kind: C.BFS_KEYS_FIXED, data: data, keyBytes: width, stride: stride}
+}
+
+// Column32 is a column as Apache Arrow has it, without a copy: key i is data[offsets[i]:offsets[i+1]].
+func Column32(data []byte, offsets []int32) Keys {
+	if len(offsets) == 0 {
+		return Keys{wrong: "a column of n keys has n + 1 offsets, and here is none"}
+	}
+	return Keys{count: uint64(len(offsets) - 1), kind: C.BFS_KEYS_COLUMN32, data: data, offsets32: offsets}
+}
+
+// Column64 is Column32 with longer offsets.
+func Column64(data []byte, offsets []int64) Keys {
+	if len(offsets) == 0 {
+		return Keys{wrong: "a column of n keys has n + 1 offsets, and here is none"}
+	}
+	return Keys{count: uint64(len(offsets) - 1), kind: C.BFS_KEYS_COLUMN64, data: data, offsets64: offsets}
+}
+
+// Integers are the keys that integers are: 8 bytes, little-endian, each. On machines of that order without a copy.
+func Integers(numbers []uint64) Keys {
+	if !littleEndian {
+		data := make([]byte, 8*len(numbers))
+		for i, number := range numbers {
+			binary.LittleEndian.PutUint64(data[8*i:], number)
+		}
+		return Fixed(data, 8)
+	}
+	return Fixed(bytesOfNumbers(numbers), 8)
+}
+
+// Digests are keys by their digests in the filter that they are for.
+func Digests(digests []uint64) Keys {
+	return Keys{count: uint64(len(digests)), kind: C.BFS_KEYS_DIGESTS, data: bytesOfNumbers(digests)}
+}
+
+// WithValidity marks keys as absent (null), as Apache Arrow does: key i is there if bit first + i of the bitmap is 1, the
+// lowest bit of a byte first. A null is not added, and its answer is false; its digest is 0.
+func (k Keys) WithValidity(bitmap []byte, first int) Keys {
+	if first < 0 || uint64(first)+k.count > 8*uint64(len(bitmap)) {
+		k.wrong = fmt.Sprintf("a bitmap of %d bytes is too short for bits %d to %d", len(bitmap), first, first+int(k.count))
+	}
+	k.validity, k.first = bitmap, uint64(first)
+	if k.validity == nil && k.count > 0 {
+		k.wrong = "there is no bitmap"
+	}
+	return k
+}
+
+// Len is the number of keys, nulls included.
+func (k Keys) Len() int { return int(k.count) }
+
+var littleEndian = func() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1
+}()
+
+func bytesOfNumbers(numbers []uint64) []byte {
+	if len(numbers) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&numbers[0])), 8*len(numbers))
+}
+
+// view is Keys as C has them, and beside them what they point to.
+type view struct {
+	given                   C.bfs_keys
+	data, offsets, validity *C.uint8_t
+}
+
+func (k *Keys) view() view {
+	made := view{data: bytesOf(k.data), validity: bytesOf(k.validity)}
+	made.given.kind, made.given.count = k.kind, C.uint64_t(k.count)
+	made.given.data_bytes = C.uint64_t(len(k.data))
+	made.given.key_bytes, made.given.stride = C.uint64_t(k.keyBytes), C.uint64_t(k.stride)
+	made.given.validity_offset = C.uint64_t(k.first)
+	if k.offsets32 != nil {
+		made.offsets = (*C.uint8_t)(unsafe.Pointer(&k.offsets32[0]))
+	} else if k.offsets64 != nil {
+		made.offsets = (*C.uint8_t)(unsafe.Pointer(&k.offsets64[0]))
+	}
+	return made
+}
+
+// A list goes to the library as columns of so many keys, or bytes: the copy stays in the processor's cache, and costs a
+// tenth of the calls that pinning each key would take.
+const (
+	keysAtOnce  = 16384
+	bytesAtOnce = 1 << 20
+)
+
+type column struct {
+	data    []byte
+	offsets []int64
+}
+
+var columns = sync.Pool{New: func() any { return &column{offsets: make([]int64, 0, keysAtOnce+1)} }}
+
+func (c *column) add(key string) bool {
+	c.data = append(c.data, key...)
+	c.offsets = append(c.offsets, int64(len(c.data)))
+	return len(c.offsets) <= keysAtOnce && len(c.data) < bytesAtOnce
+}
+
+// fill takes in the list's keys from number `from` on, and returns the number of the first that is left.
+func (c *column) fill(k *Keys, from int) int {
+	c.data, c.offsets = c.data[:0], append(c.offsets[:0], 0)
+	for more := true; more && from < len(k.bytes); from++ {
+		more = c.add(text(k.bytes[from]))
+	}
+	for more := true; more && from < len(k.strings); from++ {
+		more = c.add(k.strings[from])
+	}
+	return from
+}
+
+// giveBack leaves a column to later calls, without the memory of a key that was very long.
+func (c *column) giveBack() {
+	if cap(c.data) <= 2*bytesAtOnce {
+		columns.Put(c)
+	}
+}
+
+// each calls work for the keys, or for a list in parts, each with the number of its first key. It ends with the first
+// result below 0. The sum of the results is returned.
+func (k *Keys) each(work func(part view, from int) C.int64_t) C.int64_t {
+	if k.kind != 0 || k.count == 0 {
+		part := *k
+		if k.kind == 0 { // the library checks filter and handle also for no keys
+			part.kind, part.offsets64 = C.BFS_KEYS_COLUMN64, []int64{0}
+		}
+		return work(part.view(), 0)
+	}
+	buffer := columns.Get().(*column)
+	defer buffer.giveBack()
+	sum := C.int64_t(0)
+	for from := 0; from < int(k.count); {
+		next := buffer.fill(k, from)
+		part := Keys{count: uint64(next - from), kind: C.BFS_KEYS_COLUMN64, data: buffer.data, offsets64: buffer.offsets,
+			validity: k.validity, first: k.first + uint64(from)}
+		result := work(part.view(), from)
+		if result < 0 {
+			return result
+		}
+		sum, from = sum+result, next
+	}
+	return sum
+}
+
+// batch is a call with keys.
+func (f *Filter) batch(keys *Keys, work func(part view, from int) C.int64_t) (int, error) {
+	lane, err := f.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer lane.Leave()
+	if keys.wrong != "" {
+		return 0, invalid(f.name + ": " + keys.wrong)
+	}
+	result := keys.each(work)
+	if result < 0 {
+		return 0, f.failed(result)
+	}
+	return int(result), nil
+}
+
+// AddKeys adds keys, and returns how many were certainly new. On an error some may have been added, and none counts as
+// added.
+func (f *Filter) AddKeys(keys Keys) (int, error) {
+	return f.batch(&keys, func(part view, _ int) C.int64_t {
+		return C.bridge_add_keys(f.handle, part.given, part.data, part.offsets, part.validity)
+	})
+}
+
+// RemoveKeys removes keys (see Remove), and returns how many were not certainly absent. On an error nobody knows which
+// keys were removed: do not repeat the call.
+func (f *Filter) RemoveKeys(keys Keys) (int, error) {
+	return f.batch(&keys, func(part view, _ int) C.int64_t {
+		return C.bridge_remove_keys(f.handle, part.given, part.data, part.offsets, part.validity)
+	})
+}
+
+// ContainsKeys answers for each key as Contains does, into `answers` if it is long enough, otherwise into a new slice. On
+// an error every answer is true.
+func (f *Filter) ContainsKeys(keys Keys, answers []bool) ([]bool, error) {
+	if uint64(cap(answers)) < keys.count {
+		answers = make([]bool, keys.count)
+	}
+	answers = answers[:keys.count]
+	_, err := f.batch(&keys, func(part view, from int) C.int64_t {
+		return C.bridge_contains_keys(f.handle, part.given, part.data, part.offsets, part.validity, answersAt(answers, from))
+	})
+	if err != nil {
+		for i := range answers {
+			answers[i] = true
+		}
+	}
+	return answers, err
+}
+
+// answersAt: a bool of Go is a byte, 0 or 1, and so is an answer.
+func answersAt(answers []bool, from int) *C.uint8_t {
+	if from >= len(answers) {
+		return nil
+	}
+	return (*C.uint8_t)(unsafe.Pointer(&answers[from]))
+}
+
+// SelectKeys returns the numbers of the keys that may be there, ascending, in `numbers` if it has room for one for each
+// key, otherwise in a new slice. On an error they are the numbers of all keys. At most 2^32 keys.
+func (f *Filter) SelectKeys(keys Keys, numbers []uint32) ([]uint32, error) {
+	if uint64(cap(numbers)) < keys.count {
+		numbers = make([]uint32, keys.count)
+	}
+	numbers = numbers[:keys.count]
+	found := 0
+	_, err := f.batch(&keys, func(part view, from int) C.int64_t {
+		if len(numbers) == 0 {
+			return C.bridge_select_keys(f.handle, part.given, part.data, part.offsets, part.validity, nil)
+		}
+		room := (*C.uint32_t)(unsafe.Pointer(&numbers[found]))
+		many := C.bridge_select_keys(f.handle, part.given, part.data, part.offsets, part.validity, room)
+		for end := found + int(many); many > 0 && found < end; found++ {
+			numbers[found] += uint32(from)
+		}
+		return many
+	})
+	if err == nil {
+		return numbers[:found], nil
+	}
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
+	return numbers, err
+}
+
+// DigestKeys returns the digest of each key in this filter, in `digests` if it is long enough, otherwise in a new slice.
+func (f *Filter) DigestKeys(keys Keys, digests []uint64) ([]uint64, error) {
+	if uint64(cap(digests)) < keys.count {
+		digests = make([]uint64, keys.count)
+	}
+	digests = digests[:keys.count]
+	_, err := f.batch(&keys, func(part view, from int) C.int64_t {
+		var room *C.uint64_t
+		if from < len(digests) {
+			room = (*C.uint64_t)(unsafe.Pointer(&digests[from]))
+		}
+		return C.bridge_digest_keys(f.handle, part.given, part.data, part.offsets, part.validity, room)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return digests, nil
+}
+
+// UseThreads sets how many threads (1 to 64) AddKeys uses from now on, of columns, where this filter is the only writer.
+func (f *Filter) UseThreads(threads int) error {
+	if threads < 0 || threads > 1<<30 {
+		return invalid(f.name + ": a number of threads is out of range")
+	}
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bfs_use_threads(handle, C.uint32_t(threads), words)
+	})
+}

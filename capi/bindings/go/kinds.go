@@ -1,0 +1,87 @@
+// The numbers that files store, under their names.
+
+package bfstore
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import "strconv"
+
+// Layout says where the bits of a key are. Zero is the default.
+type Layout uint32
+
+// The layouts.
+const (
+	Blocked  Layout = C.BFS_LAYOUT_BLOCKED  // one line of 64 bytes a key, so a lookup costs one cache miss; the default
+	Classic  Layout = C.BFS_LAYOUT_CLASSIC  // k bits anywhere: the lowest false-positive rate, and k cache misses
+	Counting Layout = C.BFS_LAYOUT_COUNTING // counters: Remove and Count, at about four times the size
+)
+
+// String is the layout's name: "blocked".
+func (l Layout) String() string { return nameOf(uint32(l), "", "blocked", "classic", "counting") }
+
+// Hash says how a key becomes its digest, or the positions of its bits. Zero is the default.
+type Hash uint32
+
+// The hashes. bfstore.h says what each is for.
+const (
+	XXH3            Hash = C.BFS_HASH_XXH3             // XXH3-64 with the file's seed; the default
+	External        Hash = C.BFS_HASH_EXTERNAL         // the caller passes digests of its own, well mixed hash
+	SipHash         Hash = C.BFS_HASH_SIPHASH          // SipHash-2-4 with a secret, for keys that strangers choose
+	Murmur3         Hash = C.BFS_HASH_MURMUR3          // for bits of other programs, as the next ones
+	Murmur3Unsigned Hash = C.BFS_HASH_MURMUR3_UNSIGNED //
+	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  //
+	Jaybird         Hash = C.BFS_HASH_JAYBIRD          //
+	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     //
+)
+
+// String is the hash's name: "xxh3".
+func (h Hash) String() string {
+	return nameOf(uint32(h), "", "xxh3", "external", "siphash", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird",
+		"pybloom-live")
+}
+
+// Order says which bit of a byte comes first in a bit array of another program.
+type Order uint32
+
+// The orders.
+const (
+	LittleBits Order = C.BFS_BITS_LITTLE // the lowest bit of a byte first
+	BigBits    Order = C.BFS_BITS_BIG    // the highest bit first
+)
+
+// Abilities is what filters of a layout can do.
+type Abilities uint32
+
+// The abilities.
+const (
+	CanAdd       Abilities = C.BFS_CAN_ADD
+	CanRemove    Abilities = C.BFS_CAN_REMOVE
+	CanMerge     Abilities = C.BFS_CAN_MERGE
+	CanFold      Abilities = C.BFS_CAN_FOLD
+	CanGrow      Abilities = C.BFS_CAN_GROW
+	CanExpire    Abilities = C.BFS_CAN_EXPIRE
+	CanIntersect Abilities = C.BFS_CAN_INTERSECT
+)
+
+// Differences is in what two filters differ of that which decides where the bits of a key are.
+type Differences uint32
+
+// The differences.
+const (
+	DiffersLayout    Differences = C.BFS_DIFFERS_LAYOUT
+	DiffersHash      Differences = C.BFS_DIFFERS_HASH
+	DiffersSeed      Differences = C.BFS_DIFFERS_SEED // or the list of seeds
+	DiffersKey       Differences = C.BFS_DIFFERS_KEY  // the secret
+	DiffersNumProbes Differences = C.BFS_DIFFERS_NUM_PROBES
+	DiffersNumBits   Differences = C.BFS_DIFFERS_NUM_BITS
+)
+
+func nameOf(number uint32, names ...string) string {
+	if number > 0 && int(number) < len(names) {
+		return names[number]
+	}
+	return strconv.Itoa(int(number))
+}

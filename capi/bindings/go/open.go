@@ -1,0 +1,340 @@
+// Making, opening, publishing and closing filters.
+
+package bfstore
+
+/*
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"bfstore.example/bfstore/internal/gate"
+)
+
+// Filter is an open Bloom filter. Any number of goroutines may use one. A Filter that is not closed is abandoned when
+// the collector finds it: nothing is lost, but nothing was synced either.
+type Filter struct {
+	gate   gate.Gate
+	handle *C.bfs_filter
+	name   string
+	memory []byte // of Wrap and Format: it must not be collected before the handle
+}
+
+var _ io.Closer = (*Filter)(nil)
+
+func opened(handle *C.bfs_filter, name string, memory []byte) *Filter {
+	filter := &Filter{handle: handle, name: name, memory: memory}
+	runtime.SetFinalizer(filter, (*Filter).Abandon)
+	return filter
+}
+
+// Create makes a new, empty filter file, open for writing. The complete, durable file appears under its name, or nothing
+// does.
+func Create(path string, options Options) (*Filter, error) {
+	given, err := options.given()
+	if err != nil {
+		return nil, err
+	}
+	where, err := pathOf(path)
+	if err != nil {
+		return nil, err
+	}
+	defer free(where)
+	like, err := options.like()
+	if err != nil {
+		return nil, err
+	}
+	defer free(like)
+	var handle *C.bfs_filter
+	words := wordsFor()
+	code := C.bridge_create(where, given, like, bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds),
+		&handle, words)
+	if code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, path, nil), nil
+}
+
+// Open opens a filter file; no options: for reading.
+func Open(path string, options ...OpenOptions) (*Filter, error) {
+	chosen, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	where, err := pathOf(path)
+	if err != nil {
+		return nil, err
+	}
+	defer free(where)
+	given, err := chosen.given()
+	if err != nil {
+		return nil, err
+	}
+	return open(where, given, chosen.Secret, path)
+}
+
+// OpenFile opens for reading the filter file that the program has open. The Filter has a descriptor of its own, and the
+// caller closes file. It writes nothing, as with OpenOptions.NoWrite.
+func OpenFile(file *os.File, options ...OpenOptions) (*Filter, error) {
+	chosen, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	given, err := chosen.given()
+	if err != nil {
+		return nil, err
+	}
+	given.flags |= C.BFS_OPEN_FD
+	if given.fd, err = descriptorOf(file); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(file)
+	name, err := pathOf(file.Name())
+	if err != nil {
+		return nil, err
+	}
+	defer free(name)
+	return open(name, given, chosen.Secret, file.Name())
+}
+
+func open(where *C.char, given C.bfs_open_options, secret []byte, name string) (*Filter, error) {
+	var handle *C.bfs_filter
+	words := wordsFor()
+	if code := C.bridge_open(where, given, bytesOf(secret), &handle, words); code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, name, nil), nil
+}
+
+func only(options []OpenOptions) (OpenOptions, error) {
+	switch len(options) {
+	case 0:
+		return OpenOptions{}, nil
+	case 1:
+		return options[0], nil
+	}
+	return OpenOptions{}, invalid("more than one set of options")
+}
+
+// Build makes a filter file of these keys, which appears when it is complete; open for reading. Without a size in
+// options, Capacity is the number of the keys.
+func Build(path string, keys Keys, options Options) (*Filter, error) {
+	if options.Capacity == 0 && options.NumBits == 0 && options.Like == "" {
+		options.Capacity = keys.count
+		if options.Capacity == 0 {
+			options.Capacity = 1
+		}
+	}
+	options.Exclusive, options.Unpublished = true, true
+	made, err := Create(path, options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = made.AddKeys(keys); err == nil {
+		err = made.Publish()
+	}
+	if err != nil {
+		made.Abandon()
+		return nil, err
+	}
+	return made, nil
+}
+
+// RequiredBytes is the length of the buffer that Format needs for these options.
+func RequiredBytes(options Options) (uint64, error) {
+	given, err := options.given()
+	if err != nil {
+		return 0, err
+	}
+	like, err := options.like()
+	if err != nil {
+		return 0, err
+	}
+	defer free(like)
+	var bytes C.uint64_t
+	words := wordsFor()
+	code := C.bridge_required_bytes(given, like, bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds),
+		&bytes, words)
+	if code != C.BFS_OK {
+		return 0, failure(code, words)
+	}
+	return uint64(bytes), nil
+}
+
+// Format makes a new, empty filter in a buffer, which begins at a multiple of 64 bytes. The library keeps its address, so
+// it is memory outside of Go's heap, such as syscall.Mmap gives, and stays there until the Filter is closed.
+func Format(buffer []byte, options Options) (*Filter, error) {
+	given, err := options.given()
+	if err != nil {
+		return nil, err
+	}
+	like, err := options.like()
+	if err != nil {
+		return nil, err
+	}
+	defer free(like)
+	var handle *C.bfs_filter
+	words := wordsFor()
+	code := C.bridge_format(bytesOf(buffer), C.uint64_t(len(buffer)), given, like, bytesOf(options.Note),
+		bytesOf(options.Secret), seedsOf(options.Seeds), &handle, words)
+	if code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, "buffer", buffer), nil
+}
+
+// Wrap opens a filter in a buffer, in place. The buffer is as for Format. Of the options only Write, Bare and Secret.
+func Wrap(buffer []byte, options ...OpenOptions) (*Filter, error) {
+	chosen, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	given, err := chosen.given()
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.bfs_filter
+	words := wordsFor()
+	code := C.bridge_wrap(bytesOf(buffer), C.uint64_t(len(buffer)), given, bytesOf(chosen.Secret), &handle, words)
+	if code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, "buffer", buffer), nil
+}
+
+// Load opens the filter in bytes from anywhere: an embedded or a bare one, or a whole file that is clean. They are
+// copied. Of the options only Write, Bare and Secret.
+func Load(data []byte, options ...OpenOptions) (*Filter, error) {
+	chosen, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	given, err := chosen.given()
+	if err != nil {
+		return nil, err
+	}
+	var handle *C.bfs_filter
+	words := wordsFor()
+	code := C.bridge_load(bytesOf(data), C.uint64_t(len(data)), given, bytesOf(chosen.Secret), &handle, words)
+	if code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, "bytes", nil), nil
+}
+
+// Close waits for the calls that run, and ends the filter. The last writer of a file syncs it and marks it clean; if
+// that fails, Close says why, and so does the next Open. A second Close is an error: errors.Is(err, fs.ErrClosed).
+func (f *Filter) Close() error {
+	if !f.gate.Close() {
+		return f.closed()
+	}
+	runtime.SetFinalizer(f, nil)
+	words := wordsFor()
+	code := C.bfs_close(f.take(), words)
+	if code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
+}
+
+// Abandon ends the filter as if the process had been killed: it waits for no lock and no disk. Nothing that was added is
+// lost, and nothing is synced. An unpublished file vanishes.
+func (f *Filter) Abandon() {
+	if f.gate.Close() {
+		runtime.SetFinalizer(f, nil)
+		C.bfs_abandon(f.take())
+	}
+}
+
+// take is the handle, which the gate gives to one goroutine alone.
+func (f *Filter) take() *C.bfs_filter {
+	handle := f.handle
+	f.handle, f.memory = nil, nil
+	return handle
+}
+
+// Shut ends the work of the filter and keeps its memory: from now on lookups answer maybe, and all else is ESHUT. A writer
+// syncs and lets go of its locks. It does not wait for lookups that run; Close does, and frees the memory.
+func (f *Filter) Shut() error {
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_shut(handle, words) })
+}
+
+// Publish gives a filter that was created Unpublished its name, as the complete, durable, clean file. From then on it
+// only reads. It waits for the calls that run.
+func (f *Filter) Publish() error {
+	words, code := wordsFor(), C.int32_t(0)
+	if !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
+		return f.closed()
+	}
+	if code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
+}
+
+// Supersede is for a filter that was created Unpublished with Replace: the file that has the name now takes no more
+// keys. So add the end of its writers' logs here, and Publish.
+func (f *Filter) Supersede() error {
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_supersede(handle, words) })
+}
+
+// Name is the path that the filter was opened with.
+func (f *Filter) Name() string { return f.name }
+
+// String is for messages.
+func (f *Filter) String() string {
+	if f.gate.Closed() {
+		return fmt.Sprintf("bfstore.Filter(%q, closed)", f.name)
+	}
+	return fmt.Sprintf("bfstore.Filter(%q)", f.name)
+}
+
+func (f *Filter) closed() error { return refusal(ESHUT, f.name+": the filter was closed") }
+
+// enter begins a call. Its lane is in the filter, so the filter is alive until Leave.
+func (f *Filter) enter() (*gate.Lane, error) {
+	lane := f.gate.Enter()
+	if lane == nil {
+		return nil, f.closed()
+	}
+	return lane, nil
+}
+
+// call is a call that returns BFS_OK or fails with words.
+func (f *Filter) call(work func(*C.bfs_filter, *C.bfs_error) C.int32_t) error {
+	_, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		return C.int64_t(work(handle, words))
+	})
+	return err
+}
+
+// ask is a call that returns a number or fails with words.
+func (f *Filter) ask(work func(*C.bfs_filter, *C.bfs_error) C.int64_t) (int64, error) {
+	lane, err := f.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer lane.Leave()
+	words := wordsFor()
+	result := work(f.handle, words)
+	if result < 0 {
+		return 0, failure(C.int32_t(result), words)
+	}
+	return int64(result), nil
+}
+
+// failed is the error of a call that gives no words.
+func (f *Filter) failed(code C.int64_t) error {
+	made := &Error{Code: Code(code)}
+	made.Message = f.name + ": " + made.Code.Error()
+	return made
+}
+
+// text is the bytes of a key in the form that cgo passes without a check, and without a copy. C does not change them.
+func text(key []byte) string { return *(*string)(unsafe.Pointer(&key)) }

@@ -1,0 +1,262 @@
+// What calls are given: structs whose zero means "not given".
+
+package bfstore
+
+/*
+#include "bridge.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// How long a call waits for a lock that another process holds, beside any other time. Zero is the library's 5 seconds.
+const (
+	NoWait  time.Duration = -1            // EBUSY at once
+	Forever time.Duration = math.MaxInt64 // as long as it takes
+)
+
+// EachAdd is for WritebackCheck: each add that changes a bit asks the kernel whether it failed to write pages.
+const EachAdd time.Duration = -1
+
+// Options say how a new filter is made. One of these pairs gives the size: Capacity and FPR, Capacity and BitsPerKey,
+// Capacity and MaxBytes, NumBits and NumProbes, or Like. With Capacity alone, FPR is 0.01.
+type Options struct {
+	Capacity   uint64   // n: distinct keys
+	FPR        float64  // p: false-positive rate wanted at Capacity keys
+	BitsPerKey float64  // m / n
+	MaxBytes   uint64   // of the whole file or buffer
+	NumBits    uint64   // m
+	NumProbes  int      // k: 1 to 64
+	Like       string   // the path of a filter file whose shape, hash and seed are copied
+	Layout     Layout   //
+	Hash       Hash     //
+	Seed       *uint64  // see SeedOf; nil: random
+	Seeds      []uint32 // of the Murmur3 hashes and JavaPolynomial
+	Secret     []byte   // 16 bytes, of SipHash; copied, never stored
+	Note       []byte   // the owner's own words, at most 1024 bytes
+	FileID     [16]byte // not zero: instead of a random one (see "Replicas" in bfstore.h)
+
+	Mode           fs.FileMode   // permission bits of the new file, less the umask; 0 means 0600
+	LockTimeout    time.Duration // for each lock, as long as the filter is open
+	WritebackCheck time.Duration // how often a writer asks the kernel for failed writes; 0 is 100 ms
+
+	Exclusive      bool // the only writer, as long as it is open; several times as fast
+	Populate       bool // read the whole file into memory now
+	Random         bool // small pages, no read-ahead: larger than memory, or synced often
+	Guard          bool // a page that cannot be read is doubt, and no SIGBUS
+	AnyFilesystem  bool // also a network or overlay filesystem, which may show an older file
+	Limit          bool // EFULL at the capacity
+	Replace        bool // take the place of another file, whose users learn of it
+	Unpublished    bool // no name in the file system until Publish
+	Filling        bool // every lookup answers maybe until FinishFilling
+	TutorialSizing bool // m and k as in most tutorials
+	Bare           bool // Format and RequiredBytes: a body and 8 bytes, nothing else
+}
+
+// SeedOf is a seed for Options: Options{Seed: bfstore.SeedOf(7)}.
+func SeedOf(seed uint64) *uint64 { return &seed }
+
+// OpenOptions say how a file or a buffer is opened. The zero value reads.
+type OpenOptions struct {
+	Write     bool // ask and add, concurrently with any number of other writers
+	Exclusive bool // ask and add as the only writer
+
+	Secret         []byte        // of a filter with SipHash, the secret that it was made with
+	LockTimeout    time.Duration // for each lock, as long as the filter is open
+	WritebackCheck time.Duration // for writing: how often the kernel is asked for failed writes; 0 is 100 ms
+
+	Populate       bool // read the whole file into memory now
+	Random         bool // small pages, no read-ahead
+	Copy           bool // into private memory: what happens to the file later does not reach the filter
+	Guard          bool // a page that cannot be read (a file that is truncated, an I/O error) is doubt, and no SIGBUS
+	Recover        bool // an unclean, poisoned or recovering file, to recover it
+	AcceptLoss     bool // such a file as it is: it may lack keys after the marks
+	Strict         bool // a file whose writer was killed is unclean, too
+	AnyFilesystem  bool // also a network or overlay filesystem, which may show an older file
+	Limit          bool // EFULL at the capacity
+	NoFollow       bool // ESYMLINK if the last part of the path is a symbolic link
+	NoWrite        bool // write nothing at all, for audits and sandboxes
+	Follow         bool // follow the path to the file that takes the place of this one
+	Verify         bool // a sealed file is compared with its checksums first
+	TolerateDamage bool // the same, and where it is damaged every key is maybe
+	Bare           bool // Wrap and Load: the bare form
+
+	Embedded bool   // an embedded filter in a file of any form:
+	Offset   uint64 // where it begins, a multiple of 64,
+	MaxBytes uint64 // and how long it is at most; 0: up to the end of the file
+}
+
+// CopyOptions say how Save, Seal and Intersect make their file.
+type CopyOptions struct {
+	Mode          fs.FileMode   // permission bits of the new file, less the umask; 0 means 0600
+	LockTimeout   time.Duration // for each lock
+	FPR           float64       // Save: as small as folding makes it while its rate is at most this
+	Replace       bool          // take the place of another file, whose users learn of it
+	AnyFilesystem bool          // also a network or overlay filesystem
+	Filling       bool          // Save, Intersect: the new file answers maybe until FinishFilling
+	SameFileID    bool          // Save: the file_id of the source, for a copy that takes no more keys
+}
+
+// bit is the flag where it is given.
+func bit(given bool, flag C.uint64_t) C.uint64_t {
+	if given {
+		return flag
+	}
+	return 0
+}
+
+func (o *Options) flags() C.uint64_t {
+	return bit(o.Exclusive, C.BFS_OPEN_EXCLUSIVE) | bit(o.Populate, C.BFS_OPEN_POPULATE) |
+		bit(o.Random, C.BFS_OPEN_RANDOM) | bit(o.Guard, C.BFS_OPEN_GUARD) |
+		bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_OPEN_LIMIT) |
+		bit(o.Replace, C.BFS_OPTION_REPLACE) | bit(o.Unpublished, C.BFS_OPTION_UNPUBLISHED) |
+		bit(o.Filling, C.BFS_OPTION_FILLING) | bit(o.TutorialSizing, C.BFS_OPTION_TUTORIAL_SIZING) |
+		bit(o.Bare, C.BFS_OPEN_BARE) | bit(o.Seed != nil, C.BFS_OPTION_SEED) |
+		bit(o.FileID != [16]byte{}, C.BFS_OPTION_FILE_ID)
+}
+
+func (o *OpenOptions) flags() C.uint64_t {
+	mode := C.uint64_t(C.BFS_OPEN_READ)
+	if o.Exclusive {
+		mode = C.BFS_OPEN_EXCLUSIVE
+	} else if o.Write {
+		mode = C.BFS_OPEN_WRITE
+	}
+	return mode | bit(o.Populate, C.BFS_OPEN_POPULATE) | bit(o.Random, C.BFS_OPEN_RANDOM) |
+		bit(o.Copy, C.BFS_OPEN_COPY) | bit(o.Guard, C.BFS_OPEN_GUARD) | bit(o.Recover, C.BFS_OPEN_RECOVER) |
+		bit(o.AcceptLoss, C.BFS_OPEN_ACCEPT_LOSS) | bit(o.Strict, C.BFS_OPEN_STRICT) |
+		bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_OPEN_LIMIT) |
+		bit(o.NoFollow, C.BFS_OPEN_NOFOLLOW) | bit(o.NoWrite, C.BFS_OPEN_NO_WRITE) |
+		bit(o.Follow, C.BFS_OPEN_FOLLOW) | bit(o.Verify, C.BFS_OPEN_VERIFY) |
+		bit(o.TolerateDamage, C.BFS_OPEN_TOLERATE_DAMAGE) | bit(o.Bare, C.BFS_OPEN_BARE) |
+		bit(o.Embedded, C.BFS_OPEN_RANGE)
+}
+
+// milliseconds is a time in the library's form. Zero stays zero, which is the library's default; less than a
+// millisecond is one.
+func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, error) {
+	const longest = C.BFS_LOCK_NO_WAIT - 1
+	switch {
+	case time_ == NoWait:
+		return immediately, nil
+	case time_ == Forever:
+		return C.BFS_LOCK_FOREVER, nil
+	case time_ < 0:
+		return 0, invalid("a time is negative: " + time_.String())
+	case time_ > longest*time.Millisecond:
+		return 0, invalid("a time is longer than 49 days: " + time_.String())
+	}
+	return C.uint32_t((time_ + time.Millisecond - 1) / time.Millisecond), nil
+}
+
+func permissions(mode fs.FileMode) (C.uint32_t, error) {
+	if mode&^fs.ModePerm != 0 {
+		return 0, invalid("a mode has more than permission bits: " + mode.String())
+	}
+	return C.uint32_t(mode), nil
+}
+
+// given is Options as C has them, without what they point to.
+func (o *Options) given() (made C.bfs_options, err error) {
+	if o.NumProbes < 0 || o.NumProbes > math.MaxInt32 {
+		return made, invalid("a number of probes is out of range")
+	}
+	if made.mode, err = permissions(o.Mode); err != nil {
+		return made, err
+	}
+	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+		return made, err
+	}
+	if made.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+		return made, err
+	}
+	made.flags = o.flags()
+	made.capacity, made.fpr, made.bits_per_key = C.uint64_t(o.Capacity), C.double(o.FPR), C.double(o.BitsPerKey)
+	made.max_bytes, made.num_bits, made.num_probes = C.uint64_t(o.MaxBytes), C.uint64_t(o.NumBits), C.uint32_t(o.NumProbes)
+	made.layout, made.hash = C.uint32_t(o.Layout), C.uint32_t(o.Hash)
+	if o.Seed != nil {
+		made.seed = C.uint64_t(*o.Seed)
+	}
+	made.note_bytes, made.key_bytes = C.uint64_t(len(o.Note)), C.uint64_t(len(o.Secret))
+	made.num_seeds = C.uint64_t(len(o.Seeds))
+	for i, part := range o.FileID {
+		made.file_id[i] = C.uint8_t(part)
+	}
+	return made, nil
+}
+
+// like is the path in C's memory, or NULL.
+func (o *Options) like() (*C.char, error) {
+	if o.Like == "" {
+		return nil, nil
+	}
+	return pathOf(o.Like)
+}
+
+func (o *OpenOptions) given() (made C.bfs_open_options, err error) {
+	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+		return made, err
+	}
+	if made.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+		return made, err
+	}
+	made.flags, made.key_bytes = o.flags(), C.uint64_t(len(o.Secret))
+	made.offset, made.max_bytes = C.uint64_t(o.Offset), C.uint64_t(o.MaxBytes)
+	return made, nil
+}
+
+func (o *CopyOptions) given() (made C.bfs_copy_options, err error) {
+	if made.mode, err = permissions(o.Mode); err != nil {
+		return made, err
+	}
+	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+		return made, err
+	}
+	made.struct_bytes = C.sizeof_bfs_copy_options
+	made.fpr = C.double(o.FPR)
+	made.flags = bit(o.Replace, C.BFS_OPTION_REPLACE) | bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) |
+		bit(o.Filling, C.BFS_OPTION_FILLING) | bit(o.SameFileID, C.BFS_OPTION_FILE_ID)
+	return made, nil
+}
+
+// pathOf is a path in C's memory, to be freed.
+func pathOf(path string) (*C.char, error) {
+	if strings.IndexByte(path, 0) >= 0 {
+		return nil, invalid("a path has a NUL byte: " + path)
+	}
+	return C.CString(path), nil
+}
+
+func free(text *C.char) { C.free(unsafe.Pointer(text)) }
+
+// bytesOf points to the first byte; NULL for none. Its type keeps cgo from checking at each call whether there are
+// pointers in what is a part of something larger.
+func bytesOf(data []byte) *C.uint8_t {
+	if len(data) == 0 {
+		return nil
+	}
+	return (*C.uint8_t)(unsafe.Pointer(&data[0]))
+}
+
+func seedsOf(seeds []uint32) *C.uint32_t {
+	if len(seeds) == 0 {
+		return nil
+	}
+	return (*C.uint32_t)(unsafe.Pointer(&seeds[0]))
+}
+
+func descriptorOf(file *os.File) (C.int32_t, error) {
+	number := file.Fd() // all ones if the file is closed or nil
+	if number > math.MaxInt32 {
+		return 0, invalid("the file is closed")
+	}
+	return C.int32_t(number), nil
+}

@@ -1,0 +1,277 @@
+//go:build linux
+
+// An open filter: its lookups in the mapped file.
+
+package reader
+
+import (
+	"io"
+	"math"
+	"math/bits"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"bfstore.example/bfstore/internal/gate"
+	"github.com/zeebo/xxh3"
+)
+
+// Options say how a file is opened.
+type Options struct {
+	Verify bool // a sealed file is compared with its checksums first: BFS_EDAMAGED, BFS_ENOTSEALED
+}
+
+// Filter is an open filter file. Any number of goroutines may use one.
+type Filter struct {
+	gate   gate.Gate
+	path   string
+	is     identity
+	mapped []byte
+	body   []uint64
+	live   *uint64
+	end    *uint64
+	right  uint64 // what live xor end is, in ownBits, while the file is whole and in no doubt
+	faulty uint32 // 1 after a fault
+}
+
+var _ io.Closer = (*Filter)(nil)
+
+// Open opens a clean filter file.
+func Open(path string, options Options) (*Filter, error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // the mapping stays
+	is, err := file.admit()
+	if err != nil {
+		return nil, err
+	}
+	if options.Verify {
+		if err := file.verify(is); err != nil {
+			return nil, err
+		}
+	}
+	if is.endAt+8 > math.MaxInt {
+		return nil, system.of(path + ": too long for a map on this machine")
+	}
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(is.endAt+8), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, failed(path, "mapping", err)
+	}
+	made := &Filter{path: path, is: *is, mapped: mapped}
+	made.body = unsafe.Slice((*uint64)(unsafe.Pointer(&mapped[is.bodyAt])), is.bodyBytes/8)
+	made.live = (*uint64)(unsafe.Pointer(&mapped[3*page]))
+	made.end = (*uint64)(unsafe.Pointer(&mapped[is.endAt]))
+	made.right = (uint64(is.liveWord()) ^ is.endWord()) & ownBits
+	runtime.SetFinalizer(made, (*Filter).Close)
+	return made, nil
+}
+
+// Close waits for the calls that run, and unmaps the file. A second one is an error: errors.Is(err, fs.ErrClosed).
+func (f *Filter) Close() error {
+	if !f.gate.Close() {
+		return shut.of(f.path)
+	}
+	runtime.SetFinalizer(f, nil)
+	f.body, f.live, f.end = nil, nil, nil
+	if err := syscall.Munmap(f.mapped); err != nil {
+		return failed(f.path, "unmapping", err)
+	}
+	return nil
+}
+
+// Contains reports whether the key may be in the filter. False is certain. With an error the answer is true.
+func (f *Filter) Contains(key []byte) (bool, error) {
+	return f.ContainsDigest(xxh3.HashSeed(key, f.is.seed))
+}
+
+// ContainsString is Contains of the string's bytes.
+func (f *Filter) ContainsString(key string) (bool, error) {
+	return f.ContainsDigest(xxh3.HashStringSeed(key, f.is.seed))
+}
+
+// ContainsInteger is Contains of the integer's 8 bytes, little-endian.
+func (f *Filter) ContainsInteger(number uint64) (bool, error) {
+	key := [8]byte{byte(number), byte(number >> 8), byte(number >> 16), byte(number >> 24), byte(number >> 32), byte(number >> 40),
+		byte(number >> 48), byte(number >> 56)}
+	return f.ContainsDigest(xxh3.HashSeed(key[:], f.is.seed))
+}
+
+// ContainsDigest is Contains of a key by its digest in this filter.
+func (f *Filter) ContainsDigest(digest uint64) (maybe bool, err error) {
+	lane := f.gate.Enter()
+	if lane == nil {
+		return true, shut.of(f.path)
+	}
+	maybe = true // what a fault leaves
+	defer f.leave(lane, debug.SetPanicOnFault(true))
+	maybe = f.ask(digest)
+	return maybe, nil
+}
+
+// ContainsKeys answers for each key as Contains does, into `answers` if it is long enough, otherwise into a new slice.
+func (f *Filter) ContainsKeys(keys [][]byte, answers []bool) ([]bool, error) {
+	if cap(answers) < len(keys) {
+		answers = make([]bool, len(keys))
+	}
+	answers = answers[:len(keys)]
+	for i := range answers {
+		answers[i] = true // what an error or a fault leaves
+	}
+	lane := f.gate.Enter()
+	if lane == nil {
+		return answers, shut.of(f.path)
+	}
+	f.askAll(keys, answers, lane)
+	return answers, nil
+}
+
+func (f *Filter) askAll(keys [][]byte, answers []bool, lane *gate.Lane) {
+	defer f.leave(lane, debug.SetPanicOnFault(true))
+	for i, key := range keys {
+		answers[i] = f.ask(xxh3.HashSeed(key, f.is.seed))
+	}
+}
+
+// leave ends a call, of which a fault in the file may have made a panic.
+func (f *Filter) leave(lane *gate.Lane, panicked bool) {
+	debug.SetPanicOnFault(panicked)
+	if what := recover(); what != nil {
+		if !f.isOwn(what) {
+			lane.Leave()
+			panic(what)
+		}
+		atomic.StoreUint32(&f.faulty, 1)
+	}
+	lane.Leave()
+}
+
+// isOwn tells whether a panic is a fault in the mapping.
+func (f *Filter) isOwn(what any) bool {
+	faulted, is := what.(interface{ Addr() uintptr })
+	if !is {
+		return false
+	}
+	begin := uintptr(unsafe.Pointer(&f.mapped[0]))
+	return faulted.Addr() >= begin && faulted.Addr()-begin < uintptr(len(f.mapped))
+}
+
+// ask looks for the key's bits, and answers no only if the file is whole and in no doubt before it reads them and after.
+// Before, since a file that was poisoned and recovered while this goroutine stood still looks right after. The loads
+// are Go's atomic ones, which stay in this order.
+func (f *Filter) ask(digest uint64) bool {
+	if !f.sound() || f.hasBits(digest) {
+		return true
+	}
+	return !f.sound()
+}
+
+func (f *Filter) sound() bool {
+	return (word(f.live)^word(f.end))&ownBits == f.right && atomic.LoadUint32(&f.faulty) == 0
+}
+
+// littleEndian: words of the file are, on every machine.
+var littleEndian = func() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1
+}()
+
+func word(at *uint64) uint64 {
+	value := load(at)
+	if !littleEndian {
+		value = bits.ReverseBytes64(value)
+	}
+	return value
+}
+
+func (f *Filter) hasBits(digest uint64) bool {
+	if f.is.layout == classic {
+		return f.hasClassic(digest | 1)
+	}
+	line, _ := bits.Mul64(digest, f.is.numBits/512)
+	words := f.body[8*line : 8*line+8]
+	h := uint32(digest)
+	for i := uint32(0); i < f.is.numProbes; i++ {
+		h *= 0x9e3779b9
+		if word(&words[h>>29])>>(h>>23&63)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Filter) hasClassic(x uint64) bool {
+	for i := uint32(0); i < f.is.numProbes; i++ {
+		bit, _ := bits.Mul64(x, f.is.numBits)
+		if word(&f.body[bit>>6])>>(bit&63)&1 == 0 {
+			return false
+		}
+		x *= 0xf1357aea2e62a9c5
+	}
+	return true
+}
+
+// Digest is the key's digest in this filter.
+func (f *Filter) Digest(key []byte) uint64 { return xxh3.HashSeed(key, f.is.seed) }
+
+// Note is the owner's own words that the filter was made with.
+func (f *Filter) Note() []byte { return append([]byte(nil), f.is.note...) }
+
+// Facts are what the file says of its filter.
+type Facts struct {
+	Layout    string // "blocked" or "classic"
+	NumProbes int    // k
+	NumBits   uint64 // m
+	Capacity  uint64 // n: keys sized for
+	FPR       float64
+	Seed      uint64
+	FileID    [16]byte
+	Sealed    bool
+}
+
+// Facts tells them.
+func (f *Filter) Facts() Facts {
+	layout := "blocked"
+	if f.is.layout == classic {
+		layout = "classic"
+	}
+	return Facts{layout, int(f.is.numProbes), f.is.numBits, f.is.capacity, f.is.fpr, f.is.seed, f.is.fileID, f.is.sealed}
+}
+
+// Health is nil, or why every answer is true now. It reads memory alone, so a long-running program may ask often.
+func (f *Filter) Health() (err error) {
+	lane := f.gate.Enter()
+	if lane == nil {
+		return shut.of(f.path)
+	}
+	err = fault.of(f.path) // what a fault leaves
+	defer f.leave(lane, debug.SetPanicOnFault(true))
+	err = f.health()
+	return err
+}
+
+func (f *Filter) health() error {
+	if atomic.LoadUint32(&f.faulty) != 0 {
+		return fault.of(f.path)
+	}
+	live, end := word(f.live), word(f.end)
+	const states = poisonedBit | supersededBit | recoveringBit | replacedBit | fillingBit
+	switch {
+	case (live^end)&(ownBits&^states) != f.right&^states:
+		return lost.of(f.path)
+	case live&poisonedBit != 0:
+		return poisoned.of(f.path)
+	case live&(supersededBit|replacedBit) != 0:
+		return superseded.of(f.path)
+	case live&recoveringBit != 0:
+		return recovering.of(f.path)
+	case live&fillingBit != 0:
+		return filling.of(f.path)
+	case (live^end)&ownBits != f.right: // the end word has a state's bit
+		return lost.of(f.path)
+	}
+	return nil
+}

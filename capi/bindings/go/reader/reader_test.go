@@ -1,0 +1,593 @@
+//go:build linux
+
+// The reader gives the library's answers, refuses what it does not understand, and says maybe in every doubt.
+
+package reader
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"bfstore.example/bfstore"
+	"github.com/zeebo/xxh3"
+)
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal[T comparable](t testing.TB, got, want T, what ...any) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("%v, not %v %v", got, want, what)
+	}
+}
+
+func refused(t testing.TB, err error, name string) {
+	t.Helper()
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Name != name || len(failure.Message) < 10 {
+		t.Fatalf("%v, not %s", err, name)
+	}
+}
+
+const present = 3000 // keys in the filters of these tests: "key 0" on
+
+func key(number int) []byte { return []byte("key " + strconv.Itoa(number)) }
+
+// fill makes a file with the keys of these tests, and leaves it open.
+func fill(t testing.TB, options bfstore.Options) *bfstore.Filter {
+	t.Helper()
+	if options.NumBits == 0 && options.Capacity == 0 {
+		options.NumBits, options.NumProbes = 512*64, 5
+	}
+	made := must[*bfstore.Filter](t)(bfstore.Create(filepath.Join(t.TempDir(), "filter.bf"), options))
+	t.Cleanup(made.Abandon)
+	list := make([][]byte, present)
+	for i := range list {
+		list[i] = key(i)
+	}
+	must[int](t)(made.AddKeys(bfstore.Bytes(list)))
+	return made
+}
+
+func closed(t testing.TB, options bfstore.Options) string {
+	t.Helper()
+	made := fill(t, options)
+	ok(t, made.Close())
+	return made.Name()
+}
+
+func open(t testing.TB, path string) *Filter {
+	t.Helper()
+	made := must[*Filter](t)(Open(path, Options{}))
+	t.Cleanup(func() { made.Close() })
+	return made
+}
+
+// allThere fails if a key that was added is missing: a wrong no.
+func allThere(t testing.TB, filter *Filter) {
+	t.Helper()
+	for i := 0; i < present; i++ {
+		if maybe, err := filter.Contains(key(i)); !maybe || err != nil {
+			t.Fatal("a wrong no", i, err)
+		}
+	}
+}
+
+// noes is how many of 1000 absent keys are answered no.
+func noes(t testing.TB, filter *Filter) (count int) {
+	t.Helper()
+	for i := 0; i < 1000; i++ {
+		if maybe, err := filter.ContainsString(fmt.Sprint("absent ", i)); err != nil {
+			t.Fatal(err)
+		} else if !maybe {
+			count++
+		}
+	}
+	return count
+}
+
+var shapes = []bfstore.Options{
+	{NumBits: 512, NumProbes: 1, Seed: bfstore.SeedOf(0)}, {NumBits: 512 * 60, NumProbes: 4, Seed: bfstore.SeedOf(1<<64 - 1)},
+	{NumBits: 512 * 3000, NumProbes: 64}, {NumBits: 512 * 32767, NumProbes: 7}, {NumBits: 512 * 32768, NumProbes: 7, Note: []byte("n")},
+	{NumBits: 512 * 101, NumProbes: 6, Note: make([]byte, 1024)}, {Capacity: 5000, FPR: 0.001}, {Capacity: 5000, MaxBytes: 65536},
+	{Layout: bfstore.Classic, NumBits: 1, NumProbes: 1}, {Layout: bfstore.Classic, NumBits: 63, NumProbes: 3},
+	{Layout: bfstore.Classic, NumBits: 64, NumProbes: 2}, {Layout: bfstore.Classic, NumBits: 65, NumProbes: 5},
+	{Layout: bfstore.Classic, NumBits: 99991, NumProbes: 7}, {Layout: bfstore.Classic, NumBits: 20_000_003, NumProbes: 64},
+	{Layout: bfstore.Classic, Capacity: 5000, FPR: 0.01},
+}
+
+func TestTheAnswersAreThoseOfTheLibrary(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	false_, true_ := 0, 0
+	for _, shape := range shapes {
+		path := closed(t, shape)
+		library := must[*bfstore.Filter](t)(bfstore.Open(path))
+		filter := open(t, path)
+		allThere(t, filter)
+		facts, same := filter.Facts(), must[bfstore.Statistics](t)(library.Stats(bfstore.StatsOptions{}))
+		equal(t, facts, Facts{same.Layout.String(), same.NumProbes, same.NumBits, same.Capacity, same.FPR, same.Seed, same.FileID, false})
+		equal(t, string(filter.Note()), string(shape.Note))
+		var list [][]byte
+		for i := 0; i < 2000; i++ {
+			one := make([]byte, i%300)
+			random.Read(one)
+			list = append(list, one)
+		}
+		digests := must[[]uint64](t)(library.DigestKeys(bfstore.Bytes(list), nil))
+		want := must[[]bool](t)(library.ContainsKeys(bfstore.Bytes(list), nil))
+		answers := must[[]bool](t)(filter.ContainsKeys(list, make([]bool, 5)))
+		for i, one := range list {
+			maybe, err := filter.Contains(one)
+			again, err2 := filter.ContainsString(string(one))
+			if maybe != want[i] || again != maybe || answers[i] != maybe || filter.Digest(one) != digests[i] || err != nil || err2 != nil {
+				t.Fatal(shape, i)
+			}
+			if maybe {
+				true_++
+			} else {
+				false_++
+			}
+		}
+		for i := uint64(0); i < 500; i++ {
+			equal(t, must[bool](t)(filter.ContainsInteger(i<<50|i)), must[bool](t)(library.ContainsInteger(i<<50|i)))
+		}
+		ok(t, library.Close())
+	}
+	if false_ < 3_000 || true_ < 3_000 {
+		t.Fatal(false_, true_)
+	}
+}
+
+func TestTheWorkedExampleOfTheSpecification(t *testing.T) {
+	equal(t, xxh3.HashSeed([]byte("alice"), 1), 0x699b7243ff43b565)
+	filter := Filter{is: identity{layout: blocked, numBits: 1024, numProbes: 3}, body: make([]uint64, 16)}
+	for i, bit := range []int{398, 459, 207} {
+		equal(t, filter.hasBits(0x699b7243ff43b565), false, i)
+		filter.body[bit/64] |= 1 << (bit % 64)
+	}
+	equal(t, filter.hasBits(0x699b7243ff43b565), littleEndian)
+	filter = Filter{is: identity{layout: classic, numBits: 1000, numProbes: 3}, body: make([]uint64, 16)}
+	for i, bit := range []int{412, 78, 923} {
+		equal(t, filter.hasBits(0x699b7243ff43b565), false, i)
+		filter.body[bit/64] |= 1 << (bit % 64)
+	}
+	equal(t, filter.hasBits(0x699b7243ff43b565), littleEndian)
+}
+
+func TestTheNumbersAreThoseOfTheHeader(t *testing.T) {
+	var header struct{ Constants map[string]json.Number }
+	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(os.Getenv("BFSTORE_ABI"))), &header))
+	for _, one := range kindsOfErrors {
+		equal(t, header.Constants[one.name].String(), strconv.Itoa(int(one.code)), one.name)
+	}
+}
+
+// patched is a copy of a file with other bytes, whose checksums are right again if `again`.
+func patched(t testing.TB, path string, again bool, change func(data []byte) []byte) string {
+	t.Helper()
+	data := must[[]byte](t)(os.ReadFile(path))
+	data = change(data)
+	if again && len(data) >= headerBytes {
+		binary.LittleEndian.PutUint64(data[page-8:], xxh3.HashSeed(data[:page-8], 0))
+		for _, at := range []int{page, 2 * page} {
+			binary.LittleEndian.PutUint64(data[at+page-8:], xxh3.HashSeed(data[at:at+page-8], u64(data[88:])))
+		}
+	}
+	other := filepath.Join(t.TempDir(), "patched")
+	ok(t, os.WriteFile(other, data, 0o600))
+	return other
+}
+
+func set(at int, value ...byte) func([]byte) []byte {
+	return func(data []byte) []byte {
+		copy(data[at:], value)
+		return data
+	}
+}
+
+func set64(at int, value uint64) func([]byte) []byte {
+	return func(data []byte) []byte {
+		binary.LittleEndian.PutUint64(data[at:], value)
+		return data
+	}
+}
+
+// record puts one parameter record into a file that has none.
+func record(type_ uint16, flags uint16, value ...byte) func([]byte) []byte {
+	return func(data []byte) []byte {
+		binary.LittleEndian.PutUint16(data[128:], type_)
+		binary.LittleEndian.PutUint16(data[130:], flags)
+		binary.LittleEndian.PutUint32(data[132:], uint32(len(value)))
+		copy(data[136:], value)
+		data[112] = byte(8 + (len(value)+7)/8*8)
+		return data
+	}
+}
+
+func newer(data []byte) []byte {
+	data[10] = 1
+	return data
+}
+
+func both(one, two func([]byte) []byte) func([]byte) []byte {
+	return func(data []byte) []byte { return two(one(data)) }
+}
+
+func TestEveryFileThatIsNotUnderstoodIsRefused(t *testing.T) {
+	good := closed(t, bfstore.Options{})
+	data := must[[]byte](t)(os.ReadFile(good))
+	live := u64(data[3*page:])
+	end := len(data) - 8
+	if u64(data[end:]) != u64(data[96:])|1<<37 {
+		end = int(u64(data[72:])+u64(data[80:])+page-1) / page * page
+	}
+	for _, one := range []struct {
+		name   string
+		what   string
+		change func([]byte) []byte
+	}{
+		{"BFS_ETOOSHORT", "an empty file", func(data []byte) []byte { return nil }},
+		{"BFS_ETOOSHORT", "a short file", func(data []byte) []byte { return data[:headerBytes-1] }},
+		{"BFS_EMAGIC", "a byte of the magic", set(3, 'T')},
+		{"BFS_EVERSION", "version 2", set(8, 2)},
+		{"BFS_EVERSION", "version 0", set(8, 0)},
+		{"BFS_EFORM", "an embedded filter", set(28, 2)},
+		{"BFS_EHEADERSIZE", "a short header", set(12, 192, 0)},
+		{"BFS_ERESERVED", "reserved_a", set(30, 1)},
+		{"BFS_ERESERVED", "reserved_b", set(116, 1)},
+		{"BFS_ERESERVED", "reserved_c", set(127, 1)},
+		{"BFS_ERESERVED", "after the records", set(page-9, 1)},
+		{"BFS_EFEATURE", "incompat", set(27, 1)},
+		{"BFS_ELAYOUT", "counting", set(32, 3)},
+		{"BFS_ELAYOUT", "layout 4", set(32, 4)},
+		{"BFS_EHASH", "external", set(34, 2)},
+		{"BFS_EHASH", "siphash", set(34, 3)},
+		{"BFS_EHASH", "hash 9", set(35, 9)},
+		{"BFS_EPROBES", "k 0", set(36, 0)},
+		{"BFS_EPROBES", "k 65", set(36, 65)},
+		{"BFS_EBITS", "m 0", set64(40, 0)},
+		{"BFS_EBITS", "m of half a block", set64(40, 512*64+256)},
+		{"BFS_EBITS", "m 2^49", set64(40, 1<<49)},
+		{"BFS_ECAPACITY", "n 0", set64(48, 0)},
+		{"BFS_ECAPACITY", "n 2^63", set64(48, 1<<63)},
+		{"BFS_ECAPACITY", "p 0", set64(56, 0)},
+		{"BFS_ECAPACITY", "p not a number", set64(56, 0x7ff8<<48)},
+		{"BFS_ECAPACITY", "p 2", set64(56, 0x4000<<48)},
+		{"BFS_EBODY", "a shorter body", set64(80, 512*64/8-8)},
+		{"BFS_EBODY", "another m", set64(40, 512*65)},
+		{"BFS_EBODY", "a body in the header", set64(72, page)},
+		{"BFS_EBODY", "a body at no page", set64(72, headerBytes+64)},
+		{"BFS_EBODY", "a body after the file", set64(72, 1<<62)},
+		{"BFS_EBODY", "cut before the end word", func(data []byte) []byte { return data[:end] }},
+		{"BFS_ERECORD", "records that are too long", set(112, 8, 0xff)},
+		{"BFS_ERECORD", "records of no multiple of 8", set(112, 9)},
+		{"BFS_ERECORD", "a value after the records", both(record(1, 0, 'a'), set(132, 200))},
+		{"BFS_ERECORD", "an unknown critical record", record(99, 1)},
+		{"BFS_ERECORD", "a note that is critical", record(1, 1, 'a')},
+		{"BFS_ERECORD", "reserved flags", record(99, 2)},
+		{"BFS_ERECORD", "bytes after a value", both(record(1, 0, 'a'), set(137, 1))},
+		{"BFS_ERECORD", "a key check", record(2, 1, make([]byte, 16)...)},
+		{"BFS_ERECORD", "a key check that is not critical", record(2, 0, make([]byte, 16)...)},
+		{"BFS_ERECORD", "a part", record(4, 0)},
+		{"BFS_ERECORD", "seeds", record(5, 1, make([]byte, 20)...)},
+		{"BFS_ERECORD", "a seal in a file that is not sealed", record(3, 0, make([]byte, 40)...)},
+		{"BFS_ERECORD", "sealed, without a seal", set(20, 1)},
+		{"BFS_ECANARY", "another seed", set(64, 77)},
+		{"BFS_ECANARY", "another canary", set(104, data[104]^1)},
+		{"BFS_ELIVEWORD", "another file's end word", set(end, data[end]^1)},
+		{"BFS_ERESERVED", "reserved bytes of a slot", set(page+80, 1)},
+		{"BFS_ERESERVED", "slices of a slot", set(2*page+12, 2)},
+		{"BFS_ERESERVED", "recovered in a clean slot", set(page+64, 1)},
+		{"BFS_ERESERVED", "reserved bytes of the live page", set(3*page+8, 1)},
+		{"BFS_ERESERVED", "the end of the live page", set(4*page-1, 1)},
+		{"BFS_ESLOTS", "no known state", both(set(page+8, 9), set(2*page+8, 9))},
+		{"BFS_ELIVEWORD", "another live word", set64(3*page, live^1<<9)},
+		{"BFS_ELIVEWORD", "no live word", set64(3*page, 0)},
+		{"BFS_ELIVEWORD", "bit 37", set64(3*page, live|1<<37)},
+		{"BFS_ELIVEWORD", "a generation", set64(3*page, live|1<<40)},
+		{"BFS_ELIVEWORD", "two slices", set64(3*page, live^3<<48)},
+		{"BFS_EPOISONED", "poisoned", set64(3*page, live|poisonedBit)},
+		{"BFS_ESUPERSEDED", "superseded", set64(3*page, live|supersededBit)},
+		{"BFS_ESUPERSEDED", "replaced and poisoned", set64(3*page, live|replacedBit|poisonedBit)},
+		{"BFS_ERECOVERING", "recovering", set64(3*page, live|recoveringBit)},
+		{"BFS_EFILLING", "filling", set64(3*page, live|fillingBit)},
+		{"BFS_EUNCLEAN", "one slot is torn", set(page+8, 9)},
+		{"BFS_EUNCLEAN", "the other slot is torn", set(2*page+8, 9)},
+		{"BFS_EUNCLEAN", "two slots of one sequence", func(data []byte) []byte { copy(data[page:], data[2*page:2*page+8]); return data }},
+		{"BFS_EUNCLEAN", "slots that are 5 apart", func(data []byte) []byte { data[page] += 4; data[2*page] += 8; return data }},
+		{"BFS_EUNCLEAN", "dirty, and a slot is torn", both(set(page+8, 2), set(2*page+8, 9))},
+		{"BFS_EBUSY", "dirty", both(set(page+8, 2), set(2*page+8, 2))},
+		{"BFS_ERECOVERING", "paused", both(set(page+8, 4), set(2*page+8, 4))},
+		{"BFS_EUNCLEAN", "filling in the slots alone", both(set(page+72, 1), set(2*page+72, 1))},
+		{"", "syncing, of a closer that was killed", set64(3*page, live|syncingBit)},
+		{"", "a larger minor version", newer},
+		{"", "with something new", both(newer, set(page-20, 1))},
+		{"", "and with a record", both(newer, record(77, 4, 'a'))},
+		{"", "compat", set(16, 0xff)},
+		{"", "ro_compat", set(23, 0x80)},
+		{"", "an unknown record", record(99, 0, 'a')},
+	} {
+		path := patched(t, good, true, one.change)
+		filter, err := Open(path, Options{})
+		if one.name == "" {
+			if err != nil {
+				t.Fatal(one.what, err)
+			}
+			allThere(t, filter)
+			ok(t, filter.Close())
+			continue
+		}
+		var failure *Error
+		if !errors.As(err, &failure) || failure.Name != one.name || !strings.Contains(failure.Message, path) {
+			t.Fatalf("%s: %v, not %s", one.what, err, one.name)
+		}
+	}
+	_, err := Open(patched(t, good, false, set(200, 1)), Options{})
+	refused(t, err, "BFS_ECHECKSUM")
+}
+
+func TestNoChangedByteOfTheHeaderMakesAWrongNo(t *testing.T) {
+	good := closed(t, bfstore.Options{NumBits: 512 * 128, NumProbes: 6})
+	random := rand.New(rand.NewSource(2))
+	data := must[[]byte](t)(os.ReadFile(good))
+	path := filepath.Join(t.TempDir(), "changed")
+	ok(t, os.WriteFile(path, data, 0o600))
+	file := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+	defer file.Close()
+	opened := 0
+	for i := 0; i < 500; i++ {
+		at := random.Intn(136)
+		if i%2 == 0 {
+			at = random.Intn(headerBytes)
+		}
+		changed := append([]byte{}, data[:headerBytes]...)
+		changed[at] ^= byte(1 + random.Intn(255))
+		must[int](t)(file.WriteAt(changed, 0))
+		if filter, err := Open(path, Options{}); err == nil {
+			opened++
+			for number := 0; number < 100; number++ {
+				if maybe, _ := filter.Contains(key(number)); !maybe {
+					t.Fatal("a wrong no after byte", at)
+				}
+			}
+			ok(t, filter.Close())
+		}
+	}
+	if opened == 0 || opened == 500 {
+		t.Fatal(opened)
+	}
+}
+
+func TestWhatIsNotAFile(t *testing.T) {
+	folder := t.TempDir()
+	_, err := Open(folder, Options{})
+	refused(t, err, "BFS_ENOTREGULAR")
+	_, err = Open(filepath.Join(folder, "none"), Options{})
+	refused(t, err, "BFS_ENOENT")
+	equal(t, errors.Is(err, fs.ErrNotExist), true)
+	path := closed(t, bfstore.Options{})
+	ok(t, os.Symlink(path, filepath.Join(folder, "link")))
+	_, err = Open(filepath.Join(folder, "link"), Options{})
+	refused(t, err, "BFS_ESYMLINK")
+	_, err = Open("a\x00b", Options{})
+	refused(t, err, "BFS_ESYSTEM")
+	pipe := filepath.Join(folder, "pipe")
+	ok(t, syscall.Mkfifo(pipe, 0o600))
+	_, err = Open(pipe, Options{})
+	refused(t, err, "BFS_ENOTREGULAR")
+	_, err = Open("/proc/self/maps", Options{})
+	equal(t, err != nil, true)
+}
+
+func TestAFileInUseIsRefusedAndAWriterMayComeLater(t *testing.T) {
+	writer := fill(t, bfstore.Options{})
+	_, err := Open(writer.Name(), Options{})
+	refused(t, err, "BFS_EBUSY")
+	ok(t, writer.Close())
+	filter := open(t, writer.Name())
+	before := noes(t, filter)
+	equal(t, before > 500, true)
+	later := must[*bfstore.Filter](t)(bfstore.Open(writer.Name(), bfstore.OpenOptions{Write: true}))
+	for i := 0; i < 500; i++ {
+		text := fmt.Sprint("later ", i)
+		must[bool](t)(later.AddString(text))
+		equal(t, must[bool](t)(filter.ContainsString(text)), true)
+	}
+	ok(t, later.Sync())
+	equal(t, noes(t, filter) < before, true)
+	ok(t, filter.Health())
+	ok(t, later.Close())
+	allThere(t, filter)
+}
+
+func TestAFileThatIsReplacedIsDoubt(t *testing.T) {
+	path := closed(t, bfstore.Options{})
+	filter := open(t, path)
+	equal(t, noes(t, filter) > 500, true)
+	next := must[*bfstore.Filter](t)(bfstore.Create(path, bfstore.Options{Like: path, Replace: true}))
+	equal(t, noes(t, filter), 0)
+	refused(t, filter.Health(), "BFS_ESUPERSEDED")
+	ok(t, next.Close())
+	equal(t, noes(t, open(t, path)), 1000)
+}
+
+func TestEverySignInALiveWordIsDoubt(t *testing.T) {
+	for bit, name := range map[int]string{32: "BFS_EPOISONED", 33: "BFS_ESUPERSEDED", 34: "BFS_ERECOVERING", 35: "", 36: "BFS_ESUPERSEDED",
+		37: "BFS_ELOST", 38: "BFS_EFILLING", 39: "BFS_ELOST", 5: "BFS_ELOST", 40: "", 48: ""} {
+		path := closed(t, bfstore.Options{})
+		filter := open(t, path)
+		file := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+		for _, at := range []int64{3 * page, int64(filter.is.endAt)} {
+			word := make([]byte, 8)
+			must[int](t)(file.ReadAt(word, at))
+			changed := append([]byte{}, word...)
+			changed[bit/8] ^= 1 << (bit % 8)
+			must[int](t)(file.WriteAt(changed, at))
+			allThere(t, filter)
+			if name == "" {
+				ok(t, filter.Health())
+				equal(t, noes(t, filter) > 500, true)
+			} else {
+				equal(t, noes(t, filter), 0, bit, at)
+				if at == 3*page {
+					refused(t, filter.Health(), name)
+				} else {
+					refused(t, filter.Health(), "BFS_ELOST")
+				}
+			}
+			must[int](t)(file.WriteAt(word, at))
+		}
+		ok(t, file.Close())
+	}
+}
+
+func TestAFileThatIsCutOrOverwrittenIsDoubt(t *testing.T) {
+	for what, harm := range map[string]func(path string){
+		"cut":                 func(path string) { ok(t, os.Truncate(path, headerBytes)) },
+		"cut to nothing":      func(path string) { ok(t, os.Truncate(path, 0)) },
+		"cut by its end word": func(path string) { ok(t, os.Truncate(path, must[fs.FileInfo](t)(os.Stat(path)).Size()-8)) },
+		"cut and grown":       func(path string) { ok(t, os.Truncate(path, 0)); ok(t, os.Truncate(path, 1<<24)) },
+		"zeros":               func(path string) { overwrite(t, path, make([]byte, 1<<22)) },
+		"overwritten": func(path string) {
+			overwrite(t, path, must[[]byte](t)(os.ReadFile(closed(t, bfstore.Options{NumBits: 1 << 24, NumProbes: 5}))))
+		},
+		"its second half": func(path string) { ok(t, os.Truncate(path, 1<<21+1<<20)) },
+	} {
+		path := closed(t, bfstore.Options{NumBits: 1 << 24, NumProbes: 5})
+		filter := open(t, path)
+		equal(t, noes(t, filter) > 990, true)
+		harm(path)
+		allThere(t, filter)
+		equal(t, noes(t, filter), 0, what)
+		answers := must[[]bool](t)(filter.ContainsKeys([][]byte{[]byte("a"), []byte("b"), []byte("c")}, nil))
+		equal(t, fmt.Sprint(answers), "[true true true]", what)
+		if err := filter.Health(); err == nil {
+			t.Fatal(what)
+		}
+		ok(t, filter.Close())
+	}
+	func() { // a fault that is not the file's stays what it is
+		defer func() {
+			if what := recover(); what == nil || !strings.Contains(fmt.Sprint(what), "nil pointer") {
+				t.Error(what)
+			}
+		}()
+		filter := open(t, closed(t, bfstore.Options{}))
+		filter.live = nil
+		filter.Contains([]byte("a"))
+	}()
+}
+
+func overwrite(t testing.TB, path string, data []byte) {
+	file := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+	must[int](t)(file.WriteAt(data, 0))
+	ok(t, file.Close())
+}
+
+func TestSealedFilesAreVerified(t *testing.T) {
+	path := closed(t, bfstore.Options{NumBits: 1<<23 + 512, NumProbes: 5})
+	sealed := path + ".sealed"
+	ok(t, bfstore.Seal(path, sealed, bfstore.CopyOptions{}))
+	filter := must[*Filter](t)(Open(sealed, Options{Verify: true}))
+	allThere(t, filter)
+	equal(t, filter.Facts().Sealed, true)
+	ok(t, filter.Close())
+	for _, at := range []uint64{1 << 20, filter.is.bodyAt + filter.is.bodyBytes - 1, filter.is.seal.sumsAt} {
+		_, err := Open(patched(t, sealed, false, set(int(at), 0x5a)), Options{Verify: true})
+		refused(t, err, "BFS_EDAMAGED")
+	}
+	_, err := Open(path, Options{Verify: true})
+	refused(t, err, "BFS_ENOTSEALED")
+	for _, change := range map[string]func([]byte) []byte{
+		"not sealed":      set(20, 0),
+		"chunks":          set(136+8, 99),
+		"another place":   set64(136+16, 1<<30),
+		"another chunk":   set(136, 1),
+		"reserved":        set(136+4, 1),
+		"critical":        set(130, 1),
+		"a shorter value": set(132, 32),
+	} {
+		_, err := Open(patched(t, sealed, true, change), Options{})
+		refused(t, err, "BFS_ERECORD")
+	}
+}
+
+func TestCloseWhileOthersAsk(t *testing.T) {
+	path := closed(t, bfstore.Options{})
+	for round := 0; round < 10; round++ {
+		filter := open(t, path)
+		var workers sync.WaitGroup
+		begun := make(chan bool, 6)
+		for worker := 0; worker < 6; worker++ {
+			workers.Add(1)
+			go func() {
+				defer workers.Done()
+				for i := 0; ; i++ {
+					maybe, err := filter.Contains(key(i % present))
+					if !maybe {
+						t.Error("a wrong no")
+					}
+					if err != nil {
+						if !errors.Is(err, fs.ErrClosed) {
+							t.Error(err)
+						}
+						return
+					}
+					if i == 100 {
+						begun <- true
+					}
+				}
+			}()
+		}
+		for worker := 0; worker < 6; worker++ {
+			<-begun
+		}
+		ok(t, filter.Close())
+		workers.Wait()
+		refused(t, filter.Close(), "BFS_ESHUT")
+		refused(t, filter.Health(), "BFS_ESHUT")
+		answers, err := filter.ContainsKeys([][]byte{nil}, nil)
+		refused(t, err, "BFS_ESHUT")
+		equal(t, answers[0], true)
+	}
+	equal(t, strings.Count(string(must[[]byte](t)(os.ReadFile("/proc/self/maps"))), path), 0)
+}
+
+func BenchmarkContains(b *testing.B) {
+	path := closed(b, bfstore.Options{Capacity: 1_000_000, BitsPerKey: 10})
+	filter := open(b, path)
+	keys := make([][]byte, 1<<16)
+	for i := range keys {
+		keys[i] = []byte(fmt.Sprintf("%016d", i))
+	}
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		filter.Contains(keys[i&(1<<16-1)])
+	}
+}
