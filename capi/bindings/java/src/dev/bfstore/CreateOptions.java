@@ -1,0 +1,436 @@
+package dev.bfstore;
+
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * How to make a filter: {@code new CreateOptions().capacity(1_000_000).fpr(0.01)}. The size is given by capacity and fpr
+ * (not given: 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. capi/bfstore.h says
+ * what each option costs.
+ */
+public final class CreateOptions {
+  private long flags;
+  private int mode;
+  private long capacity;
+  private double fpr;
+  private double bitsPerKey;
+  private long maxBytes;
+  private long numBits;
+  private int numProbes;
+  private Layout layout;
+  private Hash hash;
+  private long seed;
+  private Path like;
+  private byte[] note;
+  private byte[] secret;
+  private byte[] fileId;
+  private int[] seeds;
+  private int lockTimeout;
+  private int writebackCheck;
+  boolean mayBlock;
+
+  /** No option is given. */
+  public CreateOptions() {}
+
+  /**
+   * For how many distinct keys.
+   *
+   * @param capacity n
+   * @return this
+   */
+  public CreateOptions capacity(long capacity) {
+    this.capacity = capacity;
+    return this;
+  }
+
+  /**
+   * The false-positive rate that is wanted at {@code capacity} keys.
+   *
+   * @param fpr between 0 and 1
+   * @return this
+   */
+  public CreateOptions fpr(double fpr) {
+    this.fpr = fpr;
+    return this;
+  }
+
+  /**
+   * How many bits each of the {@code capacity} keys has.
+   *
+   * @param bitsPerKey m / n
+   * @return this
+   */
+  public CreateOptions bitsPerKey(double bitsPerKey) {
+    this.bitsPerKey = bitsPerKey;
+    return this;
+  }
+
+  /**
+   * The largest filter whose file or buffer is not longer.
+   *
+   * @param maxBytes bytes of the whole file
+   * @return this
+   */
+  public CreateOptions maxBytes(long maxBytes) {
+    this.maxBytes = maxBytes;
+    return this;
+  }
+
+  /**
+   * The number of bits.
+   *
+   * @param numBits m
+   * @return this
+   */
+  public CreateOptions numBits(long numBits) {
+    this.numBits = numBits;
+    return this;
+  }
+
+  /**
+   * How many bits a key sets.
+   *
+   * @param numProbes k
+   * @return this
+   */
+  public CreateOptions numProbes(int numProbes) {
+    this.numProbes = numProbes;
+    return this;
+  }
+
+  /**
+   * The layout.
+   *
+   * @param layout not given: blocked
+   * @return this
+   */
+  public CreateOptions layout(Layout layout) {
+    this.layout = layout;
+    return this;
+  }
+
+  /**
+   * The hash.
+   *
+   * @param hash not given: XXH3
+   * @return this
+   */
+  public CreateOptions hash(Hash hash) {
+    this.hash = hash;
+    return this;
+  }
+
+  /**
+   * The filter file whose shape, hash and seed are taken.
+   *
+   * @param like its path
+   * @return this
+   */
+  public CreateOptions like(Path like) {
+    this.like = like;
+    return this;
+  }
+
+  /**
+   * The seed of the hash. Not given: random.
+   *
+   * @param seed all 64 bits count
+   * @return this
+   */
+  public CreateOptions seed(long seed) {
+    flags |= Abi.OPTION_SEED;
+    this.seed = seed;
+    return this;
+  }
+
+  /**
+   * The seeds of {@link Hash#MURMUR3}, {@link Hash#MURMUR3_UNSIGNED} and {@link Hash#JAVA_POLYNOMIAL}.
+   *
+   * @param seeds one for each of the k bits; all 32 bits count
+   * @return this
+   */
+  public CreateOptions seeds(int... seeds) {
+    this.seeds = seeds.clone();
+    return this;
+  }
+
+  /**
+   * The owner's own words: {@link Filter#note()} has them again.
+   *
+   * @param note at most 1,024 bytes
+   * @return this
+   */
+  public CreateOptions note(byte[] note) {
+    this.note = note.clone();
+    return this;
+  }
+
+  /**
+   * The secret of a filter with {@link Hash#SIPHASH}.
+   *
+   * @param secret 16 bytes
+   * @return this
+   */
+  public CreateOptions secret(byte[] secret) {
+    this.secret = secret.clone();
+    return this;
+  }
+
+  /**
+   * What tells the filter from every other one. Not given: random.
+   *
+   * @param fileId 16 bytes
+   * @return this
+   */
+  public CreateOptions fileId(byte[] fileId) {
+    if (fileId.length != 16) {
+      throw new IllegalArgumentException("a file id has 16 bytes, not " + fileId.length);
+    }
+    flags |= Abi.OPTION_FILE_ID;
+    this.fileId = fileId.clone();
+    return this;
+  }
+
+  /**
+   * The new filter's only writer is this one.
+   *
+   * @return this
+   */
+  public CreateOptions exclusive() {
+    flags |= Abi.OPEN_EXCLUSIVE;
+    return this;
+  }
+
+  /**
+   * The whole file is in memory.
+   *
+   * @return this
+   */
+  public CreateOptions populate() {
+    flags |= Abi.OPEN_POPULATE;
+    return this;
+  }
+
+  /**
+   * Small pages, no read-ahead.
+   *
+   * @return this
+   */
+  public CreateOptions random() {
+    flags |= Abi.OPEN_RANDOM;
+    return this;
+  }
+
+  /**
+   * A page that cannot be read is doubt, not SIGBUS.
+   *
+   * @return this
+   */
+  public CreateOptions guard() {
+    flags |= Abi.OPEN_GUARD;
+    return this;
+  }
+
+  /**
+   * Adds fail with FullException at the capacity.
+   *
+   * @return this
+   */
+  public CreateOptions limit() {
+    flags |= Abi.OPEN_LIMIT;
+    return this;
+  }
+
+  /**
+   * Also on a network or overlay filesystem.
+   *
+   * @return this
+   */
+  public CreateOptions anyFilesystem() {
+    flags |= Abi.OPEN_ANY_FILESYSTEM;
+    return this;
+  }
+
+  /**
+   * In the bare form: of format and requiredBytes.
+   *
+   * @return this
+   */
+  public CreateOptions bare() {
+    flags |= Abi.OPEN_BARE;
+    return this;
+  }
+
+  /**
+   * Takes the place of another file, whose users learn of it.
+   *
+   * @return this
+   */
+  public CreateOptions replace() {
+    flags |= Abi.OPTION_REPLACE;
+    return this;
+  }
+
+  /**
+   * The file has no name until {@link Filter#publish()}.
+   *
+   * @return this
+   */
+  public CreateOptions unpublished() {
+    flags |= Abi.OPTION_UNPUBLISHED;
+    return this;
+  }
+
+  /**
+   * The filter answers "maybe" until {@link Filter#finishFilling()}.
+   *
+   * @return this
+   */
+  public CreateOptions filling() {
+    flags |= Abi.OPTION_FILLING;
+    return this;
+  }
+
+  /**
+   * The m and k of most tutorials, from capacity and fpr.
+   *
+   * @return this
+   */
+  public CreateOptions tutorialSizing() {
+    flags |= Abi.OPTION_TUTORIAL_SIZING;
+    return this;
+  }
+
+  /**
+   * The permissions of the new file, less the umask. Not given: its owner reads and writes.
+   *
+   * @param permissions at least one
+   * @return this
+   */
+  public CreateOptions permissions(Set<PosixFilePermission> permissions) {
+    mode = mode(permissions);
+    return this;
+  }
+
+  /**
+   * How long to wait for each lock that another process holds. Not given: 5 seconds.
+   *
+   * @param time zero: do not wait
+   * @return this
+   */
+  public CreateOptions lockTimeout(Duration time) {
+    lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
+    return this;
+  }
+
+  /**
+   * To wait for locks as long as it takes.
+   *
+   * @return this
+   */
+  public CreateOptions lockForever() {
+    lockTimeout = Abi.LOCK_FOREVER;
+    return this;
+  }
+
+  /**
+   * How often a writer asks whether the kernel failed to write. Not given: 100 milliseconds.
+   *
+   * @param time zero: at each add that changes a bit
+   * @return this
+   */
+  public CreateOptions writebackCheck(Duration time) {
+    writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
+    return this;
+  }
+
+  /**
+   * For a file that is larger than memory. A call with one byte[] then copies it, and lets the collector of garbage run
+   * while the call waits for the disk. Otherwise the collector waits until the call has returned (Java 22 and later).
+   *
+   * @return this
+   */
+  public CreateOptions mayBlock() {
+    mayBlock = true;
+    return this;
+  }
+
+  /** Whether something gives the size without the number of the keys. */
+  boolean isSized() {
+    return capacity != 0 || numBits != 0 || like != null;
+  }
+
+  /** These, for an exclusive filter that is published later, of this capacity if it is not 0. */
+  CreateOptions forBuilding(long keys) {
+    CreateOptions made = copy();
+    made.flags |= Abi.OPEN_EXCLUSIVE | Abi.OPTION_UNPUBLISHED;
+    made.capacity = keys == 0 ? capacity : keys;
+    return made;
+  }
+
+  private CreateOptions copy() {
+    CreateOptions made = new CreateOptions();
+    made.flags = flags;
+    made.mode = mode;
+    made.capacity = capacity;
+    made.fpr = fpr;
+    made.bitsPerKey = bitsPerKey;
+    made.maxBytes = maxBytes;
+    made.numBits = numBits;
+    made.numProbes = numProbes;
+    made.layout = layout;
+    made.hash = hash;
+    made.seed = seed;
+    made.like = like;
+    made.note = note;
+    made.secret = secret;
+    made.fileId = fileId;
+    made.seeds = seeds;
+    made.lockTimeout = lockTimeout;
+    made.writebackCheck = writebackCheck;
+    made.mayBlock = mayBlock;
+    return made;
+  }
+
+  Struct.Value struct(Library library) {
+    Struct.Value made = Struct.OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
+        .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
+        .put64("num_bits", numBits).put32("num_probes", numProbes).put64("seed", seed)
+        .put32("layout", layout == null ? 0 : layout.number).put32("hash", hash == null ? 0 : hash.number)
+        .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck);
+    return pointers(made);
+  }
+
+  private Struct.Value pointers(Struct.Value made) {
+    if (like != null) {
+      made.point("like", Text.path(like));
+    }
+    if (note != null) {
+      made.point("note", note).put64("note_bytes", note.length);
+    }
+    if (secret != null) {
+      made.point("key", secret).put64("key_bytes", secret.length);
+    }
+    if (fileId != null) {
+      made.put("file_id", fileId);
+    }
+    if (seeds != null) {
+      made.point("seeds", Text.nativeBytes(seeds)).put64("num_seeds", seeds.length);
+    }
+    return made;
+  }
+
+  /** Permission bits of the options. */
+  static int mode(Set<PosixFilePermission> permissions) {
+    int bits = 0;
+    for (PosixFilePermission one : permissions) {
+      bits |= 0400 >> one.ordinal(); // the order of the enum is that of the bits
+    }
+    if (bits == 0) {
+      throw new IllegalArgumentException("a file needs a permission");
+    }
+    return bits;
+  }
+}

@@ -1,0 +1,1353 @@
+package dev.bfstore;
+
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.ReadOnlyBufferException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * An open Bloom filter, in a file that any number of processes and languages share through a memory map.
+ *
+ * <pre>{@code
+ * try (Filter users = Filter.create(Path.of("users.bf"), new CreateOptions().capacity(1_000_000))) {
+ *   users.add("alice");
+ *   users.contains("alice");  // true: maybe. false would be certain.
+ * }
+ * }</pre>
+ *
+ * <p>Keys are bytes. A String is its UTF-8, without normalization (a lone surrogate is an IllegalArgumentException). A
+ * long is 8 bytes, little-endian. {@link Key} has other kinds.
+ *
+ * <p>Numbers of 64 bits (digests, seeds, owners, marks, epochs) are unsigned: Long.toUnsignedString shows them, and
+ * Long.compareUnsigned compares them.
+ *
+ * <p>Threads: any number may use one filter. close() is safe while others use it: each of their calls gets the right
+ * answer, "maybe", or ClosedException. A filter that is not closed is not synced. When it is collected, its memory and
+ * descriptors are freed and a warning is logged (System.Logger "dev.bfstore").
+ *
+ * <p>Every method that asks or changes a filter throws {@link BfstoreException}; once the filter is closed, that is
+ * {@link BfstoreException.ClosedException}.
+ */
+public final class Filter implements AutoCloseable {
+  static final Library LIBRARY = Loader.load();
+
+  /** Keys on the heap are asked in parts of this many, so that they stay in the processor's cache. */
+  private static final int ASKED_AT_ONCE = 4096;
+  /** Keys on the heap are added in parts of this many. */
+  private static final int ADDED_AT_ONCE = 1 << 20;
+
+  private static final int MOST_OWNERS = 64;
+  private static final int MOST_NOTE_BYTES = 1024;
+  private static final int MOST_SEEDS = 64;
+  private static final int RANGES_AT_FIRST = 100;
+  private static final int TRIES_TO_DUMP = 10;
+  private static final Cleaner CLEANER = Cleaner.create();
+
+  private final Handle handle;
+  private final Cleaner.Cleanable cleanable;
+
+  private Filter(long filter, String name, Object memory, boolean mayBlock) {
+    handle = new Handle(LIBRARY, filter, name, memory, mayBlock);
+    cleanable = CLEANER.register(this, handle);
+  }
+
+  // --- The library ---------------------------------------------------------------------------------------------------
+
+  /**
+   * The version of the library that runs.
+   *
+   * @return "1.2.3"
+   */
+  public static String version() {
+    return LIBRARY.text(LIBRARY.bfs_version());
+  }
+
+  /**
+   * How this process calls the library.
+   *
+   * @return "ffm" or "jna"
+   */
+  public static String backEnd() {
+    return LIBRARY.backEnd();
+  }
+
+  /**
+   * One sentence for a code.
+   *
+   * @param code a BFS_E number
+   * @return the sentence
+   */
+  public static String strerror(int code) {
+    return LIBRARY.text(LIBRARY.bfs_strerror(code));
+  }
+
+  static String codeName(int code) {
+    return LIBRARY.text(LIBRARY.bfs_code_name(code));
+  }
+
+  // --- Making and opening --------------------------------------------------------------------------------------------
+
+  private interface Make {
+    int with(long out, long error);
+  }
+
+  private static Filter made(String name, Object memory, boolean mayBlock, Make make) {
+    ByteBuffer out = Scratch.direct(8);
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      BfstoreException.check(make.with(LIBRARY.address(out), scratch.error.address()), scratch.error);
+    }
+    return new Filter(out.getLong(0), name, memory, mayBlock);
+  }
+
+  /**
+   * Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all.
+   *
+   * @param path of the new file
+   * @param options at least a size
+   * @return the filter
+   */
+  public static Filter create(Path path, CreateOptions options) {
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made(path.toString(), null, options.mayBlock,
+          (out, error) -> LIBRARY.bfs_create(LIBRARY.address(bytes), struct.address(), out, error));
+    } finally {
+      Reference.reachabilityFence(struct); // whose pointers go to memory that it owns
+    }
+  }
+
+  /**
+   * Makes a filter file of these keys, which appears when it is complete; open for reading.
+   *
+   * @param path of the new file
+   * @param keys all of them
+   * @param options as in create(); if nothing gives the size, the capacity is the number of the keys
+   * @return the filter
+   */
+  public static Filter build(Path path, Keys keys, CreateOptions options) {
+    Filter made = create(path, options.forBuilding(options.isSized() ? 0 : Math.max(1, keys.count())));
+    try {
+      made.addMany(keys);
+      made.publish();
+    } catch (Throwable error) {
+      made.abandon();
+      throw error;
+    }
+    return made;
+  }
+
+  /**
+   * Opens a file, to ask.
+   *
+   * @param path of the file
+   * @return the filter
+   */
+  public static Filter open(Path path) {
+    return open(path, new OpenOptions());
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @param path of the file
+   * @param options what for, and how
+   * @return the filter
+   */
+  public static Filter open(Path path, OpenOptions options) {
+    return open(path.toString(), Struct.copyOf(Text.path(path)), options.struct(LIBRARY), options.mayBlock);
+  }
+
+  /**
+   * Opens, for reading, the file that the process has open.
+   *
+   * @param descriptor its number; it stays the caller's
+   * @param options how
+   * @return the filter
+   */
+  public static Filter openDescriptor(int descriptor, OpenOptions options) {
+    String name = "descriptor " + descriptor;
+    return open(name, null, options.structOfDescriptor(LIBRARY, descriptor), options.mayBlock);
+  }
+
+  private static Filter open(String name, ByteBuffer path, Struct.Value struct, boolean mayBlock) {
+    try {
+      return made(name, null, mayBlock, (out, error) ->
+          LIBRARY.bfs_open_with(path == null ? 0 : LIBRARY.address(path), struct.address(), out, error));
+    } finally {
+      Reference.reachabilityFence(struct);
+    }
+  }
+
+  /**
+   * The bytes that format() needs.
+   *
+   * @param options those of format
+   * @return the bytes
+   */
+  public static long requiredBytes(CreateOptions options) {
+    Struct.Value struct = options.struct(LIBRARY);
+    ByteBuffer out = Scratch.direct(8);
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      BfstoreException.check(
+          LIBRARY.bfs_required_bytes(struct.address(), LIBRARY.address(out), scratch.error.address()), scratch.error);
+    } finally {
+      Reference.reachabilityFence(struct);
+    }
+    return out.getLong(0);
+  }
+
+  /**
+   * Makes a new, empty filter in a buffer.
+   *
+   * @param buffer what remains in it is the filter's memory: direct, at a multiple of 64, at least requiredBytes long
+   *     (allocateDirect(requiredBytes + 128).alignedSlice(64) is). The filter keeps it until it is closed
+   * @param options as in create()
+   * @return the filter
+   */
+  public static Filter format(ByteBuffer buffer, CreateOptions options) {
+    long address = addressIn(buffer, true);
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
+          LIBRARY.bfs_format(address, buffer.remaining(), struct.address(), out, error));
+    } finally {
+      Reference.reachabilityFence(struct);
+    }
+  }
+
+  /**
+   * Opens the filter in a buffer, in place.
+   *
+   * @param buffer what remains in it: direct (also of FileChannel.map), at a multiple of 64. The filter keeps it until it
+   *     is closed
+   * @param options read or write, secret, bare
+   * @return the filter
+   */
+  public static Filter wrap(ByteBuffer buffer, OpenOptions options) {
+    long address = addressIn(buffer, !options.reads());
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
+          LIBRARY.bfs_wrap_with(address, buffer.remaining(), struct.address(), out, error));
+    } finally {
+      Reference.reachabilityFence(struct);
+    }
+  }
+
+  private static long addressIn(ByteBuffer buffer, boolean writes) {
+    if (!buffer.isDirect()) {
+      throw new IllegalArgumentException("a filter in a buffer needs a direct one; load() takes bytes from anywhere");
+    }
+    if (writes && buffer.isReadOnly()) {
+      throw new ReadOnlyBufferException();
+    }
+    return LIBRARY.address(buffer) + buffer.position();
+  }
+
+  /**
+   * Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed.
+   *
+   * @param bytes the filter
+   * @param options read or write, secret, bare
+   * @return the filter
+   */
+  public static Filter load(byte[] bytes, OpenOptions options) {
+    return load(Struct.copyOf(bytes).limit(bytes.length), options);
+  }
+
+  /**
+   * Opens a copy of the filter in a buffer.
+   *
+   * @param buffer what remains in it
+   * @param options read or write, secret, bare
+   * @return the filter
+   */
+  public static Filter load(ByteBuffer buffer, OpenOptions options) {
+    if (!buffer.isDirect()) {
+      return load(Text.bytes(buffer), options);
+    }
+    long address = addressIn(buffer, false);
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made("the loaded filter", null, options.mayBlock, (out, error) ->
+          LIBRARY.bfs_load(address, buffer.remaining(), struct.address(), out, error));
+    } finally {
+      Reference.reachabilityFence(struct);
+    }
+  }
+
+  // --- Ending --------------------------------------------------------------------------------------------------------
+
+  /**
+   * Closes. The last writer of a file syncs it and marks it clean; if that fails, this says why. Closing again does
+   * nothing. Where other threads are in calls, the last of them frees the memory.
+   */
+  @Override
+  public void close() {
+    try {
+      handle.close();
+    } finally {
+      cleanable.clean(); // which finds it closed
+    }
+  }
+
+  /** Ends as if the process had been killed: nothing that was added is lost, and nothing is synced. */
+  public void abandon() {
+    handle.abandon();
+    cleanable.clean();
+  }
+
+  /**
+   * Whether it was closed.
+   *
+   * @return true after close() and abandon()
+   */
+  public boolean isClosed() {
+    return handle.isClosed();
+  }
+
+  /**
+   * What messages call it.
+   *
+   * @return the path, or words
+   */
+  public String name() {
+    return handle.name;
+  }
+
+  /**
+   * The name.
+   *
+   * @return a text for people
+   */
+  @Override
+  public String toString() {
+    return "Filter[" + handle.name + (isClosed() ? ", closed]" : "]");
+  }
+
+  private interface Call {
+    long with(long filter, long error);
+  }
+
+  private long call(Call call) {
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      return BfstoreException.check(call.with(handle.filter(), scratch.error.address()), scratch.error);
+    } finally {
+      handle.leave(lane);
+    }
+  }
+
+  /**
+   * Gives a filter that was created unpublished its name, as the complete, durable file. From then on it only reads.
+   *
+   * @throws IllegalStateException if another thread uses the filter now
+   */
+  public void publish() {
+    handle.publish();
+  }
+
+  /** Supersedes the file that has the name now, before publish(): its writers are refused from now on. */
+  public void supersede() {
+    call(LIBRARY::bfs_supersede);
+  }
+
+  // --- One key -------------------------------------------------------------------------------------------------------
+
+  private interface OneKey {
+    int with(long filter, long key, long keyBytes);
+  }
+
+  /** For a call that may wait for the disk. */
+  private static int copied(OneKey call, long filter, byte[] key) {
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      scratch.data.grow(key.length).put(0, key);
+      return call.with(filter, scratch.data.address(), key.length);
+    }
+  }
+
+  private long checked(long result) {
+    if (result < 0) {
+      throw refused((int) result);
+    }
+    return result;
+  }
+
+  private BfstoreException refused(int code) {
+    return BfstoreException.of(code, 0, handle.name + ": " + strerror(code));
+  }
+
+  /**
+   * Whether a key can be in the filter.
+   *
+   * @param key the key
+   * @return false if it was certainly never added; true: maybe
+   */
+  public boolean contains(byte[] key) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = handle.mayBlock
+          ? copied(LIBRARY::bfs_contains, handle.filter(), key)
+          : LIBRARY.bfs_contains(handle.filter(), key, key.length);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * Whether a key can be in the filter.
+   *
+   * @param key its UTF-8 is the key
+   * @return false if it was certainly never added; true: maybe
+   */
+  public boolean contains(String key) {
+    return contains(Text.utf8(key));
+  }
+
+  /**
+   * Whether a key can be in the filter.
+   *
+   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @return false if it was certainly never added; true: maybe
+   */
+  public boolean contains(long key) {
+    return contains(Text.integer(key));
+  }
+
+  /**
+   * Whether a key can be in the filter.
+   *
+   * @param key what remains in it is the key; its position stays
+   * @return false if it was certainly never added; true: maybe
+   */
+  public boolean contains(ByteBuffer key) {
+    return contains(Text.bytes(key));
+  }
+
+  /**
+   * Whether a key can be in the filter.
+   *
+   * @param digest of the key: see {@link #digest(byte[])}
+   * @return false if it was certainly never added; true: maybe
+   */
+  public boolean containsDigest(long digest) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = LIBRARY.bfs_contains_digest(handle.filter(), digest);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * Adds a key.
+   *
+   * @param key the key
+   * @return true if it was certainly new, false if it may have been there
+   */
+  public boolean add(byte[] key) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = handle.mayBlock
+          ? copied(LIBRARY::bfs_add, handle.filter(), key)
+          : LIBRARY.bfs_add(handle.filter(), key, key.length);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * Adds a key.
+   *
+   * @param key its UTF-8 is the key
+   * @return true if it was certainly new, false if it may have been there
+   */
+  public boolean add(String key) {
+    return add(Text.utf8(key));
+  }
+
+  /**
+   * Adds a key.
+   *
+   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @return true if it was certainly new, false if it may have been there
+   */
+  public boolean add(long key) {
+    return add(Text.integer(key));
+  }
+
+  /**
+   * Adds a key.
+   *
+   * @param key what remains in it is the key; its position stays
+   * @return true if it was certainly new, false if it may have been there
+   */
+  public boolean add(ByteBuffer key) {
+    return add(Text.bytes(key));
+  }
+
+  /**
+   * Adds a key.
+   *
+   * @param digest of the key: see {@link #digest(byte[])}
+   * @return true if it was certainly new, false if it may have been there
+   */
+  public boolean addDigest(long digest) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = LIBRARY.bfs_add_digest(handle.filter(), digest);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
+   * answer no for others. Never repeat a remove that failed.
+   *
+   * @param key the key
+   * @return false if it was certainly not there
+   */
+  public boolean remove(byte[] key) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = handle.mayBlock
+          ? copied(LIBRARY::bfs_remove, handle.filter(), key)
+          : LIBRARY.bfs_remove(handle.filter(), key, key.length);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
+   * answer no for others. Never repeat a remove that failed.
+   *
+   * @param key its UTF-8 is the key
+   * @return false if it was certainly not there
+   */
+  public boolean remove(String key) {
+    return remove(Text.utf8(key));
+  }
+
+  /**
+   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
+   * answer no for others. Never repeat a remove that failed.
+   *
+   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @return false if it was certainly not there
+   */
+  public boolean remove(long key) {
+    return remove(Text.integer(key));
+  }
+
+  /**
+   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
+   * answer no for others. Never repeat a remove that failed.
+   *
+   * @param key what remains in it is the key; its position stays
+   * @return false if it was certainly not there
+   */
+  public boolean remove(ByteBuffer key) {
+    return remove(Text.bytes(key));
+  }
+
+  /**
+   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
+   * answer no for others. Never repeat a remove that failed.
+   *
+   * @param digest of the key: see {@link #digest(byte[])}
+   * @return false if it was certainly not there
+   */
+  public boolean removeDigest(long digest) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = LIBRARY.bfs_remove_digest(handle.filter(), digest);
+    } finally {
+      handle.leave(lane);
+    }
+    return checked(answer) != 0;
+  }
+
+  /**
+   * How often a key was added and not removed, of the counting layout.
+   *
+   * @param key the key
+   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   */
+  public int count(byte[] key) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = handle.mayBlock
+          ? copied(LIBRARY::bfs_count, handle.filter(), key)
+          : LIBRARY.bfs_count(handle.filter(), key, key.length);
+    } finally {
+      handle.leave(lane);
+    }
+    return (int) checked(answer);
+  }
+
+  /**
+   * How often a key was added and not removed, of the counting layout.
+   *
+   * @param key its UTF-8 is the key
+   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   */
+  public int count(String key) {
+    return count(Text.utf8(key));
+  }
+
+  /**
+   * How often a key was added and not removed, of the counting layout.
+   *
+   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   */
+  public int count(long key) {
+    return count(Text.integer(key));
+  }
+
+  /**
+   * How often a key was added and not removed, of the counting layout.
+   *
+   * @param key what remains in it is the key; its position stays
+   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   */
+  public int count(ByteBuffer key) {
+    return count(Text.bytes(key));
+  }
+
+  /**
+   * How often a key was added and not removed, of the counting layout.
+   *
+   * @param digest of the key: see {@link #digest(byte[])}
+   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   */
+  public int countDigest(long digest) {
+    int lane = handle.enter();
+    int answer;
+    try {
+      answer = LIBRARY.bfs_count_digest(handle.filter(), digest);
+    } finally {
+      handle.leave(lane);
+    }
+    return (int) checked(answer);
+  }
+
+  /**
+   * The digest of a key in this file. Files with equal hash and seed (or secret) have equal digests.
+   *
+   * @param key the key
+   * @return 64 bits
+   */
+  public long digest(byte[] key) {
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      scratch.data.grow(key.length).put(0, key);
+      scratch.answers.grow(8);
+      checked(LIBRARY.bfs_digest(handle.filter(), scratch.data.address(), key.length, scratch.answers.address()));
+      return scratch.answers.memory().getLong(0);
+    } finally {
+      handle.leave(lane);
+    }
+  }
+
+  /**
+   * The digest of a key in this file.
+   *
+   * @param key its UTF-8 is the key
+   * @return 64 bits
+   */
+  public long digest(String key) {
+    return digest(Text.utf8(key));
+  }
+
+  /**
+   * The digest of a key in this file.
+   *
+   * @param key 8 bytes, little-endian, are the key
+   * @return 64 bits
+   */
+  public long digest(long key) {
+    return digest(Text.integer(key));
+  }
+
+  /**
+   * The digest of a key in this file.
+   *
+   * @param key what remains in it is the key; its position stays
+   * @return 64 bits
+   */
+  public long digest(ByteBuffer key) {
+    return digest(Text.bytes(key));
+  }
+
+  // --- Many keys -----------------------------------------------------------------------------------------------------
+
+  private interface Change {
+    long with(long filter, long keys);
+  }
+
+  /** All of the keys are looked at before the first is added, so that a key that is none changes nothing. */
+  private long change(Keys keys, Change change) {
+    long all = keys.count();
+    long atOnce = keys.isInPlace() ? all : ADDED_AT_ONCE;
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      long done = keys.view(0, atOnce, scratch);
+      if (done < all) {
+        keys.check(done);
+      }
+      long changed = checked(change.with(handle.filter(), scratch.keysAddress));
+      while (done < all) {
+        done += keys.view(done, atOnce, scratch);
+        changed += checked(change.with(handle.filter(), scratch.keysAddress));
+      }
+      return changed;
+    } finally {
+      handle.leave(lane);
+      Reference.reachabilityFence(keys);
+    }
+  }
+
+  /**
+   * Adds keys. After an error some of them may have been added, and none counts as added.
+   *
+   * @param keys in any form
+   * @return how many were certainly new
+   */
+  public long addMany(Keys keys) {
+    return change(keys, LIBRARY::bfs_add_keys);
+  }
+
+  /**
+   * Adds keys, as {@link Keys#of(Iterable)} takes them.
+   *
+   * @param keys none of them null
+   * @return how many were certainly new
+   */
+  public long addMany(Iterable<?> keys) {
+    return addMany(Keys.of(keys));
+  }
+
+  /**
+   * Removes keys, of the counting layout: see {@link #remove(byte[])}. After an error some of them may have been removed,
+   * and no one knows which: do not repeat the call.
+   *
+   * @param keys in any form
+   * @return how many were not certainly absent
+   */
+  public long removeMany(Keys keys) {
+    return change(keys, LIBRARY::bfs_remove_keys);
+  }
+
+  /**
+   * Removes keys, as {@link Keys#of(Iterable)} takes them.
+   *
+   * @param keys none of them null
+   * @return how many were not certainly absent
+   */
+  public long removeMany(Iterable<?> keys) {
+    return removeMany(Keys.of(keys));
+  }
+
+  private interface Part {
+    /** Asks the keys that the scratch describes, the first of which is number `from`. */
+    void with(Scratch scratch, long from, int count);
+  }
+
+  private void inParts(Keys keys, int bytesAnAnswer, Part part) {
+    long all = keys.count();
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      scratch.answers.grow((long) ASKED_AT_ONCE * bytesAnAnswer);
+      for (long done = 0; done < all; ) {
+        int count = (int) keys.view(done, ASKED_AT_ONCE, scratch);
+        part.with(scratch, done, count);
+        done += count;
+      }
+    } finally {
+      handle.leave(lane);
+      Reference.reachabilityFence(keys);
+    }
+  }
+
+  private static int lengthFor(Keys keys) {
+    if (keys.count() > Integer.MAX_VALUE - 8) {
+      throw new IllegalArgumentException("no array has " + keys.count() + " answers: ask in parts");
+    }
+    return (int) keys.count();
+  }
+
+  private void answer(Scratch scratch) {
+    checked(LIBRARY.bfs_contains_keys(handle.filter(), scratch.keysAddress, scratch.answers.address()));
+  }
+
+  /**
+   * Asks for many keys.
+   *
+   * @param keys in any form
+   * @return for each key: false if it is certainly absent, or a null
+   */
+  public boolean[] containsMany(Keys keys) {
+    boolean[] answers = new boolean[lengthFor(keys)];
+    byte[] bytes = new byte[ASKED_AT_ONCE];
+    inParts(keys, 1, (scratch, from, count) -> {
+      answer(scratch);
+      scratch.answers.memory().get(0, bytes, 0, count);
+      for (int i = 0; i < count; i++) {
+        answers[(int) from + i] = bytes[i] != 0;
+      }
+    });
+    return answers;
+  }
+
+  /**
+   * Asks for many keys, as {@link Keys#of(Iterable)} takes them.
+   *
+   * @param keys none of them null
+   * @return for each key: false if it is certainly absent
+   */
+  public boolean[] containsMany(Iterable<?> keys) {
+    return containsMany(Keys.of(keys));
+  }
+
+  /**
+   * Asks for many keys.
+   *
+   * @param keys in any form
+   * @return the numbers of the keys that may be present
+   */
+  public BitSet containsBits(Keys keys) {
+    BitSet found = new BitSet(lengthFor(keys));
+    selectInParts(keys, (indices, from, count) -> {
+      for (int i = 0; i < count; i++) {
+        found.set((int) from + indices.getInt(4 * i));
+      }
+    });
+    return found;
+  }
+
+  /**
+   * Asks for many keys, and allocates nothing on the heap.
+   *
+   * @param keys in any form; direct memory is asked in one call
+   * @param answers gets a byte for each key, from its position on, which stays: 0 if the key is certainly absent, or a
+   *     null, otherwise 1. After an exception all are 1
+   * @return how many may be present
+   */
+  public long containsMany(Keys keys, ByteBuffer answers) {
+    int count = lengthFor(keys);
+    if (count > answers.remaining()) {
+      throw new IllegalArgumentException(count + " answers do not fit into " + answers.remaining() + " bytes");
+    }
+    boolean answered = false;
+    try {
+      long found = keys.isInPlace() && answers.isDirect()
+          ? askInPlace(keys, addressIn(answers, true)) : askInParts(keys, answers);
+      answered = true;
+      return found;
+    } finally {
+      for (int i = 0; !answered && i < count; i++) {
+        answers.put(answers.position() + i, (byte) 1);
+      }
+      Reference.reachabilityFence(answers);
+    }
+  }
+
+  private long askInPlace(Keys keys, long answers) {
+    return change(keys, (filter, described) -> LIBRARY.bfs_contains_keys(filter, described, answers));
+  }
+
+  private long askInParts(Keys keys, ByteBuffer answers) {
+    long[] found = new long[1];
+    inParts(keys, 1, (scratch, from, count) -> {
+      found[0] += checked(LIBRARY.bfs_contains_keys(handle.filter(), scratch.keysAddress, scratch.answers.address()));
+      answers.put(answers.position() + (int) from, scratch.answers.memory(), 0, count);
+    });
+    return found[0];
+  }
+
+  private interface Selected {
+    void with(ByteBuffer indices, long from, int count);
+  }
+
+  private void selectInParts(Keys keys, Selected selected) {
+    inParts(keys, 4, (scratch, from, count) -> {
+      long found = checked(
+          LIBRARY.bfs_select_keys(handle.filter(), scratch.keysAddress, scratch.answers.address()));
+      selected.with(scratch.answers.memory(), from, (int) found);
+    });
+  }
+
+  /**
+   * A selection vector.
+   *
+   * @param keys in any form
+   * @return the numbers of the keys that may be present, ascending
+   */
+  public int[] select(Keys keys) {
+    int[] selected = new int[lengthFor(keys)];
+    int[] used = new int[1];
+    selectInParts(keys, (indices, from, count) -> {
+      for (int i = 0; i < count; i++) {
+        selected[used[0]++] = (int) from + indices.getInt(4 * i);
+      }
+    });
+    return Arrays.copyOf(selected, used[0]);
+  }
+
+  /**
+   * A selection vector of keys, as {@link Keys#of(Iterable)} takes them.
+   *
+   * @param keys none of them null
+   * @return the numbers of the keys that may be present, ascending
+   */
+  public int[] select(Iterable<?> keys) {
+    return select(Keys.of(keys));
+  }
+
+  /**
+   * The digests of many keys: see {@link Keys#digests(long...)}.
+   *
+   * @param keys in any form
+   * @return one for each, 0 for a null
+   */
+  public long[] digestMany(Keys keys) {
+    long[] digests = new long[lengthFor(keys)];
+    inParts(keys, 8, (scratch, from, count) -> {
+      checked(LIBRARY.bfs_digest_keys(handle.filter(), scratch.keysAddress, scratch.answers.address()));
+      scratch.answers.memory().duplicate().order(ByteOrder.nativeOrder()).asLongBuffer()
+          .get(digests, (int) from, count);
+    });
+    return digests;
+  }
+
+  /**
+   * The number of threads of addMany() from now on, of an exclusive writer.
+   *
+   * @param threads 1 to 64
+   */
+  public void useThreads(int threads) {
+    call((filter, error) -> LIBRARY.bfs_use_threads(filter, threads, error));
+  }
+
+  // --- Marks ---------------------------------------------------------------------------------------------------------
+
+  /** Makes everything that was added before the call durable. */
+  public void sync() {
+    sync(0, 0, 0);
+  }
+
+  /**
+   * Makes everything that was added before the call durable, then stores a mark. The caller promises that every key of
+   * its log up to the mark has returned from an add.
+   *
+   * @param owner a number of the caller's choice
+   * @param epoch which log: a new number whenever positions begin anew
+   * @param mark a position in the log
+   */
+  public void sync(long owner, long epoch, long mark) {
+    call((filter, error) -> LIBRARY.bfs_sync(filter, owner, epoch, mark, error));
+  }
+
+  /**
+   * The mark of an owner, as of the last sync by any process.
+   *
+   * @param owner its number
+   * @param epoch its log's
+   * @return the position; 0: add the keys of all rows
+   */
+  public long getMark(long owner, long epoch) {
+    int lane = handle.enter();
+    try {
+      return LIBRARY.bfs_get_mark(handle.filter(), owner, epoch);
+    } finally {
+      handle.leave(lane);
+    }
+  }
+
+  /**
+   * The marks of all owners that the filter knows.
+   *
+   * @return in no order
+   */
+  public List<Mark> marks() {
+    int bytes = Struct.OWNER_MARK.bytes();
+    ByteBuffer memory = Scratch.direct(MOST_OWNERS * bytes);
+    long count = call((filter, error) ->
+        LIBRARY.bfs_list_marks(filter, LIBRARY.address(memory), MOST_OWNERS, error));
+    List<Mark> marks = new ArrayList<>();
+    for (int i = 0; i < Math.min(count, MOST_OWNERS); i++) {
+      Struct.Value one = new Struct.Value(Struct.OWNER_MARK, memory, i * bytes, LIBRARY);
+      marks.add(new Mark(one.get64("owner"), one.get64("mark"), one.get64("epoch"), one.getFlag("recovered")));
+    }
+    return marks;
+  }
+
+  /**
+   * Forgets an owner of marks, durably. Drop one whose rows are gone.
+   *
+   * @param owner its number
+   */
+  public void dropOwner(long owner) {
+    call((filter, error) -> LIBRARY.bfs_drop_owner(filter, owner, error));
+  }
+
+  /**
+   * An owner has added again every key of its log that came after its mark: of a filter that was opened to recover.
+   *
+   * @param owner its number
+   * @return true if the recovery is over, false if other owners are waited for
+   */
+  public boolean finishRecovery(long owner) {
+    return call((filter, error) -> LIBRARY.bfs_finish_recovery(filter, owner, error)) != 0;
+  }
+
+  /** Ends an online build: every key that the filter is to have has returned from an add. */
+  public void finishFilling() {
+    call(LIBRARY::bfs_finish_filling);
+  }
+
+  // --- Facts ---------------------------------------------------------------------------------------------------------
+
+  /**
+   * Whether the filter answers, or why every answer is "maybe" now. It makes no system call.
+   *
+   * @return SHUT once it was closed
+   */
+  public Health health() {
+    int lane;
+    try {
+      lane = handle.enter();
+    } catch (BfstoreException.ClosedException closed) {
+      return Health.SHUT;
+    }
+    try {
+      return Health.of(LIBRARY.bfs_health(handle.filter()));
+    } finally {
+      handle.leave(lane);
+    }
+  }
+
+  /**
+   * Whether the path still names this file, whole. It asks the file system.
+   *
+   * @return false: open the path again
+   */
+  public boolean isCurrent() {
+    return call(LIBRARY::bfs_is_current) != 0;
+  }
+
+  /**
+   * The note that the filter was made with.
+   *
+   * @return its bytes; none if it has none
+   */
+  public byte[] note() {
+    ByteBuffer memory = Scratch.direct(MOST_NOTE_BYTES);
+    long bytes = call((filter, error) ->
+        LIBRARY.bfs_get_note(filter, LIBRARY.address(memory), MOST_NOTE_BYTES, error));
+    byte[] note = new byte[(int) Math.min(bytes, MOST_NOTE_BYTES)];
+    memory.get(0, note);
+    return note;
+  }
+
+  /**
+   * The seeds of the filter's hash, if it takes a list of them.
+   *
+   * @return all 32 bits of each count
+   */
+  public int[] seeds() {
+    ByteBuffer memory = Scratch.direct(4 * MOST_SEEDS);
+    long count = call((filter, error) ->
+        LIBRARY.bfs_get_seeds(filter, LIBRARY.address(memory), MOST_SEEDS, error));
+    int[] seeds = new int[(int) Math.min(count, MOST_SEEDS)];
+    memory.asIntBuffer().get(seeds);
+    return seeds;
+  }
+
+  /**
+   * Facts that cost nothing.
+   *
+   * @return without fill and memory
+   */
+  public Statistics stats() {
+    return stats(0);
+  }
+
+  /**
+   * Facts, and how full the filter is: counts its bits, and so reads all of it.
+   *
+   * @return with fill
+   */
+  public Statistics statsWithFill() {
+    return stats(Abi.STATS_FILL);
+  }
+
+  /**
+   * Facts, how full the filter is, and how much of it is in memory, which the kernel is asked.
+   *
+   * @return with fill and memory
+   */
+  public Statistics statsWithFillAndMemory() {
+    return stats(Abi.STATS_FILL | Abi.STATS_MEMORY);
+  }
+
+  Statistics stats(long flags) {
+    Struct.Value found = Struct.STATISTICS.make(LIBRARY);
+    call((filter, error) -> LIBRARY.bfs_stats(filter, flags, found.address(), error));
+    return Statistics.of(found);
+  }
+
+  // --- Other forms, and sets -----------------------------------------------------------------------------------------
+
+  /**
+   * Makes a new file of the filter, complete and durable, while others may add.
+   *
+   * @param path of the new file
+   * @param options how
+   */
+  public void save(Path path, CopyOptions options) {
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    Struct.Value struct = options.struct(LIBRARY);
+    call((filter, error) -> LIBRARY.bfs_save(filter, LIBRARY.address(bytes), struct.address(), error));
+  }
+
+  /**
+   * The filter as bytes, for load(): an embedded filter. Marks are not in it.
+   *
+   * @return the bytes
+   */
+  public byte[] dump() {
+    return dump(0);
+  }
+
+  /**
+   * The filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load().
+   *
+   * @return the bytes
+   */
+  public byte[] dumpBare() {
+    return dump(Abi.OPEN_BARE);
+  }
+
+  /**
+   * As dump(), with the file id of the filter: for a copy that takes no more keys.
+   *
+   * @return the bytes
+   */
+  public byte[] dumpWithSameFileId() {
+    return dump(Abi.OPTION_FILE_ID);
+  }
+
+  /** A filter that follows may need another size at each call, and the call says which. */
+  private byte[] dump(long flags) {
+    ByteBuffer needed = Scratch.direct(8);
+    long neededAt = LIBRARY.address(needed);
+    call((filter, error) -> LIBRARY.bfs_dump(filter, 0, 0, flags, neededAt, error));
+    for (int tries = 0; tries < TRIES_TO_DUMP; tries++) {
+      long room = needed.getLong(0);
+      if (room > Integer.MAX_VALUE - 8) {
+        throw new IllegalArgumentException(handle.name + ": " + room + " bytes do not fit into an array: save it");
+      }
+      byte[] dumped = dumped(flags, (int) room, needed, neededAt);
+      if (dumped != null) {
+        return dumped;
+      }
+    }
+    throw refused(Abi.EBUSY);
+  }
+
+  /** null: another size is needed by now. */
+  private byte[] dumped(long flags, int room, ByteBuffer needed, long neededAt) {
+    ByteBuffer memory = Scratch.direct(room);
+    try {
+      call((filter, error) -> LIBRARY.bfs_dump(filter, LIBRARY.address(memory), room, flags, neededAt, error));
+    } catch (BfstoreException.InvalidException tooShort) {
+      if (needed.getLong(0) == room) {
+        throw tooShort;
+      }
+    }
+    if (needed.getLong(0) != room) {
+      return null;
+    }
+    byte[] copy = new byte[room];
+    memory.get(0, copy);
+    return copy;
+  }
+
+  private interface CallOfTwo {
+    int with(long mine, long others, long error);
+  }
+
+  private void withOther(Filter other, CallOfTwo call) {
+    int lane = other.handle.enter();
+    try {
+      call((filter, error) -> call.with(filter, other.handle.filter(), error));
+    } finally {
+      other.handle.leave(lane);
+    }
+  }
+
+  /**
+   * Adds every key of another filter with the same layout, hash, seed and k. A larger one is folded while it is read.
+   *
+   * @param other stays as it is
+   */
+  public void merge(Filter other) {
+    withOther(other, LIBRARY::bfs_merge);
+  }
+
+  /**
+   * In what this filter (A) and another (B) differ, and how many keys they have in common.
+   *
+   * @param other B
+   * @return what was found
+   */
+  public Comparison compare(Filter other) {
+    Struct.Value found = Struct.COMPARISON.make(LIBRARY);
+    withOther(other, (mine, others, error) -> LIBRARY.bfs_compare(mine, others, found.address(), error));
+    return Comparison.of(found);
+  }
+
+  /**
+   * Makes a new file of the keys that each of the filters has.
+   *
+   * @param filters at least one
+   * @param path of the new file
+   * @param options how
+   */
+  public static void intersect(List<Filter> filters, Path path, CopyOptions options) {
+    ByteBuffer pointers = Scratch.direct(Math.max(8, filters.size() * 8));
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    Struct.Value struct = options.struct(LIBRARY);
+    List<Runnable> entered = new ArrayList<>();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      for (Filter one : filters) {
+        int lane = one.handle.enter();
+        pointers.putLong(entered.size() * 8, one.handle.filter());
+        entered.add(() -> one.handle.leave(lane));
+      }
+      BfstoreException.check(LIBRARY.bfs_intersect(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
+          struct.address(), scratch.error.address()), scratch.error);
+    } finally {
+      entered.forEach(Runnable::run);
+    }
+  }
+
+  /**
+   * Takes in the bit array of another program, whose m, k, hash and seeds this filter has. Nothing in an array tells
+   * whether these are right: ask for keys that are known to be in it before the filter is used.
+   *
+   * @param bits exactly m bits
+   * @param order which bit of a byte comes first
+   */
+  public void importBits(byte[] bits, BitOrder order) {
+    ByteBuffer memory = Struct.copyOf(bits);
+    call((filter, error) ->
+        LIBRARY.bfs_import_bits(filter, LIBRARY.address(memory), bits.length, order.number, error));
+  }
+
+  /**
+   * The filter's bits as an array for another program.
+   *
+   * @param order which bit of a byte comes first
+   * @return exactly m bits
+   */
+  public byte[] exportBits(BitOrder order) {
+    long bytes = (stats().numBits() + 7) / 8;
+    if (bytes > Integer.MAX_VALUE - 8) {
+      throw new IllegalArgumentException(handle.name + ": " + bytes + " bytes do not fit into an array");
+    }
+    ByteBuffer memory = Scratch.direct((int) bytes);
+    call((filter, error) -> LIBRARY.bfs_export_bits(filter, LIBRARY.address(memory), bytes, order.number, error));
+    byte[] bits = new byte[(int) bytes];
+    memory.get(0, bits);
+    return bits;
+  }
+
+  // --- Sealed files --------------------------------------------------------------------------------------------------
+
+  /**
+   * Makes a sealed copy of a file, with checksums, that is never written to again.
+   *
+   * @param from a filter file without a writer
+   * @param to the new file; with replace, it may be {@code from}
+   * @param options how
+   */
+  public static void seal(Path from, Path to, CopyOptions options) {
+    ByteBuffer source = Struct.copyOf(Text.path(from));
+    ByteBuffer target = Struct.copyOf(Text.path(to));
+    Struct.Value struct = options.struct(LIBRARY);
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      BfstoreException.check(LIBRARY.bfs_seal(LIBRARY.address(source), LIBRARY.address(target), struct.address(),
+          scratch.error.address()), scratch.error);
+    }
+  }
+
+  /**
+   * Reads a sealed file from end to end and compares it with its checksums.
+   *
+   * @param path of the file; a symbolic link is followed
+   * @return the damaged ranges, ascending; none if it is as it was sealed
+   */
+  public static List<Range> verify(Path path) {
+    return verify(path, 0);
+  }
+
+  /**
+   * As verify(), where a symbolic link as the last part of the path is refused.
+   *
+   * @param path of the file
+   * @return the damaged ranges, ascending
+   */
+  public static List<Range> verifyNoFollow(Path path) {
+    return verify(path, Abi.OPEN_NOFOLLOW);
+  }
+
+  private static List<Range> verify(Path path, long flags) {
+    List<Range> ranges = new ArrayList<>();
+    long found = verify(path, flags, RANGES_AT_FIRST, ranges);
+    if (found > ranges.size()) {
+      ranges.clear();
+      verify(path, flags, Math.toIntExact(found), ranges);
+    }
+    return ranges;
+  }
+
+  private static long verify(Path path, long flags, int capacity, List<Range> ranges) {
+    int bytes = Struct.RANGE.bytes();
+    ByteBuffer name = Struct.copyOf(Text.path(path));
+    ByteBuffer damaged = Scratch.direct(Math.multiplyExact(capacity, bytes));
+    long found;
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      found = BfstoreException.check(LIBRARY.bfs_verify(LIBRARY.address(name), flags, LIBRARY.address(damaged), capacity,
+          scratch.error.address()), scratch.error);
+    }
+    for (int i = 0; i < Math.min(found, capacity); i++) {
+      Struct.Value one = new Struct.Value(Struct.RANGE, damaged, i * bytes, LIBRARY);
+      ranges.add(new Range(one.get64("offset"), one.get64("bytes")));
+    }
+    return found;
+  }
+}

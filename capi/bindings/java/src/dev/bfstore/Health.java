@@ -1,0 +1,38 @@
+package dev.bfstore;
+
+/** Whether a filter answers, or why every answer is "maybe" now. */
+public enum Health {
+  /** It answers. */
+  OK(Abi.OK),
+  /** A sync failed: memory and disk may differ. */
+  POISONED(Abi.EPOISONED),
+  /** Truncated, overwritten or zero-filled while it was mapped. */
+  LOST(Abi.ELOST),
+  /** Another file took the place of this one: open the path again. */
+  SUPERSEDED(Abi.ESUPERSEDED),
+  /** A recovery was begun and has not ended. */
+  RECOVERING(Abi.ERECOVERING),
+  /** Not every key was added yet. */
+  FILLING(Abi.EFILLING),
+  /** A page could not be read, or the file was truncated. */
+  FAULT(Abi.EFAULT),
+  /** The filter was closed. */
+  SHUT(Abi.ESHUT),
+  /** One that this release does not know. It is never an argument. */
+  OTHER(1);
+
+  final int number;
+
+  Health(int number) {
+    this.number = number;
+  }
+
+  static Health of(int number) {
+    for (Health one : values()) {
+      if (one.number == number) {
+        return one;
+      }
+    }
+    return OTHER;
+  }
+}

@@ -1,0 +1,18 @@
+package dev.bfstore;
+
+/**
+ * A number that is estimated, and the interval that has it in 95 of 100 cases.
+ *
+ * @param estimate the number
+ * @param low where the interval begins
+ * @param high where it ends; infinite where the bits set no bound
+ */
+public record Interval(
+    double estimate,
+    double low,
+    double high) {
+  static Interval in(Struct.Value of, String field) {
+    Struct.Value found = of.inner(Struct.INTERVAL, field);
+    return new Interval(found.getDouble("estimate"), found.getDouble("low"), found.getDouble("high"));
+  }
+}

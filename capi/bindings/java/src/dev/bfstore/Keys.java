@@ -1,0 +1,470 @@
+package dev.bfstore;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Many keys at once, in the form in which the caller has them. A view: no thread may change the memory during a call.
+ *
+ * <p>Direct buffers and memory segments (see {@code Segments}) are read where they are. What is on Java's heap is copied
+ * part by part into memory of the binding.
+ */
+public abstract class Keys {
+  /** The most bytes of keys that are copied at once, but for a single key that is longer. */
+  static final int PART_BYTES = 64 << 20;
+
+  Keys() {}
+
+  /**
+   * The number of the keys, nulls included.
+   *
+   * @return the number
+   */
+  public abstract long count();
+
+  /** Describes in the scratch keys from `from` on, at most `most`. Returns how many: at least 1, where there is one. */
+  abstract long view(long from, long most, Scratch scratch);
+
+  /** Whether one view can have all of the keys. */
+  abstract boolean isInPlace();
+
+  /** Throws if one of the keys from `from` on is none. */
+  void check(long from) {}
+
+  /**
+   * Keys of any kind: byte[], String, Long, Integer, Short, Byte, BigInteger, UUID, ByteBuffer (what remains in it).
+   *
+   * @param keys none of them null
+   * @return a view of them
+   */
+  public static Keys of(Iterable<?> keys) {
+    if (keys instanceof Collection) {
+      return new Listed(((Collection<?>) keys).toArray());
+    }
+    List<Object> listed = new ArrayList<>();
+    keys.forEach(listed::add);
+    return new Listed(listed.toArray());
+  }
+
+  /**
+   * Keys of bytes.
+   *
+   * @param keys none of them null
+   * @return a view of them
+   */
+  public static Keys of(byte[]... keys) {
+    return new Listed(keys);
+  }
+
+  /**
+   * Keys of text, each its UTF-8.
+   *
+   * @param keys none of them null
+   * @return a view of them
+   */
+  public static Keys of(String... keys) {
+    return new Listed(keys);
+  }
+
+  /**
+   * Integers, each a key of 8 bytes, little-endian.
+   *
+   * @param keys any
+   * @return a view of them
+   */
+  public static Keys of(long... keys) {
+    return new Longs(Abi.KEYS_FIXED, keys, ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /**
+   * Digests, each of the filter's hash: see {@link Filter#digestMany}.
+   *
+   * @param digests all 64 bits of each count
+   * @return a view of them
+   */
+  public static Keys digests(long... digests) {
+    return new Longs(Abi.KEYS_DIGESTS, digests, ByteOrder.nativeOrder());
+  }
+
+  /**
+   * Digests in a buffer, 8 bytes each in the machine's byte order.
+   *
+   * @param digests what remains in it; one on the heap is copied now
+   * @return a view of them
+   */
+  public static Keys digests(ByteBuffer digests) {
+    return InPlace.fixed(Abi.KEYS_DIGESTS, direct(digests), 8, 8);
+  }
+
+  /**
+   * Keys of one width, one after the other.
+   *
+   * @param data the keys
+   * @param keyBytes the width
+   * @return a view of them
+   */
+  public static Keys fixed(byte[] data, int keyBytes) {
+    return new Rows(data, keyBytes);
+  }
+
+  /**
+   * Keys of one width, one after the other.
+   *
+   * @param data what remains in it; one on the heap is copied now
+   * @param keyBytes the width
+   * @return a view of them
+   */
+  public static Keys fixed(ByteBuffer data, int keyBytes) {
+    return fixed(data, keyBytes, keyBytes);
+  }
+
+  /**
+   * Keys of one width, which are fields of records.
+   *
+   * @param data what remains in it begins with the first key and may end with the last one; one on the heap is copied now
+   * @param keyBytes the width
+   * @param stride the bytes from one key to the next
+   * @return a view of them
+   */
+  public static Keys fixed(ByteBuffer data, int keyBytes, int stride) {
+    return InPlace.fixed(Abi.KEYS_FIXED, direct(data), keyBytes, stride);
+  }
+
+  /**
+   * A column: key i is data[offsets[i]] to data[offsets[i + 1]].
+   *
+   * @param data the bytes
+   * @param offsets one more than there are keys
+   * @return a view of them
+   */
+  public static Keys column(byte[] data, int[] offsets) {
+    return new Column(data, offsets);
+  }
+
+  /**
+   * A string or binary column of Apache Arrow: offsets of 32 bits in the machine's byte order.
+   *
+   * @param data what remains in it; one on the heap is copied now
+   * @param offsets one more than there are keys; likewise
+   * @return a view of them
+   */
+  public static Keys column32(ByteBuffer data, ByteBuffer offsets) {
+    return InPlace.column(Abi.KEYS_COLUMN32, direct(data), direct(offsets), 4);
+  }
+
+  /**
+   * A large_string or large_binary column of Apache Arrow: offsets of 64 bits in the machine's byte order.
+   *
+   * @param data what remains in it; one on the heap is copied now
+   * @param offsets one more than there are keys; likewise
+   * @return a view of them
+   */
+  public static Keys column64(ByteBuffer data, ByteBuffer offsets) {
+    return InPlace.column(Abi.KEYS_COLUMN64, direct(data), direct(offsets), 8);
+  }
+
+  /**
+   * The same keys, of which some are nulls: not added, and answered no. A null is not the empty key.
+   *
+   * @param bitmap Arrow's: key i is there if bit {@code firstBit + i} is 1, the lowest bit of a byte first
+   * @param firstBit where the bitmap begins
+   * @return a view of them
+   */
+  public Keys withValidity(ByteBuffer bitmap, long firstBit) {
+    return new Valid(this, direct(bitmap), firstBit);
+  }
+
+  private static Memory direct(ByteBuffer buffer) {
+    ByteBuffer memory = buffer.isDirect() ? buffer : Struct.copyOf(Text.bytes(buffer));
+    int start = buffer.isDirect() ? buffer.position() : 0;
+    return new Memory(Filter.LIBRARY.address(memory) + start, buffer.remaining(), memory);
+  }
+
+  /** Memory that does not move. */
+  static final class Memory {
+    final long address;
+    final long bytes;
+    final Object owner;
+
+    Memory(long address, long bytes, Object owner) {
+      this.address = address;
+      this.bytes = bytes;
+      this.owner = owner;
+    }
+  }
+
+  /** Keys, digests or a column in memory that does not move. */
+  static final class InPlace extends Keys {
+    private final int kind;
+    private final long count;
+    private final Memory data;
+    private final Memory offsets; // of a column
+    private final long offsetBytes;
+    private final long keyBytes;
+    private final long stride;
+
+    private InPlace(int kind, long count, Memory data, Memory offsets, long offsetBytes, long keyBytes, long stride) {
+      this.kind = kind;
+      this.count = count;
+      this.data = data;
+      this.offsets = offsets;
+      this.offsetBytes = offsetBytes;
+      this.keyBytes = keyBytes;
+      this.stride = stride;
+    }
+
+    static Keys fixed(int kind, Memory data, long keyBytes, long stride) {
+      if (keyBytes <= 0 || stride < keyBytes) {
+        throw new IllegalArgumentException("keys of " + keyBytes + " bytes, one every " + stride + " bytes");
+      }
+      long whole = data.bytes / stride;
+      long rest = data.bytes - whole * stride;
+      if (rest != 0 && rest < keyBytes || kind == Abi.KEYS_DIGESTS && data.address % 8 != 0) {
+        throw new IllegalArgumentException(data.bytes + " bytes at this place are no keys of " + keyBytes + " bytes");
+      }
+      return new InPlace(kind, rest == 0 ? whole : whole + 1, data, null, 0, keyBytes, stride);
+    }
+
+    static Keys column(int kind, Memory data, Memory offsets, long offsetBytes) {
+      long count = offsets.bytes / offsetBytes - 1;
+      if (count < 0 || offsets.bytes % offsetBytes != 0 || offsets.address % offsetBytes != 0) {
+        throw new IllegalArgumentException(offsets.bytes + " bytes at this place are no offsets of " + offsetBytes
+            + " bytes, one more than there are keys");
+      }
+      return new InPlace(kind, count, data, offsets, offsetBytes, 0, 0);
+    }
+
+    @Override
+    public long count() {
+      return count;
+    }
+
+    @Override
+    boolean isInPlace() {
+      return true;
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      long keys = Math.min(most, count - from);
+      if (offsets == null) {
+        long bytes = keys == 0 ? 0 : (keys - 1) * stride + keyBytes;
+        scratch.describe(kind, keys, data.address + from * stride, bytes, 0, keyBytes, stride);
+      } else {
+        scratch.describe(kind, keys, data.address, data.bytes, offsets.address + from * offsetBytes, 0, 0);
+      }
+      return keys;
+    }
+  }
+
+  /** Objects, each copied into a column. */
+  private static final class Listed extends Keys {
+    private final Object[] keys;
+
+    Listed(Object[] keys) {
+      this.keys = keys;
+    }
+
+    @Override
+    public long count() {
+      return keys.length;
+    }
+
+    @Override
+    boolean isInPlace() {
+      return false;
+    }
+
+    @Override
+    void check(long from) {
+      for (int i = (int) from; i < keys.length; i++) {
+        if (!(keys[i] instanceof byte[])) {
+          Text.key(keys[i]);
+        }
+      }
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      int count = (int) Math.min(most, keys.length - from);
+      ByteBuffer offsets = scratch.offsets.grow(4L * count + 4);
+      ByteBuffer data = scratch.data.memory();
+      offsets.putInt(0, 0);
+      int used = 0;
+      for (int i = 0; i < count; i++) {
+        byte[] key = Text.key(keys[(int) from + i]);
+        if (i > 0 && (long) used + key.length > PART_BYTES) {
+          count = i;
+          break;
+        }
+        if (key.length > data.capacity() - used) {
+          data = scratch.data.grow((long) used + key.length);
+        }
+        data.put(used, key);
+        used += key.length;
+        offsets.putInt(4 * i + 4, used);
+      }
+      scratch.describe(Abi.KEYS_COLUMN32, count, scratch.data.address(), used, scratch.offsets.address(), 0, 0);
+      return count;
+    }
+  }
+
+  /** Integers or digests in an array. */
+  private static final class Longs extends Keys {
+    private final int kind;
+    private final long[] numbers;
+    private final ByteOrder order;
+
+    Longs(int kind, long[] numbers, ByteOrder order) {
+      this.kind = kind;
+      this.numbers = numbers;
+      this.order = order;
+    }
+
+    @Override
+    public long count() {
+      return numbers.length;
+    }
+
+    @Override
+    boolean isInPlace() {
+      return false;
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      int count = (int) Math.min(Math.min(most, PART_BYTES / 8), numbers.length - from);
+      ByteBuffer data = scratch.data.grow(8L * count);
+      data.duplicate().order(order).asLongBuffer().put(numbers, (int) from, count);
+      scratch.describe(kind, count, scratch.data.address(), 8L * count, 0, 8, 8);
+      return count;
+    }
+  }
+
+  /** Keys of one width in an array. */
+  private static final class Rows extends Keys {
+    private final byte[] data;
+    private final int keyBytes;
+
+    Rows(byte[] data, int keyBytes) {
+      if (keyBytes <= 0 || data.length % keyBytes != 0) {
+        throw new IllegalArgumentException(data.length + " bytes are no keys of " + keyBytes + " bytes");
+      }
+      this.data = data;
+      this.keyBytes = keyBytes;
+    }
+
+    @Override
+    public long count() {
+      return data.length / keyBytes;
+    }
+
+    @Override
+    boolean isInPlace() {
+      return false;
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      long fitting = Math.max(1, PART_BYTES / keyBytes);
+      int count = (int) Math.min(Math.min(most, fitting), count() - from);
+      int bytes = count * keyBytes;
+      scratch.data.grow(bytes).put(0, data, (int) from * keyBytes, bytes);
+      scratch.describe(Abi.KEYS_FIXED, count, scratch.data.address(), bytes, 0, keyBytes, keyBytes);
+      return count;
+    }
+  }
+
+  /** A column in arrays. */
+  private static final class Column extends Keys {
+    private final byte[] data;
+    private final int[] offsets;
+
+    Column(byte[] data, int[] offsets) {
+      if (offsets.length == 0 || offsets[0] < 0 || offsets[offsets.length - 1] > data.length) {
+        throw new IllegalArgumentException("offsets are one more than the keys, from 0 to at most " + data.length);
+      }
+      for (int i = 1; i < offsets.length; i++) {
+        if (offsets[i] < offsets[i - 1]) {
+          throw new IllegalArgumentException("offset " + i + " is below the one before it");
+        }
+      }
+      this.data = data;
+      this.offsets = offsets;
+    }
+
+    @Override
+    public long count() {
+      return offsets.length - 1;
+    }
+
+    @Override
+    boolean isInPlace() {
+      return false;
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      int first = (int) from;
+      int start = offsets[first];
+      int count = fitting(first, (int) Math.min(most, count() - from));
+      int bytes = offsets[first + count] - start;
+      scratch.data.grow(bytes).put(0, data, start, bytes);
+      ByteBuffer copied = scratch.offsets.grow(4L * count + 4);
+      for (int i = 0; i <= count; i++) {
+        copied.putInt(4 * i, offsets[first + i] - start);
+      }
+      scratch.describe(Abi.KEYS_COLUMN32, count, scratch.data.address(), bytes, scratch.offsets.address(), 0, 0);
+      return count;
+    }
+
+    private int fitting(int first, int most) {
+      int count = most;
+      while (count > 1 && offsets[first + count] - offsets[first] > PART_BYTES) {
+        count = (count + 1) / 2;
+      }
+      return count;
+    }
+  }
+
+  /** Keys of which some are nulls. */
+  private static final class Valid extends Keys {
+    private final Keys keys;
+    private final Memory bitmap;
+    private final long firstBit;
+
+    Valid(Keys keys, Memory bitmap, long firstBit) {
+      if (firstBit < 0 || firstBit > bitmap.bytes * 8 || bitmap.bytes * 8 - firstBit < keys.count()) {
+        throw new IllegalArgumentException("the bitmap has too few bits for " + keys.count() + " keys");
+      }
+      this.keys = keys;
+      this.bitmap = bitmap;
+      this.firstBit = firstBit;
+    }
+
+    @Override
+    public long count() {
+      return keys.count();
+    }
+
+    @Override
+    boolean isInPlace() {
+      return keys.isInPlace();
+    }
+
+    @Override
+    void check(long from) {
+      keys.check(from);
+    }
+
+    @Override
+    long view(long from, long most, Scratch scratch) {
+      long count = keys.view(from, most, scratch);
+      scratch.describeValidity(bitmap.address, firstBit + from);
+      return count;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.bfstore;
+
+/** How a filter lays out the bits of a key. */
+public enum Layout {
+  /** The default: one line of 64 bytes a key, so a lookup costs one cache miss. */
+  BLOCKED(Abi.LAYOUT_BLOCKED),
+  /** k bits anywhere: the lowest false-positive rate, and k cache misses. */
+  CLASSIC(Abi.LAYOUT_CLASSIC),
+  /** Counters, so that keys can be removed, at about four times the size. */
+  COUNTING(Abi.LAYOUT_COUNTING),
+  /** One that this release does not know. It is never an argument. */
+  OTHER(-1);
+
+  final int number;
+
+  Layout(int number) {
+    this.number = number;
+  }
+
+  static Layout of(int number) {
+    for (Layout one : values()) {
+      if (one.number == number) {
+        return one;
+      }
+    }
+    return OTHER;
+  }
+}

@@ -1,0 +1,80 @@
+package dev.bfstore;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * Finds the native library and the back end, once. The library is the file of -Dbfstore.library, or else the one in the
+ * jar, or else the system's libbfstore.so.0. The back end is that of -Dbfstore.backend ("ffm" or "jna"), or else ffm
+ * from Java 22 on.
+ */
+final class Loader {
+  private static final String SYSTEM_LIBRARY = "libbfstore.so.0";
+  private static final int FIRST_JAVA_WITH_FFM = 22;
+
+  private Loader() {}
+
+  static Library load() {
+    Library library = backEnd(System.getProperty("bfstore.backend"));
+    int version = library.bfs_version_number();
+    if (version / 1000 != Abi.BUILT_FOR / 1000) {
+      throw new UnsatisfiedLinkError("this binding is for bfstore " + Abi.BUILT_FOR / 1_000_000 + "."
+          + Abi.BUILT_FOR / 1000 % 1000 + ", and the library is " + library.text(library.bfs_version()));
+    }
+    return library;
+  }
+
+  private static Library backEnd(String asked) {
+    boolean ffm = asked == null ? Runtime.version().feature() >= FIRST_JAVA_WITH_FFM : asked.equals("ffm");
+    if (!ffm && asked != null && !asked.equals("jna")) {
+      throw new UnsatisfiedLinkError("bfstore.backend is ffm or jna, not " + asked);
+    }
+    return ffm ? loadedByName() : opened(JnaLibrary::new);
+  }
+
+  private static Library loadedByName() {
+    try {
+      return (Library) Class.forName("dev.bfstore.FfmLibrary").getDeclaredConstructor().newInstance();
+    } catch (ReflectiveOperationException | UnsupportedClassVersionError error) {
+      UnsatisfiedLinkError told = new UnsatisfiedLinkError("the back end ffm needs Java 22 or later: " + error);
+      told.initCause(error);
+      throw told;
+    }
+  }
+
+  /** What `open` makes of the library's path or name. */
+  static <T> T opened(Function<String, T> open) {
+    String path = System.getProperty("bfstore.library");
+    if (path != null) {
+      return open.apply(Path.of(path).toAbsolutePath().toString());
+    }
+    String resource = "/natives/linux-" + architecture() + "/libbfstore.so";
+    try (InputStream packed = Loader.class.getResourceAsStream(resource)) {
+      return packed == null ? open.apply(SYSTEM_LIBRARY) : extracted(packed, open);
+    } catch (IOException error) {
+      throw new UncheckedIOException(error);
+    }
+  }
+
+  /** The file has its name only until it is mapped: nothing is left behind by a JVM that is killed later. */
+  private static <T> T extracted(InputStream packed, Function<String, T> open) throws IOException {
+    Path file = Files.createTempFile("libbfstore", ".so");
+    try {
+      Files.copy(packed, file, StandardCopyOption.REPLACE_EXISTING);
+      return open.apply(file.toString());
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  private static String architecture() {
+    String name = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+    return name.equals("amd64") ? "x86_64" : name;
+  }
+}

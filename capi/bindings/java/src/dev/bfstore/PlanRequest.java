@@ -1,0 +1,113 @@
+package dev.bfstore;
+
+/**
+ * What is known of a filter that is not made yet: {@code new PlanRequest().capacity(1_000_000).fpr(0.01).plan()}. Two or
+ * more numbers may be given, but at most two of capacity, bitsPerKey, and one of numBits and maxBytes.
+ */
+public final class PlanRequest {
+  private Layout layout;
+  private long capacity;
+  private double fpr;
+  private double bitsPerKey;
+  private long maxBytes;
+  private long numBits;
+  private int numProbes;
+
+  /** No option is given. */
+  public PlanRequest() {}
+
+  /**
+   * The layout.
+   *
+   * @param layout not given: blocked
+   * @return this
+   */
+  public PlanRequest layout(Layout layout) {
+    this.layout = layout;
+    return this;
+  }
+
+  /**
+   * For how many distinct keys.
+   *
+   * @param capacity n
+   * @return this
+   */
+  public PlanRequest capacity(long capacity) {
+    this.capacity = capacity;
+    return this;
+  }
+
+  /**
+   * The highest false-positive rate at n keys.
+   *
+   * @param fpr between 0 and 1
+   * @return this
+   */
+  public PlanRequest fpr(double fpr) {
+    this.fpr = fpr;
+    return this;
+  }
+
+  /**
+   * How many bits each of the n keys has.
+   *
+   * @param bitsPerKey m / n
+   * @return this
+   */
+  public PlanRequest bitsPerKey(double bitsPerKey) {
+    this.bitsPerKey = bitsPerKey;
+    return this;
+  }
+
+  /**
+   * Bytes of the whole file.
+   *
+   * @param maxBytes the most
+   * @return this
+   */
+  public PlanRequest maxBytes(long maxBytes) {
+    this.maxBytes = maxBytes;
+    return this;
+  }
+
+  /**
+   * The number of bits.
+   *
+   * @param numBits m
+   * @return this
+   */
+  public PlanRequest numBits(long numBits) {
+    this.numBits = numBits;
+    return this;
+  }
+
+  /**
+   * How many bits a key sets.
+   *
+   * @param numProbes k
+   * @return this
+   */
+  public PlanRequest numProbes(int numProbes) {
+    this.numProbes = numProbes;
+    return this;
+  }
+
+  /**
+   * From the numbers that are given to the others, without making anything.
+   *
+   * @return what the filter will be like
+   */
+  public Plan plan() {
+    Library library = Filter.LIBRARY;
+    Struct.Value request = Struct.PLAN_REQUEST.make(library).put32("layout", layout == null ? 0 : layout.number)
+        .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
+        .put64("num_bits", numBits).put32("num_probes", numProbes);
+    Struct.Value found = Struct.PLAN_RESULT.make(library);
+    try (Scratch scratch = Scratch.take(library)) {
+      BfstoreException.check(
+          library.bfs_plan(request.address(), found.address(), scratch.error.address()), scratch.error);
+    }
+    return Plan.of(found);
+  }
+}

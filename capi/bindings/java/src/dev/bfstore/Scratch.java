@@ -1,0 +1,110 @@
+package dev.bfstore;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.ConcurrentLinkedDeque;
+
+/**
+ * Direct memory for one call, taken from a pool: a column of keys, its offsets, the answers, the struct of the keys, and
+ * the error. A pool and not a thread's own, since virtual threads are many.
+ */
+final class Scratch implements AutoCloseable {
+  private static final ConcurrentLinkedDeque<Scratch> POOL = new ConcurrentLinkedDeque<>();
+  /** A scratch that grew beyond this is left to the collector. */
+  private static final int LARGEST_KEPT = 4 << 20;
+
+  private static final int KIND = Struct.KEYS.offset("kind");
+  private static final int COUNT = Struct.KEYS.offset("count");
+  private static final int DATA = Struct.KEYS.offset("data");
+  private static final int DATA_BYTES = Struct.KEYS.offset("data_bytes");
+  private static final int OFFSETS = Struct.KEYS.offset("offsets");
+  private static final int KEY_BYTES = Struct.KEYS.offset("key_bytes");
+  private static final int STRIDE = Struct.KEYS.offset("stride");
+  private static final int VALIDITY = Struct.KEYS.offset("validity");
+  private static final int VALIDITY_OFFSET = Struct.KEYS.offset("validity_offset");
+
+  private final Library library;
+  final ByteBuffer keys;
+  final long keysAddress;
+  final Struct.Value error;
+  final Room data;
+  final Room offsets;
+  final Room answers;
+
+  private Scratch(Library library) {
+    this.library = library;
+    keys = direct(Struct.KEYS.bytes());
+    keys.putInt(0, Struct.KEYS.bytes());
+    keysAddress = library.address(keys);
+    error = Struct.ERROR.make(library);
+    data = new Room();
+    offsets = new Room();
+    answers = new Room();
+  }
+
+  static Scratch take(Library library) {
+    Scratch pooled = POOL.pollFirst();
+    return pooled == null ? new Scratch(library) : pooled;
+  }
+
+  /** Gives it back. */
+  @Override
+  public void close() {
+    if ((long) data.bytes() + offsets.bytes() + answers.bytes() <= LARGEST_KEPT) {
+      POOL.addFirst(this);
+    }
+  }
+
+  static ByteBuffer direct(int bytes) {
+    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+  }
+
+  /** The struct of keys without validity. */
+  void describe(int kind, long count, long address, long bytes, long offsetsAddress, long keyBytes, long stride) {
+    keys.putInt(KIND, kind);
+    keys.putLong(COUNT, count);
+    keys.putLong(DATA, address);
+    keys.putLong(DATA_BYTES, bytes);
+    keys.putLong(OFFSETS, offsetsAddress);
+    keys.putLong(KEY_BYTES, keyBytes);
+    keys.putLong(STRIDE, stride);
+    describeValidity(0, 0);
+  }
+
+  void describeValidity(long address, long bit) {
+    keys.putLong(VALIDITY, address);
+    keys.putLong(VALIDITY_OFFSET, bit);
+  }
+
+  /** Direct memory that grows. */
+  final class Room {
+    private ByteBuffer memory = direct(256);
+    private long address = library.address(memory);
+
+    int bytes() {
+      return memory.capacity();
+    }
+
+    ByteBuffer memory() {
+      return memory;
+    }
+
+    long address() {
+      return address;
+    }
+
+    /** At least so many bytes; what is there is kept. */
+    ByteBuffer grow(long wanted) {
+      if (wanted > Integer.MAX_VALUE - 8) {
+        throw new IllegalArgumentException("more than 2 GiB of keys in one part of a batch");
+      }
+      if (wanted > memory.capacity()) {
+        ByteBuffer larger = direct((int) Math.min(Integer.MAX_VALUE - 8, Math.max(wanted, memory.capacity() * 2L)));
+        larger.put(0, memory, 0, memory.capacity());
+        memory = larger;
+        address = library.address(larger);
+      }
+      return memory;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.bfstore;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Facts about an open filter: see {@link Filter#stats()}.
+ *
+ * @param layout the layout
+ * @param hash the hash
+ * @param numProbes k
+ * @param numBits m
+ * @param capacity n, the keys that it is sized for; 0 in the bare form
+ * @param fpr the rate that is promised at n keys; 0 in the bare form
+ * @param seed unsigned: Long.toUnsignedString shows it
+ * @param bodyBytes bytes of the body
+ * @param keysAdded adds that changed a bit; 0 in buffers
+ * @param keysRemoved in the counting layout, removes that took a key
+ * @param health as {@link Filter#health()}
+ * @param saturated whether more keys were added than {@code capacity}
+ * @param isa of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
+ * @param fileId 16 bytes; zeros in the bare form
+ * @param fill empty if it was not asked for
+ * @param hugePageBytes how much is in huge pages; empty if it was not asked for
+ * @param residentBytes how much is in memory; empty if it was not asked for, or the kernel does not tell
+ */
+public record Statistics(
+    Layout layout,
+    Hash hash,
+    int numProbes,
+    long numBits,
+    long capacity,
+    double fpr,
+    long seed,
+    long bodyBytes,
+    long keysAdded,
+    long keysRemoved,
+    Health health,
+    boolean saturated,
+    String isa,
+    byte[] fileId,
+    Optional<Fill> fill,
+    OptionalLong hugePageBytes,
+    OptionalLong residentBytes) {
+  static Statistics of(Struct.Value found) {
+    String isa = new String(found.getBytes("isa"), StandardCharsets.US_ASCII);
+    boolean memory = found.getFlag("has_memory");
+    long resident = found.get64("resident_bytes");
+    return new Statistics(Layout.of(found.get32("layout")), Hash.of(found.get32("hash")), found.get32("num_probes"),
+        found.get64("num_bits"), found.get64("capacity"), found.getDouble("fpr"), found.get64("seed"),
+        found.get64("body_bytes"), found.get64("keys_added"), found.get64("keys_removed"),
+        Health.of(found.get32("health")), found.getFlag("saturated"), isa.substring(0, isa.indexOf('\0')),
+        found.getBytes("file_id"), found.getFlag("has_fill") ? Optional.of(Fill.of(found)) : Optional.empty(),
+        memory ? OptionalLong.of(found.get64("huge_page_bytes")) : OptionalLong.empty(),
+        memory && resident != -1 ? OptionalLong.of(resident) : OptionalLong.empty());
+  }
+}

@@ -1,0 +1,133 @@
+package dev.bfstore;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/** Bytes of keys and of paths. */
+final class Text {
+  private static final BigInteger LEAST = BigInteger.ONE.shiftLeft(63).negate();
+
+  private Text() {}
+
+  /** UTF-8. String.getBytes would make a question mark of a lone surrogate, and so one key of many texts. */
+  static byte[] utf8(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    for (byte one : bytes) {
+      if (one == '?') {
+        refuseLoneSurrogates(text);
+        break;
+      }
+    }
+    return bytes;
+  }
+
+  private static void refuseLoneSurrogates(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (!Character.isSurrogate(text.charAt(i))) {
+        continue;
+      }
+      if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
+        throw new IllegalArgumentException("the key is not valid Unicode: a lone surrogate at " + i);
+      }
+      i++;
+    }
+  }
+
+  static byte[] integer(long number) {
+    return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(number).array();
+  }
+
+  static byte[] integer(BigInteger number) {
+    if (number.bitLength() > 64 || number.compareTo(LEAST) < 0) {
+      throw new IllegalArgumentException("the key is an integer of more than 64 bits");
+    }
+    return integer(number.longValue());
+  }
+
+  static byte[] uuid(UUID uuid) {
+    return ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
+  }
+
+  /** What remains in a buffer, whose position stays. */
+  static byte[] bytes(ByteBuffer buffer) {
+    byte[] copy = new byte[buffer.remaining()];
+    buffer.get(buffer.position(), copy);
+    return copy;
+  }
+
+  static byte[] key(Object key) {
+    if (key instanceof byte[]) {
+      return (byte[]) key;
+    }
+    if (key instanceof String) {
+      return utf8((String) key);
+    }
+    if (key instanceof Long || key instanceof Integer || key instanceof Short || key instanceof Byte) {
+      return integer(((Number) key).longValue());
+    }
+    if (key instanceof ByteBuffer) {
+      return bytes((ByteBuffer) key);
+    }
+    if (key instanceof UUID) {
+      return uuid((UUID) key);
+    }
+    if (key instanceof BigInteger) {
+      return integer((BigInteger) key);
+    }
+    throw noKey(key);
+  }
+
+  static RuntimeException noKey(Object key) {
+    return key == null
+        ? new NullPointerException("a key is null")
+        : new IllegalArgumentException("a key is a byte[], String, integer, UUID or ByteBuffer, not a "
+            + key.getClass().getName());
+  }
+
+  /** Numbers in the machine's byte order. */
+  static byte[] nativeBytes(int[] numbers) {
+    ByteBuffer made = ByteBuffer.allocate(numbers.length * 4).order(ByteOrder.nativeOrder());
+    made.asIntBuffer().put(numbers);
+    return made.array();
+  }
+
+  /**
+   * The bytes of a path with a NUL. A Path keeps the bytes that the file system gave it, its toString() decodes them by
+   * the locale, and only its URI tells them: so a name that is no text in this locale is found, too.
+   */
+  static byte[] path(Path path) {
+    if (path.getFileSystem() != FileSystems.getDefault()) {
+      throw new IllegalArgumentException("a filter is a file of the default file system, not " + path.toUri());
+    }
+    String text = path.toString();
+    byte[] bytes = isAscii(text) ? text.getBytes(StandardCharsets.US_ASCII) : decoded(path.toUri().getRawPath());
+    byte[] ended = new byte[bytes.length + 1];
+    System.arraycopy(bytes, 0, ended, 0, bytes.length);
+    return ended;
+  }
+
+  private static boolean isAscii(String text) {
+    return text.chars().allMatch(unit -> unit < 0x80);
+  }
+
+  /** The bytes of a URI's path; the slash that ends a folder's is left out. */
+  private static byte[] decoded(String escaped) {
+    int end = escaped.length() > 1 && escaped.endsWith("/") ? escaped.length() - 1 : escaped.length();
+    ByteBuffer bytes = ByteBuffer.allocate(end);
+    for (int i = 0; i < end; i++) {
+      char unit = escaped.charAt(i);
+      if (unit == '%') {
+        bytes.put((byte) Integer.parseInt(escaped.substring(i + 1, i + 3), 16));
+        i += 2;
+      } else {
+        bytes.put((byte) unit);
+      }
+    }
+    return bytes(bytes.flip());
+  }
+}

@@ -1,0 +1,204 @@
+package dev.bfstore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** Every code is an exception with words, of the class of the code. */
+class ErrorsTest extends Case {
+  private static void check(Class<? extends BfstoreException> kind, String codeName, int errno, Executable call, String... words) {
+    BfstoreException error = assertThrows(kind, call);
+    assertEquals(codeName, error.codeName());
+    assertEquals(errno, error.errno());
+    assertTrue(error.getMessage().length() > 10, error.getMessage());
+    for (String word : words) {
+      assertTrue(error.getMessage().contains(word), error.getMessage());
+    }
+  }
+
+  @Test
+  void everyCodeIsAnExceptionOfItsRange() throws Exception {
+    JsonObject constants = json(Path.of(System.getenv("BFSTORE_ABI"))).getAsJsonObject("constants");
+    int codes = 0;
+    for (String name : constants.keySet()) {
+      if (!name.matches("BFS_E[A-Z]+")) {
+        continue;
+      }
+      int code = constants.get(name).getAsInt();
+      BfstoreException error = BfstoreException.of(code, 2, "words: what to do");
+      assertEquals(code > -100, error instanceof BfstoreException.CallException, name);
+      assertEquals(code <= -100 && code > -200, error instanceof BfstoreException.StateException, name);
+      assertEquals(code <= -200, error instanceof BfstoreException.MalformedException, name);
+      assertEquals(code, error.code());
+      assertEquals(name, error.codeName());
+      assertEquals("words: what to do", error.getMessage());
+      assertFalse(Filter.strerror(code).isEmpty());
+      codes++;
+    }
+    assertTrue(codes > 50);
+  }
+
+  @Test
+  void aCodeOfALaterReleaseIsTreatedAsItsRange() {
+    assertSame(BfstoreException.CallException.class, BfstoreException.of(-99, 0, "").getClass());
+    assertSame(BfstoreException.StateException.class, BfstoreException.of(-199, 0, "").getClass());
+    assertSame(BfstoreException.MalformedException.class, BfstoreException.of(-299, 0, "").getClass());
+    assertSame(BfstoreException.class, BfstoreException.of(-5000, 0, "").getClass());
+  }
+
+  @Test
+  void theSameAsCheckedExceptions() {
+    assertInstanceOf(NoSuchFileException.class, BfstoreException.of(Abi.ENOENT, 2, "words").toIOException());
+    assertInstanceOf(FileAlreadyExistsException.class, BfstoreException.of(Abi.EEXIST, 17, "words").toIOException());
+    assertInstanceOf(AccessDeniedException.class, BfstoreException.of(Abi.EACCES, 13, "words").toIOException());
+    BfstoreException error = BfstoreException.of(Abi.EUNCLEAN, 0, "words");
+    IOException checked = error.toIOException();
+    assertInstanceOf(FileSystemException.class, checked);
+    assertEquals("words", checked.getMessage());
+    assertSame(error, checked.getCause());
+  }
+
+  @Test
+  void anExceptionIsSerialized() throws Exception {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    new ObjectOutputStream(bytes).writeObject(BfstoreException.of(Abi.EBUSY, 16, "words"));
+    Object again = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+    BfstoreException error = assertInstanceOf(BfstoreException.BusyException.class, again);
+    assertEquals("words -4 16", error.getMessage() + " " + error.code() + " " + error.errno());
+  }
+
+  @Test
+  void filesThatAreThereOrNot() throws IOException {
+    String name = path.toString();
+    check(BfstoreException.NotFoundException.class, "BFS_ENOENT", 2, this::open, name);
+    create();
+    check(BfstoreException.ExistsException.class, "BFS_EEXIST", 17, this::create, name);
+    check(BfstoreException.MalformedException.class, "BFS_ENOTREGULAR", 0, () -> Filter.open(folder), folder.toString());
+    Files.writeString(folder.resolve("text"), "no filter ".repeat(9999));
+    check(BfstoreException.MalformedException.class, "BFS_EMAGIC", 0, () -> Filter.open(folder.resolve("text")), "text");
+  }
+
+  @Test
+  void aSecondExclusiveWriter() {
+    create(options().exclusive());
+    check(BfstoreException.BusyException.class, "BFS_EBUSY", 16,
+        () -> open(new OpenOptions().write().lockTimeout(Duration.ZERO)), String.valueOf(ProcessHandle.current().pid()));
+  }
+
+  @Test
+  void aReaderThatAdds() {
+    create().close();
+    Filter reader = open();
+    for (Executable call : List.<Executable>of(() -> reader.add("a"), () -> reader.addMany(List.of("a")),
+        () -> reader.addDigest(1))) {
+      check(BfstoreException.ReadOnlyException.class, "BFS_EREADONLY", 0, call, path.toString());
+    }
+    assertThrows(BfstoreException.ReadOnlyException.class, reader::sync);
+  }
+
+  @Test
+  void aFullFilter() {
+    Filter filter = create(new CreateOptions().capacity(100).limit());
+    check(BfstoreException.FullException.class, "BFS_EFULL", 0, () -> {
+      for (int i = 0; i < 10_000; i++) {
+        filter.add(i);
+      }
+    }, path.toString());
+  }
+
+  /** A struct whose size was forgotten would leave the message empty: each function that fails has words of its own. */
+  @Test
+  void eachCallThatCanFailHasWordsOfTheLibrary() {
+    Filter filter = create();
+    Path no = folder.resolve("no/such");
+    CopyOptions plain = new CopyOptions();
+    byte[] wrong = new byte[64];
+    Filter reader = open();
+    Filter filling = create("filling", options().filling());
+    Filter inBuffer = kept(Filter.load(filter.dump(), new OpenOptions().write()));
+    List<Executable> calls = List.of(
+        () -> Filter.create(no, options()), () -> Filter.open(no), () -> Filter.openDescriptor(12345, new OpenOptions()),
+        () -> Filter.build(no, Keys.of("a"), new CreateOptions()), () -> Filter.load(wrong, new OpenOptions()),
+        () -> Filter.wrap(ByteBuffer.allocateDirect(256).alignedSlice(64), new OpenOptions()),
+        () -> Filter.format(ByteBuffer.allocateDirect(256).alignedSlice(64), options()),
+        () -> Filter.requiredBytes(new CreateOptions()), () -> new PlanRequest().plan(),
+        () -> Filter.seal(no, no, plain), () -> Filter.verify(no), () -> Filter.verify(path), () -> filter.save(no, plain),
+        () -> Filter.intersect(List.of(), no, plain), filter::publish, filter::supersede, filter::dumpBare,
+        () -> filter.merge(create("seed", options().seed(8))), () -> filter.importBits(wrong, BitOrder.BIG),
+        () -> filter.exportBits(BitOrder.BIG), () -> reader.finishRecovery(1), () -> reader.dropOwner(1),
+        reader::sync, reader::finishFilling, () -> reader.merge(filter), inBuffer::marks, inBuffer::isCurrent,
+        () -> filter.compare(filling), filling::dump, () -> filter.useThreads(65),
+        () -> filter.stats(1));
+    for (int i = 0; i < calls.size(); i++) {
+      BfstoreException error = assertThrows(BfstoreException.class, calls.get(i), "call " + i);
+      assertTrue(error.getMessage().length() > 15, error.getMessage());
+      assertFalse(error.getMessage().equals(Filter.strerror(error.code())), i + ": " + error.getMessage());
+    }
+  }
+
+  @Test
+  void argumentsOutOfRange() {
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(2)), "false-positive rate 2");
+    check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
+    Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
+    assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
+    assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
+    assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
+    assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
+    assertThrows(InvalidPathException.class, () -> Filter.open(Path.of("a\0b")));
+    assertThrows(NullPointerException.class, () -> Filter.open(null));
+    assertEquals(1, OpenOptions.milliseconds(Duration.ofNanos(1), 7));
+    assertEquals(7, OpenOptions.milliseconds(Duration.ZERO, 7));
+    assertEquals(1500, OpenOptions.milliseconds(Duration.ofMillis(1500), 7));
+    assertFalse(Files.exists(path));
+  }
+
+  @Test
+  void aPathInAnotherFileSystemIsRefused() throws IOException {
+    Path zip = folder.resolve("a.zip");
+    try (var inside = FileSystems.newFileSystem(URI.create("jar:" + zip.toUri()), Map.of("create", "true"))) {
+      assertThrows(IllegalArgumentException.class, () -> Filter.open(inside.getPath("/filter.bf")));
+    }
+  }
+
+  /** Only the URI of a path has bytes that are no text. */
+  @Test
+  void aPathThatIsNoTextIsFound() throws Exception {
+    create().close();
+    new ProcessBuilder("/usr/bin/python3", "-c",
+        "import os, sys; os.rename(sys.argv[1], os.fsencode(sys.argv[2]) + b'/odd \\xff%')", path.toString(),
+        folder.toString()).inheritIO().start().waitFor();
+    try (var files = Files.list(folder)) {
+      Path found = files.filter(one -> one.getFileName().toString().startsWith("odd")).findFirst().get();
+      Filter.open(found).close();
+      Files.delete(found);
+      check(BfstoreException.NotFoundException.class, "BFS_ENOENT", 2, () -> Filter.open(found), "odd \\xFF%");
+    }
+  }
+}

@@ -1,0 +1,427 @@
+package dev.bfstore;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.ReadOnlyBufferException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Files: made, opened with every option, recovered, copied to other forms, sealed; and sets of keys. */
+class FilesTest extends Case {
+  private static final byte[] SECRET = bytes("sixteen bytes...");
+
+  private Filter filled(String name, Object... keys) {
+    Filter made = create(name, options().seed(7));
+    made.addMany(Arrays.asList(keys));
+    return made;
+  }
+
+  private static void checkAnswers(String expected, Filter filter, String... keys) {
+    StringBuilder told = new StringBuilder();
+    for (String key : keys) {
+      told.append(filter.contains(key) ? '1' : '0');
+    }
+    assertEquals(expected, told.toString());
+  }
+
+  @Test
+  void aClosedFileHasItsKeys() {
+    try (Filter made = create()) {
+      made.add("a");
+    }
+    checkAnswers("10", open(new OpenOptions().noWrite()), "a", "b"); // clean, or noWrite would refuse it
+    Filter writer = open(new OpenOptions().write());
+    assertTrue(writer.add("b"));
+    checkAnswers("11", open(), "a", "b");
+  }
+
+  @Test
+  void everyWayToGiveASize() throws Exception {
+    assertEquals(Layout.BLOCKED, create("a", new CreateOptions().capacity(1000)).stats().layout());
+    Filter bits = create("b", new CreateOptions().capacity(1000).bitsPerKey(10).layout(Layout.CLASSIC));
+    assertEquals(10_000, bits.stats().numBits());
+    create("c", new CreateOptions().capacity(1000).maxBytes(30_000));
+    assertTrue(Files.size(folder.resolve("c")) <= 30_000);
+    Statistics exact = create("d", new CreateOptions().numBits(5120).numProbes(3)).stats();
+    assertEquals("5120 3", exact.numBits() + " " + exact.numProbes());
+    Statistics like = create("e", new CreateOptions().like(folder.resolve("d"))).stats();
+    assertEquals(exact.seed(), like.seed());
+    assertEquals(exact.numBits(), like.numBits());
+  }
+
+  @Test
+  void everyOptionOfAFile() throws Exception {
+    byte[] fileId = bytes("0123456789abcdef");
+    Set<PosixFilePermission> permissions = PosixFilePermissions.fromString("r--r-----");
+    Filter made = create(options().fileId(fileId).seed(-5).note(bytes("note")).permissions(permissions).guard().populate()
+        .random().anyFilesystem().exclusive().lockForever().writebackCheck(Duration.ZERO));
+    assertArrayEquals(fileId, made.stats().fileId());
+    assertEquals("18446744073709551611", Long.toUnsignedString(made.stats().seed()));
+    assertArrayEquals(bytes("note"), made.note());
+    assertEquals(permissions, Files.getPosixFilePermissions(path));
+    assertEquals(0, create("plain", options()).note().length);
+    assertEquals(7, create("tutorial", options().layout(Layout.CLASSIC).fpr(0.005).tutorialSizing()).stats().numProbes());
+    assertEquals(PosixFilePermissions.fromString("rw-------"), Files.getPosixFilePermissions(folder.resolve("plain")));
+    assertTrue(made.isCurrent());
+    Files.delete(path);
+    assertFalse(made.isCurrent());
+  }
+
+  @Test
+  void aSecret() {
+    try (Filter made = create(options().hash(Hash.SIPHASH).secret(SECRET))) {
+      made.add("a");
+    }
+    checkAnswers("10", open(new OpenOptions().secret(SECRET)), "a", "b");
+    assertThrows(BfstoreException.SecretException.class, this::open);
+    OpenOptions another = new OpenOptions().secret(bytes("another secret!!"));
+    assertThrows(BfstoreException.SecretException.class, () -> open(another));
+  }
+
+  @Test
+  void everyFlagThatReads() {
+    create().close();
+    for (OpenOptions options : List.of(new OpenOptions().populate(), new OpenOptions().random(), new OpenOptions().copy(),
+        new OpenOptions().guard(), new OpenOptions().strict(), new OpenOptions().anyFilesystem(),
+        new OpenOptions().noFollow(), new OpenOptions().noWrite(), new OpenOptions().follow(), new OpenOptions().mayBlock(),
+        new OpenOptions().lockForever(), new OpenOptions().lockTimeout(Duration.ofMillis(1)), new OpenOptions().write().read())) {
+      checkAnswers("0", open(options), "a");
+    }
+    assertTrue(open(new OpenOptions().exclusive().limit().writebackCheck(Duration.ofMillis(5))).add("a"));
+  }
+
+  @Test
+  void aSymbolicLinkIsRefusedWhereThatIsSaid() throws Exception {
+    create().close();
+    Path link = Files.createSymbolicLink(folder.resolve("link"), path);
+    kept(Filter.open(link));
+    BfstoreException error = assertThrows(BfstoreException.MalformedException.class,
+        () -> Filter.open(link, new OpenOptions().noFollow()));
+    assertEquals("BFS_ESYMLINK", error.codeName());
+    assertThrows(BfstoreException.MalformedException.class, () -> Filter.verifyNoFollow(link));
+  }
+
+  @Test
+  void aRangeOfAFile() throws Exception {
+    byte[] dumped = filled("x", "a").dump();
+    byte[] whole = new byte[640 + dumped.length + 9];
+    System.arraycopy(dumped, 0, whole, 640, dumped.length);
+    Files.write(path, whole);
+    checkAnswers("10", open(new OpenOptions().range(640, dumped.length)), "a", "b");
+    checkAnswers("10", open(new OpenOptions().range(640, 0)), "a", "b");
+    assertThrows(BfstoreException.MalformedException.class, () -> open(new OpenOptions().range(0, 0)));
+  }
+
+  /** Java tells no descriptor, so the test finds it in /proc. */
+  @Test
+  void aDescriptor() throws Exception {
+    filled("filter.bf", "a").close();
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ); var all = Files.list(Path.of("/proc/self/fd"))) {
+      assertTrue(channel.isOpen());
+      Path mine = all.filter(one -> {
+        try {
+          return Files.readSymbolicLink(one).equals(path.toRealPath());
+        } catch (java.io.IOException closedMeanwhile) {
+          return false;
+        }
+      }).findFirst().get();
+      int descriptor = Integer.parseInt(mine.getFileName().toString());
+      checkAnswers("10", kept(Filter.openDescriptor(descriptor, new OpenOptions())), "a", "b");
+    }
+  }
+
+  @Test
+  void aFileTakesThePlaceOfAnother() {
+    Filter old = filled("filter.bf", "old");
+    Filter reader = open(new OpenOptions().follow());
+    Filter next = create(options().seed(7).unpublished().replace());
+    next.add("new");
+    next.supersede();
+    assertThrows(BfstoreException.DoubtException.class, () -> old.add("late"));
+    assertEquals(Health.SUPERSEDED, old.health());
+    next.publish();
+    assertThrows(BfstoreException.ReadOnlyException.class, () -> next.add("x"));
+    checkAnswers("01", open(), "old", "new");
+    assertTrue(reader.isCurrent());
+    checkAnswers("01", reader, "old", "new");
+    assertFalse(old.isCurrent());
+  }
+
+  @Test
+  void aFileIsBuilt() {
+    Filter built = kept(Filter.build(path, Keys.of("a", "b"), new CreateOptions()));
+    checkAnswers("110", built, "a", "b", "c");
+    assertEquals(2, built.stats().capacity());
+    assertThrows(IllegalArgumentException.class,
+        () -> Filter.build(folder.resolve("no"), Keys.of("a", "\ud800"), new CreateOptions()));
+    assertFalse(Files.exists(folder.resolve("no")));
+    kept(Filter.build(folder.resolve("none"), Keys.of(List.of()), new CreateOptions()));
+    assertEquals(99, kept(Filter.build(folder.resolve("sized"), Keys.of("a"), new CreateOptions().capacity(99))).stats().capacity());
+  }
+
+  @Test
+  void marks() {
+    Filter made = create();
+    made.sync();
+    made.sync(7, 1, 100);
+    made.sync(-1, Long.MIN_VALUE, 5);
+    assertEquals(Set.of(new Mark(7, 100, 1, false), new Mark(-1, 5, Long.MIN_VALUE, false)), Set.copyOf(made.marks()));
+    assertEquals(List.of(100L, 0L, 0L), List.of(made.getMark(7, 1), made.getMark(7, 2), made.getMark(8, 1)));
+    made.dropOwner(7);
+    assertEquals(0, made.getMark(7, 1));
+  }
+
+  /** Leaves the file as a machine that went down does (FORMAT.md, "State slots"): dirty, in another boot. */
+  private void goDown() throws Exception {
+    ByteBuffer data = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
+    try (Filter hash = Filter.create(folder.resolve("hash"), new CreateOptions().capacity(1).seed(data.getLong(88)))) {
+      for (int at : new int[] {4096, 8192}) {
+        UUID boot = UUID.randomUUID();
+        data.putInt(at + 8, 2).putLong(at + 16, boot.getMostSignificantBits()).putLong(at + 24, boot.getLeastSignificantBits());
+        data.putLong(at + 4088, hash.digest(Arrays.copyOfRange(data.array(), at, at + 4088)));
+      }
+    }
+    Files.write(path, data.array());
+  }
+
+  @Test
+  void aRecovery() throws Exception {
+    try (Filter made = create()) {
+      made.add("before");
+      made.sync(7, 1, 1);
+    }
+    goDown();
+    BfstoreException error = assertThrows(BfstoreException.RecoveryException.class, this::open);
+    assertEquals("BFS_EUNCLEAN", error.codeName());
+    try (Filter recovering = open(new OpenOptions().write().recover())) {
+      assertEquals(Health.RECOVERING, recovering.health());
+      checkAnswers("1", recovering, "anything");
+      recovering.add("after");
+      assertTrue(recovering.finishRecovery(7));
+      checkAnswers("110", recovering, "before", "after", "anything");
+    }
+    assertEquals(Health.OK, open().health());
+  }
+
+  @Test
+  void aLossThatIsAccepted() throws Exception {
+    create().close();
+    goDown();
+    assertEquals(Health.OK, open(new OpenOptions().write().acceptLoss()).health());
+  }
+
+  @Test
+  void anOnlineBuild() {
+    Filter made = create(options().filling());
+    assertEquals(Health.FILLING, made.health());
+    checkAnswers("1", made, "anything");
+    assertThrows(BfstoreException.FillingException.class, made::dump);
+    made.add("a");
+    made.finishFilling();
+    assertEquals(Health.OK, made.health());
+    checkAnswers("10", made, "a", "anything");
+  }
+
+  @Test
+  void saveDumpLoad() throws Exception {
+    Filter made = create(options().seed(7).note(bytes("note")));
+    made.add("a");
+    Path saved = folder.resolve("saved");
+    made.save(saved, new CopyOptions().permissions(PosixFilePermissions.fromString("rw-r-----")));
+    byte[] file = Files.readAllBytes(saved);
+    ByteBuffer direct = ByteBuffer.allocateDirect(file.length + 1).put(1, file).position(1);
+    for (Filter copy : List.of(Filter.open(saved), Filter.load(made.dump(), new OpenOptions()),
+        Filter.load(made.dumpWithSameFileId(), new OpenOptions().write()), Filter.load(direct, new OpenOptions()),
+        Filter.load(ByteBuffer.wrap(file), new OpenOptions()))) {
+      checkAnswers("10", kept(copy), "a", "b");
+      assertArrayEquals(bytes("note"), copy.note());
+      assertTrue(copy.compare(made).equal());
+    }
+    assertThrows(BfstoreException.ExistsException.class, () -> made.save(saved, new CopyOptions()));
+    made.save(saved, new CopyOptions().replace().sameFileId());
+    assertArrayEquals(made.stats().fileId(), kept(Filter.open(saved)).stats().fileId());
+    made.save(folder.resolve("folded"), new CopyOptions().fpr(0.5));
+    assertTrue(kept(Filter.open(folder.resolve("folded"))).stats().numBits() < made.stats().numBits());
+    made.save(folder.resolve("filling"), new CopyOptions().filling().lockTimeout(Duration.ofSeconds(1)));
+    assertEquals(Health.FILLING, kept(Filter.open(folder.resolve("filling"))).health());
+  }
+
+  @Test
+  void aBufferIsFormattedAndWrappedInPlace() {
+    CreateOptions options = new CreateOptions().capacity(1000);
+    int bytes = (int) Filter.requiredBytes(options);
+    ByteBuffer memory = ByteBuffer.allocateDirect(bytes + 128).alignedSlice(64);
+    try (Filter made = Filter.format(memory, options)) {
+      made.add("a");
+    }
+    try (Filter reader = Filter.wrap(memory.asReadOnlyBuffer(), new OpenOptions());
+        Filter writer = Filter.wrap(memory, new OpenOptions().write())) {
+      writer.add("b");
+      checkAnswers("110", reader, "a", "b", "c");
+    }
+    assertThrows(ReadOnlyBufferException.class, () -> Filter.wrap(memory.asReadOnlyBuffer(), new OpenOptions().write()));
+    assertThrows(ReadOnlyBufferException.class, () -> Filter.format(memory.asReadOnlyBuffer(), options));
+    assertThrows(IllegalArgumentException.class, () -> Filter.wrap(ByteBuffer.allocate(bytes), new OpenOptions()));
+    ByteBuffer odd = memory.duplicate().position(8);
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.wrap(odd, new OpenOptions()));
+    ByteBuffer zeros = ByteBuffer.allocateDirect(8192 + 64).alignedSlice(64);
+    assertThrows(BfstoreException.MalformedException.class, () -> Filter.wrap(zeros, new OpenOptions()));
+  }
+
+  @Test
+  void mergeAndCompareAndIntersect() {
+    List<Object> first = new ArrayList<>();
+    List<Object> second = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      first.add(i);
+      second.add(500 + i);
+    }
+    Filter a = filled("a", first.toArray());
+    Filter b = filled("b", second.toArray());
+    Comparison found = a.compare(b);
+    assertTrue(found.comparable() && found.someInBoth() && !found.equal() && !found.aInB() && !found.bInA());
+    assertEquals(Set.of(), found.differs());
+    assertTrue(found.keysBoth().low() <= 500 && 500 <= found.keysBoth().high(), found.toString());
+    assertEquals(1 / 3.0, found.jaccard().estimate(), 0.05);
+    Filter.intersect(List.of(a, b), folder.resolve("both"), new CopyOptions());
+    Filter both = kept(Filter.open(folder.resolve("both")));
+    assertEquals("false true false", both.contains(0) + " " + both.contains(600) + " " + both.contains(1400));
+    a.merge(b);
+    assertTrue(a.contains(1400));
+    assertTrue(a.compare(b).bInA());
+    Filter other = create("c", options().layout(Layout.CLASSIC).seed(8));
+    assertTrue(a.compare(other).differs().containsAll(Set.of(Difference.LAYOUT, Difference.SEED)));
+    assertThrows(BfstoreException.MismatchException.class, () -> a.merge(other));
+    b.close();
+    Class<BfstoreException.ClosedException> closed = BfstoreException.ClosedException.class;
+    assertThrows(closed, () -> Filter.intersect(List.of(a, b), folder.resolve("no"), new CopyOptions()));
+    assertThrows(closed, () -> a.merge(b));
+    a.close(); // no call is left in it
+  }
+
+  @Test
+  void sealAndVerify() throws Exception {
+    filled("filter.bf", "a").close();
+    Path sealed = folder.resolve("sealed");
+    Filter.seal(path, sealed, new CopyOptions());
+    assertEquals(List.of(), Filter.verify(sealed));
+    checkAnswers("10", kept(Filter.open(sealed, new OpenOptions().verify())), "a", "b");
+    assertThrows(BfstoreException.SealedException.class, () -> Filter.open(sealed, new OpenOptions().write()));
+    assertThrows(BfstoreException.SealedException.class, () -> Filter.verify(path));
+    byte[] data = Files.readAllBytes(sealed);
+    data[20_000] ^= 1;
+    Files.write(sealed, data);
+    Range found = Filter.verify(sealed).get(0);
+    assertTrue(found.offset() <= 20_000 && 20_000 < found.offset() + found.bytes());
+    assertThrows(BfstoreException.DamagedException.class, () -> Filter.open(sealed, new OpenOptions().verify()));
+    checkAnswers("1", kept(Filter.open(sealed, new OpenOptions().tolerateDamage())), "anything");
+  }
+
+  @Test
+  void manyDamagedRanges() throws Exception {
+    create(new CreateOptions().capacity(20_000_000)).close();
+    Filter.seal(path, path, new CopyOptions().replace());
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
+      for (long at = 1 << 16; at < channel.size() - 65536; at += 1 << 17) {
+        channel.write(ByteBuffer.wrap(bytes("x")), at + 100);
+      }
+    }
+    List<Range> ranges = Filter.verify(path);
+    assertTrue(ranges.size() > 100); // more than are asked for at first
+    for (int i = 1; i < ranges.size(); i++) {
+      assertTrue(ranges.get(i - 1).offset() < ranges.get(i).offset());
+    }
+  }
+
+  @Test
+  void bitsOfAnotherProgram() {
+    Filter made = create(new CreateOptions().layout(Layout.CLASSIC).hash(Hash.MURMUR3).numBits(1000).seeds(5, -1));
+    assertArrayEquals(new int[] {5, -1}, made.seeds());
+    byte[] bits = new byte[125];
+    bits[124] = 3;
+    made.importBits(bits, BitOrder.LITTLE);
+    assertArrayEquals(bits, made.exportBits(BitOrder.LITTLE));
+    bits[124] = (byte) 0xc0;
+    assertArrayEquals(bits, made.exportBits(BitOrder.BIG));
+    assertEquals(2, made.statsWithFill().fill().get().setBits());
+    assertThrows(BfstoreException.InvalidException.class, () -> made.importBits(new byte[0], BitOrder.BIG));
+  }
+
+  @Test
+  void bareFilters() {
+    String[] keys = new String[100];
+    for (int i = 0; i < 100; i++) {
+      keys[i] = "key " + i;
+    }
+    int bytes = (int) Bare.bytes(100, 10, Layout.BLOCKED);
+    byte[] bare = Bare.build(bytes, Layout.BLOCKED, Keys.of(keys));
+    int wrong = 0;
+    for (int i = 0; i < 1000; i++) {
+      wrong += Bare.contains(bare, bytes("no " + i)) ? 1 : 0;
+      assertTrue(i >= 100 || Bare.contains(bare, bytes(keys[i])));
+    }
+    assertTrue(wrong < 100);
+    byte[] ofDigests = Bare.buildOfDigests(bytes, Layout.BLOCKED, Hash.EXTERNAL, 0x123456789abcdef0L, -77);
+    assertTrue(Bare.containsDigest(ofDigests, -77));
+    assertFalse(Bare.containsDigest(ofDigests, 0x5555555555555555L));
+    assertTrue(Bare.contains(bytes("no filter"), bytes("a"))); // doubt
+    assertEquals(0, Bare.bytes(0, -1, Layout.BLOCKED));
+    assertThrows(BfstoreException.InvalidException.class, () -> Bare.build(7, Layout.BLOCKED, Keys.of("a")));
+    byte[] dumped = create(new CreateOptions().seed(0).numBits(1024).numProbes(6)).dumpBare();
+    assertFalse(Bare.contains(dumped, bytes("a")));
+    checkAnswers("0", kept(Filter.load(dumped, new OpenOptions().bare())), "a");
+  }
+
+  @Test
+  void plans() throws Exception {
+    Plan plan = new PlanRequest().capacity(1_000_000).fpr(0.01).plan();
+    assertEquals(Layout.BLOCKED, plan.layout());
+    assertTrue(plan.fpr() <= 0.01 && plan.abilities().contains(Ability.MERGE) && !plan.abilities().contains(Ability.REMOVE));
+    assertTrue(new PlanRequest().capacity(5).layout(Layout.COUNTING).plan().abilities().contains(Ability.REMOVE));
+    Filter made = create(new CreateOptions().numBits(plan.numBits()).numProbes(plan.numProbes()).capacity(plan.capacity()));
+    assertEquals(plan.fileBytes(), Files.size(path));
+    assertEquals(plan.bodyBytes(), made.stats().bodyBytes());
+    assertThrows(BfstoreException.InvalidException.class, () -> new PlanRequest().plan());
+  }
+
+  @Test
+  void facts() {
+    Object[] keys = new Object[1000];
+    Arrays.setAll(keys, i -> i);
+    Filter made = filled("filter.bf", keys);
+    Statistics few = made.stats();
+    assertTrue(few.fill().isEmpty() && few.residentBytes().isEmpty() && few.hugePageBytes().isEmpty());
+    assertEquals("1000 false OK 7", few.keysAdded() + " " + few.saturated() + " " + few.health() + " " + few.seed());
+    Interval estimated = made.statsWithFill().fill().get().estimatedKeys();
+    assertTrue(estimated.low() <= 1000 && 1000 <= estimated.high());
+    assertTrue(made.statsWithFillAndMemory().residentBytes().getAsLong() > 0);
+    assertTrue(Set.of("avx512", "avx2", "neon", "scalar").contains(few.isa()), few.isa());
+  }
+
+  @Test
+  void threadsOfAnExclusiveWriter() {
+    Filter made = create(new CreateOptions().capacity(100_000).exclusive());
+    long[] keys = new long[100_000];
+    Arrays.setAll(keys, i -> i);
+    made.useThreads(2);
+    made.addMany(Keys.of(keys));
+    assertEquals(keys.length, made.select(Keys.of(keys)).length);
+  }
+}

@@ -1,0 +1,182 @@
+package dev.bfstore;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Which bytes a key is: the table that programs in other languages have to agree with. */
+class KeysTest extends Case {
+  private static byte[] repeated(byte[] once, JsonObject row) {
+    int times = row.has("times") ? row.get("times").getAsInt() : 1;
+    byte[] made = new byte[once.length * times];
+    for (int i = 0; i < made.length; i++) {
+      made[i] = once[i % once.length];
+    }
+    return made;
+  }
+
+  private static Object said(JsonObject row) {
+    if (row.has("utf16")) {
+      byte[] units = unhex(row.get("utf16").getAsString());
+      return ByteBuffer.wrap(units).asCharBuffer().toString();
+    }
+    if (row.has("integer")) {
+      return new BigInteger(row.get("integer").getAsString());
+    }
+    if (row.has("text")) {
+      return row.get("text").getAsString().repeat(row.has("times") ? row.get("times").getAsInt() : 1);
+    }
+    return repeated(unhex(row.get("binary").getAsString()), row);
+  }
+
+  private static long digest(Filter filter, Object key) {
+    if (key instanceof String) {
+      return filter.digest((String) key);
+    }
+    return filter.digest(key instanceof BigInteger ? Key.of((BigInteger) key) : (byte[]) key);
+  }
+
+  @Test
+  void everyRowOfTheTableHasItsDigestOrIsRefused() throws Exception {
+    Filter filter = create(options().seed(0));
+    int rows = 0;
+    for (JsonElement element : json(ROOT.resolve("capi/bindings/keys.json")).getAsJsonArray("keys")) {
+      JsonObject row = element.getAsJsonObject();
+      Object key = said(row);
+      if (row.has("error")) {
+        String words = row.get("error").getAsString();
+        for (Exception error : List.of(assertThrows(IllegalArgumentException.class, () -> digest(filter, key)),
+            assertThrows(IllegalArgumentException.class, () -> filter.digestMany(Keys.of(List.of(key)))))) {
+          assertTrue(error.getMessage().contains(words), error.getMessage());
+        }
+      } else {
+        long expected = Long.parseUnsignedLong(row.get("xxh3").getAsString(), 16);
+        assertEquals(expected, digest(filter, key));
+        assertArrayEquals(new long[] {expected}, filter.digestMany(Keys.of(List.of(key))));
+        assertEquals(expected, filter.digest(repeated(unhex(row.get("bytes").getAsString()), row)));
+      }
+      rows++;
+    }
+    assertTrue(rows > 25);
+  }
+
+  @Test
+  void everyFormOfAKeyIsItsBytes() {
+    Filter filter = create();
+    UUID uuid = UUID.fromString("00112233-4455-6677-8899-aabbccddeeff");
+    Object[][] same = {
+      {"Zürich", bytes("Zürich")}, {5L, unhex("0500000000000000")}, {5, unhex("0500000000000000")},
+      {(short) -1, unhex("ffffffffffffffff")}, {(byte) 5, unhex("0500000000000000")},
+      {BigInteger.ONE.shiftLeft(63), unhex("0000000000000080")}, {uuid, unhex("00112233445566778899aabbccddeeff")},
+      {ByteBuffer.wrap(bytes("--key--"), 2, 3), bytes("key")}, {"what?", bytes("what?")}, {"", new byte[0]},
+      {"?\ud83d\ude00", unhex("3ff09f9880")}};
+    for (Object[] pair : same) {
+      assertArrayEquals(new long[] {filter.digest((byte[]) pair[1])}, filter.digestMany(Keys.of(List.of(pair[0]))));
+    }
+    assertArrayEquals(unhex("00112233445566778899aabbccddeeff"), Key.of(uuid));
+    assertArrayEquals(unhex("0500000000000000"), Key.of(5));
+    assertArrayEquals(bytes("Zürich"), Key.of("Zürich"));
+    assertEquals(filter.digest(5), filter.digest(unhex("0500000000000000")));
+  }
+
+  @Test
+  void whatIsAddedInOneFormIsThereInTheOthers() {
+    Filter filter = create();
+    assertFalse(filter.contains("alice"));
+    assertTrue(filter.add("alice"));
+    assertFalse(filter.add(bytes("alice")));
+    assertFalse(filter.add(ByteBuffer.wrap(bytes("alice"))));
+    assertTrue(filter.contains(bytes("alice")));
+    ByteBuffer part = ByteBuffer.allocateDirect(9).put(2, bytes("alice")).position(2).limit(7);
+    assertTrue(filter.contains(part));
+    assertEquals(2, part.position());
+    assertTrue(filter.add(7L));
+    assertTrue(filter.contains(unhex("0700000000000000")));
+    assertTrue(filter.containsDigest(filter.digest("alice")));
+    assertFalse(filter.containsDigest(5));
+    assertTrue(filter.addDigest(-1));
+    assertTrue(filter.containsDigest(-1));
+    assertFalse(filter.contains(new byte[0]));
+    assertTrue(filter.add(""));
+    assertTrue(filter.contains(new byte[0]));
+  }
+
+  @Test
+  void aFileLargerThanMemoryHasTheSameAnswers() {
+    Filter filter = create(new CreateOptions().capacity(1000).mayBlock().layout(Layout.COUNTING));
+    byte[] large = new byte[1 << 20];
+    large[5] = 1;
+    assertTrue(filter.add("alice"));
+    assertTrue(filter.add(large));
+    assertTrue(filter.contains("alice"));
+    assertTrue(filter.contains(large));
+    assertFalse(filter.contains(new byte[1 << 20]));
+    assertEquals(1, filter.count("alice"));
+    assertTrue(filter.remove("alice"));
+    assertFalse(filter.contains("alice"));
+  }
+
+  @Test
+  void keysAreCountedAndRemoved() {
+    Filter filter = create(options().layout(Layout.COUNTING));
+    filter.add("alice");
+    filter.add("alice");
+    filter.add(5);
+    assertEquals(List.of(2, 1, 0), List.of(filter.count("alice"), filter.count(5), filter.count("bob")));
+    assertEquals(2, filter.countDigest(filter.digest("alice")));
+    assertTrue(filter.remove("alice"));
+    assertTrue(filter.contains("alice"));
+    assertTrue(filter.removeDigest(filter.digest("alice")));
+    assertFalse(filter.contains("alice"));
+    assertFalse(filter.remove("alice"));
+    assertEquals(3, filter.addMany(List.of("a", "b", "c")));
+    assertEquals(2, filter.removeMany(List.of("a", "b", "never")));
+    assertEquals(1, filter.removeMany(Keys.digests(filter.digest("c"))));
+    assertEquals("[false, false, false, true]", Arrays.toString(filter.containsMany(List.of("a", "b", "c", 5))));
+  }
+
+  @Test
+  void otherLayoutsCannot() {
+    Filter filter = create();
+    assertThrows(BfstoreException.UnsupportedException.class, () -> filter.remove("a"));
+    assertThrows(BfstoreException.UnsupportedException.class, () -> filter.count("a"));
+    assertThrows(BfstoreException.UnsupportedException.class, () -> filter.removeMany(List.of("a")));
+  }
+
+  @Test
+  void digestsAreRefusedWhereKeysAreWantedAndTheOtherWayRound() {
+    Filter digestsAlone = create("external", options().hash(Hash.EXTERNAL));
+    Filter keysAlone = create("murmur", options().hash(Hash.MURMUR3));
+    Class<BfstoreException.KindOfKeyException> kind = BfstoreException.KindOfKeyException.class;
+    assertThrows(kind, () -> digestsAlone.add("a"));
+    assertThrows(kind, () -> digestsAlone.contains("a"));
+    assertThrows(kind, () -> digestsAlone.containsMany(List.of("a")));
+    assertThrows(kind, () -> keysAlone.addDigest(1));
+    assertThrows(kind, () -> keysAlone.containsMany(Keys.digests(1)));
+    assertThrows(kind, () -> keysAlone.digest("a"));
+  }
+
+  @Test
+  void whatIsNoKeyIsRefusedAndNothingIsAdded() {
+    Filter filter = create();
+    for (Object wrong : new Object[] {1.5, 'c', true, new int[1], new Object()}) {
+      assertThrows(IllegalArgumentException.class, () -> filter.addMany(Arrays.asList("before", wrong)));
+    }
+    assertThrows(NullPointerException.class, () -> filter.addMany(Arrays.asList("before", null)));
+    assertThrows(NullPointerException.class, () -> filter.contains((String) null));
+    assertThrows(NullPointerException.class, () -> filter.add((byte[]) null));
+    assertThrows(IllegalArgumentException.class, () -> filter.add("a\udfff?"));
+    assertEquals(0, filter.statsWithFill().fill().get().setBits());
+  }
+}

@@ -1,0 +1,305 @@
+package dev.bfstore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+/** Handles: closed in use, used after close, closed twice, leaked to the collector, shared by threads. */
+class LifeTest extends Case {
+  private static final int THREADS = 4;
+  private static final Set<String> SAFE = Set.of("close", "abandon", "isClosed", "name", "health", "toString");
+
+  private static Object argument(Class<?> type, Filter other, Path path) {
+    Map<Class<?>, Object> known = new HashMap<>();
+    known.put(byte[].class, new byte[1]);
+    known.put(String.class, "a");
+    known.put(long.class, 1L);
+    known.put(int.class, 1);
+    known.put(ByteBuffer.class, ByteBuffer.allocateDirect(8));
+    known.put(Keys.class, Keys.of("a"));
+    known.put(Iterable.class, List.of("a"));
+    known.put(Filter.class, other);
+    known.put(Path.class, path.resolveSibling("x"));
+    known.put(CopyOptions.class, new CopyOptions());
+    known.put(BitOrder.class, BitOrder.BIG);
+    return known.get(type);
+  }
+
+  @Test
+  void everyMethodOfAClosedFilterThrows() {
+    Filter made = create();
+    Filter other = create("other", options());
+    made.close();
+    made.close();
+    made.abandon();
+    assertTrue(made.isClosed());
+    int called = 0;
+    for (Method method : Filter.class.getDeclaredMethods()) {
+      if (!Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())
+          || SAFE.contains(method.getName())) {
+        continue;
+      }
+      Object[] arguments = Arrays.stream(method.getParameterTypes()).map(type -> argument(type, other, path)).toArray();
+      Throwable error = assertThrows(InvocationTargetException.class, () -> method.invoke(made, arguments), method.toString());
+      assertEquals(BfstoreException.ClosedException.class, error.getCause().getClass(), method.toString());
+      assertTrue(error.getCause().getMessage().startsWith(path.toString()), error.getCause().getMessage());
+      called++;
+    }
+    assertTrue(called > 40, "" + called);
+    assertThrows(BfstoreException.ClosedException.class, () -> other.merge(made));
+    assertEquals(Health.SHUT, made.health());
+    assertTrue(made.toString().contains("closed"));
+    other.add("is still open");
+  }
+
+  @Test
+  void tryWithResourcesClosesAfterAnError() {
+    Filter[] kept = new Filter[1];
+    assertThrows(ArithmeticException.class, () -> {
+      try (Filter made = create()) {
+        kept[0] = made;
+        throw new ArithmeticException();
+      }
+    });
+    assertTrue(kept[0].isClosed());
+  }
+
+  /** What close() cannot sync is told by it. */
+  @Test
+  void closeTellsWhatItCouldNotDo() throws IOException {
+    Filter made = create(options().guard());
+    made.add("a");
+    try (var file = Files.newByteChannel(path, java.nio.file.StandardOpenOption.WRITE)) {
+      file.truncate(100);
+    }
+    assertThrows(BfstoreException.class, made::close);
+    assertTrue(made.isClosed());
+  }
+
+  private static int descriptors() throws IOException {
+    try (var all = Files.list(Path.of("/proc/self/fd"))) {
+      return (int) all.count();
+    }
+  }
+
+  /** The kernel tells a new file that had no name at first by another name. */
+  private static Filter openedAgain(Path file, CreateOptions options) {
+    Filter.create(file, options).close();
+    return Filter.open(file, new OpenOptions().write());
+  }
+
+  private static boolean isMapped(Path path) throws IOException {
+    return Files.readString(Path.of("/proc/self/maps")).contains(path.toString());
+  }
+
+  private static void leak(Path path) {
+    Filter.open(path, new OpenOptions().exclusive()).add("a");
+  }
+
+  @Test
+  void aFilterThatIsNotClosedWarnsAndLosesNothing() throws Exception {
+    ConcurrentLinkedQueue<String> warnings = new ConcurrentLinkedQueue<>();
+    Handler handler = new Handler() {
+      @Override
+      public void publish(LogRecord record) {
+        warnings.add(record.getMessage() + Arrays.toString(record.getParameters()));
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    };
+    Logger logger = Logger.getLogger("dev.bfstore");
+    logger.addHandler(handler);
+    logger.setUseParentHandlers(false);
+    try {
+      create().close();
+      leak(path);
+      assertTrue(isMapped(path));
+      for (int tries = 0; tries < 500 && isMapped(path); tries++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertFalse(isMapped(path));
+      assertTrue(warnings.stream().anyMatch(text -> text.contains("not closed") && text.contains(path.toString())),
+          warnings.toString());
+    } finally {
+      logger.setUseParentHandlers(true);
+      logger.removeHandler(handler);
+    }
+    Filter again = open(new OpenOptions().exclusive().lockTimeout(Duration.ZERO)); // its locks are gone
+    assertTrue(again.contains("a"));
+  }
+
+  @Test
+  void closedFiltersKeepNoDescriptorAndNoMapping() throws IOException {
+    create().close();
+    int before = descriptors();
+    for (int i = 0; i < 200; i++) {
+      try (Filter opened = Filter.open(path)) {
+        opened.containsMany(List.of("a", 5));
+      }
+    }
+    assertTrue(descriptors() < before + 20, "other tests of this JVM may open some");
+    assertFalse(isMapped(path));
+  }
+
+  /** Threads ask without end; another closes. Each gets right answers, "maybe" or ClosedException. */
+  private static void checkCloseInUse(Filter made, Consumer<Filter> ask) throws InterruptedException {
+    Semaphore begun = new Semaphore(0);
+    ConcurrentLinkedQueue<Throwable> failed = new ConcurrentLinkedQueue<>();
+    Thread[] threads = new Thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+      threads[i] = new Thread(() -> {
+        try {
+          while (true) {
+            begun.release();
+            ask.accept(made);
+          }
+        } catch (BfstoreException.ClosedException closed) {
+          return;
+        } catch (Throwable error) {
+          failed.add(error);
+        }
+      });
+      threads[i].start();
+    }
+    begun.acquire(3 * THREADS);
+    made.close();
+    for (Thread thread : threads) {
+      thread.join(60_000);
+      assertFalse(thread.isAlive());
+    }
+    assertTrue(failed.isEmpty(), failed.toString());
+  }
+
+  private static long[] numbers(int count) {
+    long[] numbers = new long[count];
+    Arrays.setAll(numbers, i -> i);
+    return numbers;
+  }
+
+  @Test
+  void closeWhileOthersAreInBatches() throws Exception {
+    long[] numbers = numbers(20_000);
+    ByteBuffer direct = ByteBuffer.allocateDirect(8 * numbers.length).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+    direct.asLongBuffer().put(numbers);
+    for (int round = 0; round < 6; round++) {
+      Path file = folder.resolve("round" + round);
+      Filter made = openedAgain(file, new CreateOptions().capacity(50_000));
+      Keys keys = round % 2 == 0 ? Keys.of(numbers) : Keys.fixed(direct, 8);
+      made.addMany(keys);
+      checkCloseInUse(made, one -> {
+        assertEquals(numbers.length, one.select(keys).length, "a wrong no while the filter was closed");
+        one.addMany(keys);
+      });
+      assertFalse(isMapped(file)); // the last one that left has freed it
+      try (Filter again = Filter.open(file, new OpenOptions().noWrite())) { // clean
+        assertEquals(numbers.length, again.select(keys).length);
+      }
+    }
+  }
+
+  @Test
+  void closeWhileOthersAskForSingleKeys() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      Path file = folder.resolve("round" + round);
+      Filter made = openedAgain(file, options());
+      made.add("present");
+      assertTrue(isMapped(file));
+      checkCloseInUse(made, one -> {
+        for (int i = 0; i < 100; i++) {
+          assertTrue(one.contains("present"));
+          one.add(i);
+        }
+      });
+      assertFalse(isMapped(file));
+    }
+  }
+
+  @Test
+  void closeOfABufferInUse() throws Exception {
+    CreateOptions options = new CreateOptions().capacity(50_000);
+    ByteBuffer memory = ByteBuffer.allocateDirect((int) Filter.requiredBytes(options) + 128).alignedSlice(64);
+    Keys keys = Keys.of(numbers(5_000));
+    checkCloseInUse(Filter.format(memory, options), one -> one.addMany(keys));
+    try (Filter again = Filter.wrap(memory, new OpenOptions())) {
+      assertEquals(5_000, again.select(keys).length);
+    }
+  }
+
+  @Test
+  void publishRefusesAFilterInUse() throws Exception {
+    Filter made = create(new CreateOptions().capacity(1000).unpublished());
+    Keys keys = Keys.fixed(ByteBuffer.allocateDirect(8 * 3_000_000), 8);
+    ByteBuffer answers = ByteBuffer.allocateDirect(3_000_000);
+    Thread thread = new Thread(() -> made.containsMany(keys, answers));
+    thread.start();
+    int refused = 0;
+    while (thread.isAlive() && refused == 0 && !Files.exists(path)) {
+      try {
+        made.publish();
+      } catch (IllegalStateException inUse) {
+        refused++;
+      }
+    }
+    thread.join();
+    assertTrue(refused == 1 || Files.exists(path));
+  }
+
+  @Test
+  void manyThreadsAddAndAsk() throws Exception {
+    Filter made = create(new CreateOptions().capacity(40_000).fpr(1e-6));
+    AtomicLong added = new AtomicLong();
+    ConcurrentLinkedQueue<Throwable> failed = new ConcurrentLinkedQueue<>();
+    Thread[] threads = new Thread[THREADS];
+    for (int t = 0; t < THREADS; t++) {
+      int mine = t;
+      threads[t] = new Thread(() -> {
+        try {
+          for (int i = 0; i < 5_000; i++) {
+            long key = i * THREADS + mine;
+            added.addAndGet(made.add(key) ? 1 : 0);
+            assertTrue(made.contains(key));
+            added.addAndGet(made.addMany(Keys.of(key + 1_000_000)));
+            assertTrue(made.containsMany(Keys.of(key, key + 1_000_000))[1]);
+          }
+        } catch (Throwable error) {
+          failed.add(error);
+        }
+      });
+      threads[t].start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertTrue(failed.isEmpty(), failed.toString());
+    assertTrue(added.get() > 39_900 && added.get() <= 40_000, added.toString());
+    assertEquals(THREADS * 5_000, made.select(Keys.of(numbers(THREADS * 5_000))).length);
+  }
+}

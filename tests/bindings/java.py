@@ -1,0 +1,37 @@
+"""Java: the jar is built from the tree. Its tests run twice, by both back ends: by JNA on the oldest Java that is
+supported, and by java.lang.foreign on the newest one that is here."""
+
+import os
+import pathlib
+import sys
+
+import languages
+
+
+def build(tree):
+    folder = tree.bindings / "java"
+    sys.path.insert(0, str(folder))
+    import build as package  # found only now
+
+    jar = package.assemble(tree.library, tree.out)
+    jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
+    classes = compiled_tests(package, tree.out, jars)
+    java = package.home_with_ffm() / "bin" / "java"
+    environment = {"BFSTORE_JAR": str(jar), "BFSTORE_JARS": os.pathsep.join(jars), "BFSTORE_JAVA_TESTS": str(classes),
+                   "BFSTORE_JAVA_WITH_JNA": str(package.home_with_jna()), "BFSTORE_JAVA_WITH_FFM": str(package.home_with_ffm()),
+                   "BFSTORE_ROOT": str(tree.root.resolve()), "BFSTORE_OUT": str(tree.out)}
+    return languages.Binding(
+        tests=[sys.executable, "-B", str(folder / "tests" / "run.py")],
+        agree=[str(java), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
+               os.pathsep.join([*jars, str(classes / "all")]), "dev.bfstore.Agree"],
+        environment=environment)
+
+
+def compiled_tests(package, out, jars):
+    def make(folder):
+        (folder / "all").mkdir()
+        classpath = os.pathsep.join(jars)
+        package.javac(folder / "all", classpath, package.sources("tests"))
+        package.compile_for_ffm(folder / "ffm", os.pathsep.join([classpath, str(folder / "all")]), package.sources("tests22"))
+    made_of = [*package.sources("tests"), *package.sources("tests22"), *map(pathlib.Path, jars)]
+    return package.once(out / "tests", made_of, make)
