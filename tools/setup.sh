@@ -114,6 +114,16 @@ fetch_python_packages() {
   touch "$venv/complete_2"
 }
 
+# What the binding for Node.js is called by, and what checks its types: the versions and hashes of package-lock.json. Fetched once. No
+# script of theirs runs: each has its programs in its package. Without them the tests of that binding are skipped.
+fetch_node_packages() {
+  local folder=$root/build-deps/node from=$root/capi/bindings/node
+  cmp -s "$from/package-lock.json" "$folder/complete" && return 0
+  mkdir -p "$folder" && cp "$from/package.json" "$from/package-lock.json" "$folder" || return 1
+  npm_config_cache=$folder/cache npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-update-notifier --silent || return 1
+  cp "$from/package-lock.json" "$folder/complete"
+}
+
 # --- Building ---------------------------------------------------------------------------------------------------------
 
 # configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way

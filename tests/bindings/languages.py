@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import bfstore_header  # found only now
 
 # In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
-LANGUAGES = ("python",)
+LANGUAGES = ("python", "node")
 
 # The interface of a language's program `agree`, by which the tests of all languages at once speak to it. A key is the
 # text PREFIX and a decimal number from 0 on: "ruby-0", "ruby-1". Exit code 0, or 1 with the error on standard error.
