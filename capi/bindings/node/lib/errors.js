@@ -8,27 +8,25 @@ import {Struct} from "./struct.js";
 export class BfstoreError extends Error {
   /** As in other errors of Node.js: "ENOENT", "EEXIST", "EACCES", "EBUSY", "ENOSPC" and so on, where a system call has that name for
    * it. Otherwise `bfsName`: "BFS_EUNCLEAN".
-   * @readonly */
+   * @readonly @type {string} */
   code;
 
-  /** The code of bfstore.h, below 0. @readonly */
+  /** The code of bfstore.h, below 0. @readonly @type {number} */
   bfsCode;
 
-  /** Its name in bfstore.h: "BFS_EUNCLEAN". @readonly */
+  /** Its name in bfstore.h: "BFS_EUNCLEAN". @readonly @type {string} */
   bfsName;
 
   /** As in other errors of Node.js, below 0: of the system call that failed, or the one that says the same as the code; 0: none.
-   * @readonly */
+   * @readonly @type {number} */
   errno;
 
   /** @param {number} bfsCode @param {number} osErrno @param {string} message */
   constructor(bfsCode, osErrno, message) {
     super(message);
     this.bfsCode = bfsCode;
-    /** @type {string} */
     this.bfsName = lib.bfs_code_name(bfsCode);
     this.errno = osErrno === 0 ? 0 : -osErrno;
-    /** @type {string} */
     this.code = NATURAL.has(bfsCode) ? ERRNO_NAMES.get(osErrno) ?? NATURAL.get(bfsCode) ?? this.bfsName : this.bfsName;
   }
 }

@@ -54,10 +54,14 @@ const creating = (path, options) =>
 /** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. The size is given by capacity
  * and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
  * @param {Path} path @param {CreateOptions} options @returns {Filter} */
-export const create = (path, options) => now(creating(path, options));
+export function create(path, options) {
+  return now(creating(path, options));
+}
 
 /** create() on another thread. @param {Path} path @param {CreateOptions} options @returns {Promise<Filter>} */
-export const createAsync = async (path, options) => later(creating(path, options));
+export async function createAsync(path, options) {
+  return later(creating(path, options));
+}
 
 /** @param {Path | number} path @param {"r" | "r+"} mode @param {OpenOptions} options @returns {Call<Filter>} */
 function opening(path, mode, {exclusive, followSymlinks = true, ...options}) {
@@ -71,11 +75,15 @@ function opening(path, mode, {exclusive, followSymlinks = true, ...options}) {
 
 /** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" asks; "r+" also adds, concurrently with other
  * writers. @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
-export const open = (path, mode = "r", options = NONE) => now(opening(path, mode, options));
+export function open(path, mode = "r", options = NONE) {
+  return now(opening(path, mode, options));
+}
 
 /** open() on another thread.
  * @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
-export const openAsync = async (path, mode = "r", options = NONE) => later(opening(path, mode, options));
+export async function openAsync(path, mode = "r", options = NONE) {
+  return later(opening(path, mode, options));
+}
 
 /** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
  * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
@@ -139,13 +147,15 @@ const memoryOptions = (mode, options) =>
 
 /** Opens the filter in a buffer of alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
  * @param {MemoryOptions} [options] @returns {Filter} */
-export const wrap = (buffer, mode = "r", options = NONE) =>
-  now(making("bfs_wrap_with", [lasting(buffer), buffer.length], memoryOptions(mode, options), "the filter in a buffer", buffer));
+export function wrap(buffer, mode = "r", options = NONE) {
+  return now(making("bfs_wrap_with", [lasting(buffer), buffer.length], memoryOptions(mode, options), "the filter in a buffer", buffer));
+}
 
 /** Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed. @param {Uint8Array} data
  * @param {"r" | "r+"} [mode] @param {MemoryOptions} [options] @returns {Filter} */
-export const load = (data, mode = "r", options = NONE) =>
-  now(making("bfs_load", [asBytes("data", data), data.length], memoryOptions(mode, options), "the loaded filter"));
+export function load(data, mode = "r", options = NONE) {
+  return now(making("bfs_load", [asBytes("data", data), data.length], memoryOptions(mode, options), "the loaded filter"));
+}
 
 // --- Files ---------------------------------------------------------------------------------------------------------------
 
@@ -158,10 +168,14 @@ function sealing(source, to, options) {
 
 /** Makes a sealed copy of a file, with checksums, that is never written to again. With replace, `to` may be `source`.
  * @param {Path} source @param {Path} to @param {CopyOptions} [options] */
-export const seal = (source, to, options = NONE) => now(sealing(source, to, options));
+export function seal(source, to, options = NONE) {
+  now(sealing(source, to, options));
+}
 
 /** seal() on another thread. @param {Path} source @param {Path} to @param {CopyOptions} [options] @returns {Promise<void>} */
-export const sealAsync = async (source, to, options = NONE) => later(sealing(source, to, options));
+export async function sealAsync(source, to, options = NONE) {
+  return later(sealing(source, to, options));
+}
 
 /** @param {Path} path @param {{followSymlinks?: boolean}} options @returns {Generator<Call<number>, Range[], number>} */
 function* verifying(path, {followSymlinks = true}) {
@@ -179,10 +193,14 @@ function* verifying(path, {followSymlinks = true}) {
 
 /** The damaged ranges of a sealed file, ascending; none if it is as it was sealed.
  * @param {Path} path @param {{followSymlinks?: boolean}} [options] @returns {Range[]} */
-export const verify = (path, options = NONE) => stepsNow(verifying(path, options));
+export function verify(path, options = NONE) {
+  return stepsNow(verifying(path, options));
+}
 
 /** verify() on another thread. @param {Path} path @param {{followSymlinks?: boolean}} [options] @returns {Promise<Range[]>} */
-export const verifyAsync = async (path, options = NONE) => stepsLater(verifying(path, options));
+export async function verifyAsync(path, options = NONE) {
+  return stepsLater(verifying(path, options));
+}
 
 /** @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} options @returns {Call<void>} */
 function intersecting(filters, path, options) {
@@ -197,11 +215,15 @@ function intersecting(filters, path, options) {
 
 /** Makes a new file of the keys that each of the filters has.
  * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] */
-export const intersect = (filters, path, options = NONE) => now(intersecting(filters, path, options));
+export function intersect(filters, path, options = NONE) {
+  now(intersecting(filters, path, options));
+}
 
 /** intersect() on another thread.
  * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
-export const intersectAsync = async (filters, path, options = NONE) => later(intersecting(filters, path, options));
+export async function intersectAsync(filters, path, options = NONE) {
+  return later(intersecting(filters, path, options));
+}
 
 /** From the numbers that are given to the others, without making anything. @param {PlanOptions} options @returns {Readonly<Plan>} */
 export function plan(options) {
@@ -223,8 +245,9 @@ export function bareContains(data, key) {
 }
 
 /** The same of a key's digest. @param {Uint8Array} data @param {bigint} digest @returns {boolean} */
-export const bareContainsDigest = (data, digest) =>
-  lib.bfs_bare_contains_digest(asBytes("data", data), data.length, digestOf(digest)) !== 0;
+export function bareContainsDigest(data, digest) {
+  return lib.bfs_bare_contains_digest(asBytes("data", data), data.length, digestOf(digest)) !== 0;
+}
 
 /** The bytes of a bare filter of so many keys; 0 if no such filter exists.
  * @param {number | bigint} numKeys @param {number} bitsPerKey @param {{layout?: Layout}} [options] @returns {number} */

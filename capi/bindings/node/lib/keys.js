@@ -15,7 +15,7 @@ import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js"
 
 /** Many keys. Nothing is copied of a BigInt64Array or BigUint64Array (each integer is a key of 8 bytes), of a Column, and of a
  * Uint8Array, whose keys have the width that the call says.
- * @typedef {Iterable<Key> | BigInt64Array | BigUint64Array | Uint8Array | Column} Keys */
+ * @typedef {(Iterable<Key> & object) | BigInt64Array | BigUint64Array | Uint8Array | Column} Keys  a string is one key, not many */
 
 /** Many digests. Nothing is copied of a BigUint64Array.
  * @typedef {BigUint64Array | Iterable<bigint>} Digests */
