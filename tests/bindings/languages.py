@@ -28,7 +28,7 @@ class Missing(Exception):
 
 
 # In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
-LANGUAGES = ("python", "rust", "java", "go")
+LANGUAGES = ("python", "rust", "java", "go", "node")
 
 # The interface of a language's program `agree`, by which the tests of all languages at once speak to it. A key is the
 # text PREFIX and a decimal number from 0 on: "ruby-0", "ruby-1". Exit code 0, or 1 with the error on standard error.

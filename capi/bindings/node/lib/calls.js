@@ -1,0 +1,148 @@
+/* Calls of the library that have a bfs_error: at once, or on another thread, with a promise. */
+import {errorOfStruct} from "./errors.js";
+import {begin, beginClose, beginPublish, end, endClose, endPublish, handleOf, lifeOf} from "./life.js";
+import {lib} from "./library.js";
+import {Struct} from "./struct.js";
+
+/** One call. bfs_error is not among the arguments: it is the last one of all these functions.
+ * @template T
+ * @typedef {object} Call
+ * @property {string} fn
+ * @property {readonly object[]} uses  the filters
+ * @property {(...handles: number[]) => unknown[]} args  koffi takes arrays for their memory
+ * @property {unknown} [kept]  what has the memory that the arguments only point to
+ * @property {string} name  of what the call is about
+ * @property {(result: number) => T} finish
+ */
+
+/** What the threads of koffi use now: nothing of it may be collected. @type {Set<unknown>} */
+const underWay = new Set();
+/** So many are given to koffi at once, which refuses more than 256. @type {number} */
+const MOST = 32;
+/** @type {(() => void)[]} */
+const waiting = [];
+
+/** What the call of this moment points to. A local variable that is not used again may be collected before the call ends.
+ * @type {{what: unknown}} */
+export const held = {what: null};
+
+/** @template T @param {Call<T>} call @returns {T} */
+export function now(call) {
+  const error = new Struct("bfs_error");
+  const handles = call.uses.map((filter) => handleOf(lifeOf(filter)));
+  held.what = call;
+  const result = Number(lib[call.fn](...call.args(...handles), error.bytes));
+  held.what = null;
+  if (result < 0) throw errorOfStruct(result, error, call.name);
+  return call.finish(result);
+}
+
+/** koffi's .async as a promise. @param {string} fn @param {() => unknown[]} args @param {unknown} kept @returns {Promise<number>} */
+function onThread(fn, args, kept) {
+  return new Promise((resolve, reject) => {
+    const run = () => {
+      const given = args();
+      const token = {given, kept};
+      underWay.add(token);
+      const done = (/** @type {unknown} */ failed, /** @type {number | bigint} */ result) => {
+        underWay.delete(token);
+        waiting.shift()?.();
+        failed ? reject(failed) : resolve(Number(result));
+      };
+      try {
+        lib[fn].async(...given, done);
+      } catch (failed) {
+        done(failed, 0);
+      }
+    };
+    underWay.size < MOST ? run() : waiting.push(run);
+  });
+}
+
+/** @template T @param {Call<T>} call @returns {Promise<T>} */
+export async function later(call) {
+  const error = new Struct("bfs_error");
+  const lives = call.uses.map(lifeOf);
+  const handles = lives.map(handleOf);
+  for (const life of lives) begin(life);
+  try {
+    const result = await onThread(call.fn, () => [...call.args(...handles), error.bytes], call);
+    if (result < 0) throw errorOfStruct(result, error, call.name);
+    return call.finish(result);
+  } finally {
+    for (const life of lives) end(life);
+  }
+}
+
+/** Runs the steps of a generator, each of which is a call. @template T @param {Generator<Call<any>, T, any>} steps @returns {T} */
+export function stepsNow(steps) {
+  let step = steps.next();
+  while (!step.done) {
+    let result;
+    try {
+      result = now(step.value);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(result);
+  }
+  return step.value;
+}
+
+/** @template T @param {Generator<Call<any>, T, any>} steps @returns {Promise<T>} */
+export async function stepsLater(steps) {
+  let step = steps.next();
+  while (!step.done) {
+    let result;
+    try {
+      result = await later(step.value);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(result);
+  }
+  return step.value;
+}
+
+/** @param {object} filter */
+export function closeNow(filter) {
+  const life = lifeOf(filter);
+  const todo = beginClose(life);
+  if (todo === null) return;
+  const error = new Struct("bfs_error");
+  endClose(life, todo.fn, lib[todo.fn](todo.handle, error.bytes), error);
+}
+
+/** @param {object} filter @returns {Promise<void>} */
+export async function closeLater(filter) {
+  const life = lifeOf(filter);
+  const todo = beginClose(life);
+  if (todo === null) return;
+  const error = new Struct("bfs_error");
+  endClose(life, todo.fn, await onThread(todo.fn, () => [todo.handle, error.bytes], life), error);
+}
+
+/** @param {object} filter */
+export function publishNow(filter) {
+  const life = lifeOf(filter);
+  const handle = beginPublish(life);
+  const error = new Struct("bfs_error");
+  const code = lib.bfs_publish(handle, error.bytes);
+  endPublish(life, handle);
+  if (code < 0) throw errorOfStruct(code, error, life.name);
+}
+
+/** @param {object} filter @returns {Promise<void>} */
+export async function publishLater(filter) {
+  const life = lifeOf(filter);
+  const handle = beginPublish(life);
+  const error = new Struct("bfs_error");
+  try {
+    const code = await onThread("bfs_publish", () => [handle, error.bytes], filter);
+    if (code < 0) throw errorOfStruct(code, error, life.name);
+  } finally {
+    endPublish(life, handle);
+  }
+}

@@ -1,0 +1,283 @@
+/* The functions of the package: making and opening filters, seals, sets, plans, bare filters. */
+import {BFS} from "./abi.js";
+import {held, later, now, stepsLater, stepsNow} from "./calls.js";
+import {errorOfCode} from "./errors.js";
+import {filterOf, structsOf} from "./filter.js";
+import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
+import {addressOf, lib} from "./library.js";
+import {
+  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, TAKEN, modeFlags, nameOf,
+  numberNamed, pathBytes, setOptions, structOf,
+} from "./options.js";
+import {planOf, rangeOf} from "./results.js";
+import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
+
+/** @typedef {import("./filter.js").Filter} Filter */
+/** @typedef {import("./keys.js").Key} Key */
+/** @typedef {import("./keys.js").Keys} Keys */
+/** @typedef {import("./keys.js").Digests} Digests */
+/** @typedef {import("./keys.js").Width} Width */
+/** @typedef {import("./options.js").Path} Path */
+/** @typedef {import("./options.js").Layout} Layout */
+/** @typedef {import("./options.js").CreateOptions} CreateOptions */
+/** @typedef {import("./options.js").OpenOptions} OpenOptions */
+/** @typedef {import("./options.js").BufferOptions} BufferOptions */
+/** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
+/** @typedef {import("./options.js").CopyOptions} CopyOptions */
+/** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
+/** @typedef {import("./options.js").PlanOptions} PlanOptions */
+/** @typedef {import("./results.js").Range} Range */
+/** @typedef {import("./results.js").Plan} Plan */
+/** @template T @typedef {import("./calls.js").Call<T>} Call */
+
+const NONE = {};
+const ALIGNMENT = 64;
+const RANGES_AT_FIRST = 100;
+const nothing = () => {};
+
+// --- Making and opening ------------------------------------------------------------------------------------------------
+
+/** A call that gives a new handle. @param {string} fn @param {unknown[]} words @param {Struct} how @param {string} name
+ * @param {unknown} [memory] @returns {Call<Filter>} */
+function making(fn, words, how, name, memory) {
+  const out = new BigUint64Array(1);
+  return {
+    fn, uses: [], args: () => [...words, how.bytes, out], kept: [how, memory], name,
+    finish: () => filterOf(Number(out[0]), name, memory),
+  };
+}
+
+/** @param {Path} path @param {CreateOptions} options @returns {Call<Filter>} */
+const creating = (path, options) =>
+  making("bfs_create", [pathBytes(path)], structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS), nameOf(path));
+
+/** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. The size is given by capacity
+ * and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
+ * @param {Path} path @param {CreateOptions} options @returns {Filter} */
+export function create(path, options) {
+  return now(creating(path, options));
+}
+
+/** create() on another thread. @param {Path} path @param {CreateOptions} options @returns {Promise<Filter>} */
+export async function createAsync(path, options) {
+  return later(creating(path, options));
+}
+
+/** @param {Path | number} path @param {"r" | "r+"} mode @param {OpenOptions} options @returns {Call<Filter>} */
+function opening(path, mode, {exclusive, followSymlinks = true, ...options}) {
+  if (typeof followSymlinks !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(followSymlinks)}`);
+  const flags = modeFlags(mode, exclusive) | (followSymlinks ? 0 : BFS.OPEN_NOFOLLOW);
+  const descriptor = typeof path === "number";
+  const how = structOf("bfs_open_options", options, TAKEN.open, OPEN_FLAGS, flags | (descriptor ? BFS.OPEN_FD : 0));
+  if (descriptor) how.set("fd", path, "a descriptor");
+  return making("bfs_open_with", [descriptor ? null : pathBytes(path)], how, descriptor ? `descriptor ${path}` : nameOf(path));
+}
+
+/** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" asks; "r+" also adds, concurrently with other
+ * writers. @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
+export function open(path, mode = "r", options = NONE) {
+  return now(opening(path, mode, options));
+}
+
+/** open() on another thread.
+ * @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
+export async function openAsync(path, mode = "r", options = NONE) {
+  return later(opening(path, mode, options));
+}
+
+/** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
+ * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
+export function build(path, keys, {width, stride, ...options} = NONE) {
+  const sized = options.capacity ?? options.numBits ?? options.like;
+  const list = isList(keys) ? Array.from(keys) : keys;
+  const capacity = sized === undefined ? Math.max(1, batchOf(list, {width, stride}).count) : options.capacity;
+  const made = create(path, {...options, capacity, exclusive: true, unpublished: true});
+  try {
+    made.addMany(list, {width, stride});
+    made.publish();
+  } catch (error) {
+    made.abandon();
+    throw error;
+  }
+  return made;
+}
+
+/** An iterator can be read once alone. @param {Keys} keys @returns {keys is Iterable<Key>} */
+const isList = (keys) =>
+  typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys) && !Array.isArray(keys);
+
+// --- In memory -----------------------------------------------------------------------------------------------------------
+
+/** Memory for format() and wrap(), at a multiple of 64: a Uint8Array in a SharedArrayBuffer, which workers may share.
+ * @param {number} bytes @returns {Uint8Array} */
+export function alignedBuffer(bytes) {
+  const room = new Uint8Array(new SharedArrayBuffer(unsigned("bytes", 2 ** 53, bytes) + ALIGNMENT));
+  const start = (ALIGNMENT - addressOf(room) % ALIGNMENT) % ALIGNMENT;
+  return room.subarray(start, start + bytes);
+}
+
+/** A filter in memory stays in it, so that memory must not go: an ArrayBuffer can be transferred to another thread at any time.
+ * @param {unknown} buffer @returns {Uint8Array} */
+function lasting(buffer) {
+  const bytes = asBytes("buffer", buffer);
+  if (Object.prototype.toString.call(bytes.buffer) !== "[object SharedArrayBuffer]")
+    throw new TypeError("the buffer of a filter is in a SharedArrayBuffer: see alignedBuffer()");
+  return bytes;
+}
+
+/** The bytes that format() needs for these options. @param {BufferOptions} options @returns {number} */
+export function requiredBytes(options) {
+  const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
+  const bytes = new BigUint64Array(1);
+  return now({
+    fn: "bfs_required_bytes", uses: [], args: () => [how.bytes, bytes], kept: how, name: "a filter", finish: () => Number(bytes[0]),
+  });
+}
+
+/** Makes a new, empty filter in a buffer of alignedBuffer(). @param {Uint8Array} buffer @param {BufferOptions} options
+ * @returns {Filter} */
+export function format(buffer, options) {
+  const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
+  return now(making("bfs_format", [lasting(buffer), buffer.length], how, "the filter in a buffer", buffer));
+}
+
+/** @param {"r" | "r+"} mode @param {MemoryOptions} options */
+const memoryOptions = (mode, options) =>
+  structOf("bfs_open_options", options, TAKEN.memory, MEMORY_FLAGS, modeFlags(mode, false));
+
+/** Opens the filter in a buffer of alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
+ * @param {MemoryOptions} [options] @returns {Filter} */
+export function wrap(buffer, mode = "r", options = NONE) {
+  return now(making("bfs_wrap_with", [lasting(buffer), buffer.length], memoryOptions(mode, options), "the filter in a buffer", buffer));
+}
+
+/** Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed. @param {Uint8Array} data
+ * @param {"r" | "r+"} [mode] @param {MemoryOptions} [options] @returns {Filter} */
+export function load(data, mode = "r", options = NONE) {
+  return now(making("bfs_load", [asBytes("data", data), data.length], memoryOptions(mode, options), "the loaded filter"));
+}
+
+// --- Files ---------------------------------------------------------------------------------------------------------------
+
+/** @param {Path} source @param {Path} to @param {CopyOptions} options @returns {Call<void>} */
+function sealing(source, to, options) {
+  const how = structOf("bfs_copy_options", options, TAKEN.copy, COPY_FLAGS);
+  const paths = [pathBytes(source), pathBytes(to)];
+  return {fn: "bfs_seal", uses: [], args: () => [...paths, how.bytes], kept: how, name: nameOf(source), finish: nothing};
+}
+
+/** Makes a sealed copy of a file, with checksums, that is never written to again. With replace, `to` may be `source`.
+ * @param {Path} source @param {Path} to @param {CopyOptions} [options] */
+export function seal(source, to, options = NONE) {
+  now(sealing(source, to, options));
+}
+
+/** seal() on another thread. @param {Path} source @param {Path} to @param {CopyOptions} [options] @returns {Promise<void>} */
+export async function sealAsync(source, to, options = NONE) {
+  return later(sealing(source, to, options));
+}
+
+/** @param {Path} path @param {{followSymlinks?: boolean}} options @returns {Generator<Call<number>, Range[], number>} */
+function* verifying(path, {followSymlinks = true}) {
+  const file = pathBytes(path);
+  const flags = followSymlinks ? 0 : BFS.OPEN_NOFOLLOW;
+  const bytes = new Struct("bfs_range").layout.bytes;
+  for (let most = RANGES_AT_FIRST; ;) {
+    const room = Buffer.alloc(bytes * most);
+    const capacity = most;
+    const found = yield {fn: "bfs_verify", uses: [], args: () => [file, flags, room, capacity], name: nameOf(path), finish: Number};
+    if (found <= most) return structsOf("bfs_range", found, (to) => room.copy(to) && found, rangeOf);
+    most = found;
+  }
+}
+
+/** The damaged ranges of a sealed file, ascending; none if it is as it was sealed.
+ * @param {Path} path @param {{followSymlinks?: boolean}} [options] @returns {Range[]} */
+export function verify(path, options = NONE) {
+  return stepsNow(verifying(path, options));
+}
+
+/** verify() on another thread. @param {Path} path @param {{followSymlinks?: boolean}} [options] @returns {Promise<Range[]>} */
+export async function verifyAsync(path, options = NONE) {
+  return stepsLater(verifying(path, options));
+}
+
+/** @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} options @returns {Call<void>} */
+function intersecting(filters, path, options) {
+  const how = structOf("bfs_copy_options", options, TAKEN.copy, INTERSECT_FLAGS);
+  const uses = Array.from(filters);
+  const to = pathBytes(path);
+  return {
+    fn: "bfs_intersect", uses, kept: how, name: nameOf(path), finish: nothing,
+    args: (...handles) => [BigUint64Array.from(handles, BigInt), handles.length, to, how.bytes],
+  };
+}
+
+/** Makes a new file of the keys that each of the filters has.
+ * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] */
+export function intersect(filters, path, options = NONE) {
+  now(intersecting(filters, path, options));
+}
+
+/** intersect() on another thread.
+ * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
+export async function intersectAsync(filters, path, options = NONE) {
+  return later(intersecting(filters, path, options));
+}
+
+/** From the numbers that are given to the others, without making anything. @param {PlanOptions} options @returns {Readonly<Plan>} */
+export function plan(options) {
+  const request = new Struct("bfs_plan_request");
+  setOptions(request, options, TAKEN.plan, {});
+  const found = new Struct("bfs_plan_result");
+  return now({
+    fn: "bfs_plan", uses: [], args: () => [request.bytes, found.bytes], name: "a plan", finish: () => planOf(found),
+  });
+}
+
+// --- Bare filters ----------------------------------------------------------------------------------------------------------
+
+/** false if the bare filter in `data` was certainly built without the key; true for every doubt.
+ * @param {Uint8Array} data @param {Key} key @returns {boolean} */
+export function bareContains(data, key) {
+  place(key);
+  return lib.bfs_bare_contains(asBytes("data", data), data.length, one.address, one.bytes) !== 0;
+}
+
+/** The same of a key's digest. @param {Uint8Array} data @param {bigint} digest @returns {boolean} */
+export function bareContainsDigest(data, digest) {
+  return lib.bfs_bare_contains_digest(asBytes("data", data), data.length, digestOf(digest)) !== 0;
+}
+
+/** The bytes of a bare filter of so many keys; 0 if no such filter exists.
+ * @param {number | bigint} numKeys @param {number} bitsPerKey @param {{layout?: Layout}} [options] @returns {number} */
+export function bareBytes(numKeys, bitsPerKey, {layout = "blocked"} = NONE) {
+  if (typeof bitsPerKey !== "number") throw new TypeError(`bitsPerKey is a number, not ${shown(bitsPerKey)}`);
+  return Number(lib.bfs_bare_bytes(u64("numKeys", numKeys), bitsPerKey, numberNamed("layout", LAYOUTS, layout)));
+}
+
+/** @param {number} code @param {Uint8Array} made @returns {Uint8Array} */
+function builtOrThrown(code, made) {
+  held.what = null;
+  if (code < 0) throw errorOfCode(code, `a bare filter of ${made.length} bytes`);
+  return made;
+}
+
+/** A bare filter of these keys, exactly `size` bytes long (see bareBytes).
+ * @param {number} size @param {Keys} keys @param {Width & {layout?: Layout}} [options] @returns {Uint8Array} */
+export function bareBuild(size, keys, {layout = "blocked", ...width} = NONE) {
+  const number = numberNamed("layout", LAYOUTS, layout);
+  const batch = batchOf(keys, width);
+  const made = new Uint8Array(unsigned("size", 2 ** 53, size));
+  held.what = batch;
+  return builtOrThrown(lib.bfs_bare_build(made, made.length, number, batch.keys.bytes), made);
+}
+
+/** A bare filter of these digests, exactly `size` bytes long. @param {number} size @param {Digests} digests
+ * @param {{layout?: Layout, hash?: "xxh3" | "external"}} [options] @returns {Uint8Array} */
+export function bareBuildDigests(size, digests, {layout = "blocked", hash = "xxh3"} = NONE) {
+  const array = digestsOf(digests);
+  const made = new Uint8Array(unsigned("size", 2 ** 53, size));
+  const numbers = [numberNamed("layout", LAYOUTS, layout), numberNamed("hash", HASHES, hash)];
+  return builtOrThrown(lib.bfs_bare_build_digests(made, made.length, ...numbers, array, array.length), made);
+}

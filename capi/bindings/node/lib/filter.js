@@ -1,0 +1,515 @@
+/* The class Filter: keys one by one and in batches, and what a filter can do as a whole. */
+import {BFS} from "./abi.js";
+import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
+import {errorOfCode} from "./errors.js";
+import {batchOf, batchOfDigests, digestOf, one, place} from "./keys.js";
+import {Life, abandon, born, closedError, handleOf} from "./life.js";
+import {lib} from "./library.js";
+import {DUMP_FLAGS, ORDERS, SAVE_FLAGS, TAKEN, numberNamed, pathBytes, setOptions, structOf} from "./options.js";
+import {comparisonOf, healthOf, markOf, statisticsOf} from "./results.js";
+import {Struct, asBytes, u64, unsigned} from "./struct.js";
+
+/** @typedef {import("./keys.js").Key} Key */
+/** @typedef {import("./keys.js").Keys} Keys */
+/** @typedef {import("./keys.js").Digests} Digests */
+/** @typedef {import("./keys.js").Width} Width */
+/** @typedef {import("./keys.js").Batch} Batch */
+/** @typedef {import("./options.js").Path} Path */
+/** @typedef {import("./options.js").SaveOptions} SaveOptions */
+/** @typedef {import("./options.js").BitOrder} BitOrder */
+/** @typedef {import("./results.js").Mark} Mark */
+/** @typedef {import("./results.js").Health} Health */
+/** @typedef {import("./results.js").Statistics} Statistics */
+/** @typedef {import("./results.js").Comparison} Comparison */
+/** Which bits of an embedded filter are wanted. @typedef {{bare?: boolean, sameFileId?: boolean}} DumpOptions */
+/** A position in a log of the owner's. @typedef {{owner?: number | bigint, epoch?: number | bigint, mark?: number | bigint}} SyncOptions */
+/** @template T @typedef {import("./calls.js").Call<T>} Call */
+
+/* Where the runtime has none (Node.js before 18.18), as the standard has them: what transpilers make of `using` asks for these. */
+for (const name of /** @type {const} */ (["dispose", "asyncDispose"]))
+  if (!Symbol[name])
+    Object.defineProperty(Symbol, name, {value: Symbol(`Symbol.${name}`), writable: false, enumerable: false, configurable: false});
+
+const MAKING = Symbol("a filter is made by open() and its like");
+const MOST_OWNERS = 64;
+const MOST_NOTE = 1024;
+const MOST_SEEDS = 64;
+const MOST_SELECTED = 2 ** 32;
+const NONE = {};
+/* What is called for each key is looked up once. */
+const {bfs_add, bfs_contains, bfs_count, bfs_digest, bfs_remove} = lib;
+
+/** @param {number} result @returns {boolean} */
+const asBoolean = (result) => result !== 0;
+const nothing = () => {};
+
+/** An open filter: create(), open(), build(), format(), wrap() and load() make one.
+ *
+ * `contains`: false is certain, true is "maybe". A filter that was closed throws ClosedError. Close it with close(), or declare it
+ * with `using` or `await using`. One that is collected without that warns, and is left as by a killed process: nothing that was added
+ * is lost, and nothing is synced.
+ *
+ * A filter belongs to its thread: a worker opens the path again, or a SharedArrayBuffer with wrap().
+ *
+ * The functions ...Async do the same on another thread, for what waits for a lock or the disk. */
+export class Filter {
+  /** @type {Life} */
+  #life;
+
+  /** @private @param {symbol} token @param {number} handle @param {string} name @param {unknown} memory */
+  constructor(token, handle, name, memory) {
+    if (token !== MAKING) throw new TypeError("a filter is made by open(), create(), build(), format(), wrap() or load()");
+    this.#life = new Life(handle, name, memory);
+    born(this, this.#life);
+  }
+
+  /** The path as it was given; of a buffer, words. @returns {string} */
+  get name() {
+    return this.#life.name;
+  }
+
+  /** Whether close() was called. @returns {boolean} */
+  get closed() {
+    return this.#life.handle === 0 && !this.#life.publishing;
+  }
+
+  /** "ok", or why every answer is "maybe" now: "poisoned", "lost", "superseded", "recovering", "filling", "fault", "shut".
+   * @returns {Health} */
+  get health() {
+    return healthOf(this.#life.handle === 0 ? BFS.ESHUT : lib.bfs_health(this.#life.handle));
+  }
+
+  // --- Closing ---------------------------------------------------------------------------------------------------------
+
+  /** Closes the filter. The last writer of a file syncs it, and marks it clean. Asynchronous calls that are under way end safely. */
+  close() {
+    closeNow(this);
+  }
+
+  /** close() on another thread. @returns {Promise<void>} */
+  closeAsync() {
+    return closeLater(this);
+  }
+
+  /** close(), for `using`. */
+  [Symbol.dispose]() {
+    closeNow(this);
+  }
+
+  /** closeAsync(), for `await using`. @returns {Promise<void>} */
+  [Symbol.asyncDispose]() {
+    return closeLater(this);
+  }
+
+  /** Closes the filter as if its process had been killed: nothing is synced, and an unpublished file vanishes. */
+  abandon() {
+    if (!abandon(this.#life)) closeNow(this);
+  }
+
+  // --- One key ---------------------------------------------------------------------------------------------------------
+
+  /** @param {number} code @returns {never} */
+  #fail(code) {
+    if (this.#life.handle === 0 || code === BFS.ESHUT) throw closedError(this.#life);
+    throw errorOfCode(code, this.#life.name);
+  }
+
+  /** Whether the key may be in the filter. false is certain. @param {Key} key @returns {boolean} */
+  contains(key) {
+    place(key);
+    const code = bfs_contains(this.#life.handle, one.address, one.bytes);
+    if (code < 0) this.#fail(code);
+    return code !== 0;
+  }
+
+  /** contains(), by the name that Set and Map have. @param {Key} key @returns {boolean} */
+  has(key) {
+    return this.contains(key);
+  }
+
+  /** Adds a key. true: it was certainly new. false: it may have been there. @param {Key} key @returns {boolean} */
+  add(key) {
+    place(key);
+    const code = bfs_add(this.#life.handle, one.address, one.bytes);
+    if (code < 0) this.#fail(code);
+    return code !== 0;
+  }
+
+  /** Takes a key out again, in the layout "counting". false: it was certainly not there.
+   *
+   * Remove only keys that were added, each as often as it was added: anything else can make the filter answer no for other keys.
+   * Never repeat a remove that threw an error. @param {Key} key @returns {boolean} */
+  remove(key) {
+    place(key);
+    const code = bfs_remove(this.#life.handle, one.address, one.bytes);
+    if (code < 0) this.#fail(code);
+    return code !== 0;
+  }
+
+  /** How often the key was added and not removed, at most: 0 (a certain no) to 15, or more. @param {Key} key @returns {number} */
+  count(key) {
+    place(key);
+    const code = bfs_count(this.#life.handle, one.address, one.bytes);
+    if (code < 0) this.#fail(code);
+    return code;
+  }
+
+  /** The key's 64-bit digest in this file. @param {Key} key @returns {bigint} */
+  digest(key) {
+    place(key);
+    const digest = new BigUint64Array(1);
+    const code = bfs_digest(this.#life.handle, one.address, one.bytes, digest);
+    if (code < 0) this.#fail(code);
+    return digest[0];
+  }
+
+  /** contains() of a key's digest. @param {bigint} digest @returns {boolean} */
+  containsDigest(digest) {
+    return this.#ofDigest("bfs_contains_digest", digest) !== 0;
+  }
+
+  /** add() of a key's digest. @param {bigint} digest @returns {boolean} */
+  addDigest(digest) {
+    return this.#ofDigest("bfs_add_digest", digest) !== 0;
+  }
+
+  /** remove() of a key's digest. @param {bigint} digest @returns {boolean} */
+  removeDigest(digest) {
+    return this.#ofDigest("bfs_remove_digest", digest) !== 0;
+  }
+
+  /** count() of a key's digest. @param {bigint} digest @returns {number} */
+  countDigest(digest) {
+    return this.#ofDigest("bfs_count_digest", digest);
+  }
+
+  /** @param {string} fn @param {bigint} digest @returns {number} */
+  #ofDigest(fn, digest) {
+    const code = lib[fn](this.#life.handle, digestOf(digest));
+    if (code < 0) this.#fail(code);
+    return code;
+  }
+
+  // --- Many keys -------------------------------------------------------------------------------------------------------
+
+  /** Adds keys, and returns how many were certainly new. After an error some may be in the filter, and none counts as added.
+   * @param {Keys} keys @param {Width} [width] @returns {number} */
+  addMany(keys, width = NONE) {
+    return this.#ofKeys("bfs_add_keys", batchOf(keys, width));
+  }
+
+  /** remove() of many keys: how many were not certainly absent. After an error some may have been removed: do not repeat the call.
+   * @param {Keys} keys @param {Width} [width] @returns {number} */
+  removeMany(keys, width = NONE) {
+    return this.#ofKeys("bfs_remove_keys", batchOf(keys, width));
+  }
+
+  /** 0 for each key that is certainly absent (or null), otherwise 1. @param {Keys} keys @param {Width} [width] @returns {Uint8Array} */
+  containsMany(keys, width = NONE) {
+    return this.#answers(batchOf(keys, width));
+  }
+
+  /** The numbers of the keys that may be present, ascending. @param {Keys} keys @param {Width} [width] @returns {Uint32Array} */
+  select(keys, width = NONE) {
+    return this.#numbers(batchOf(keys, width));
+  }
+
+  /** The digests of the keys, 0 for a null. @param {Keys} keys @param {Width} [width] @returns {BigUint64Array} */
+  digestMany(keys, width = NONE) {
+    const batch = batchOf(keys, width);
+    const digests = new BigUint64Array(batch.count);
+    this.#ofKeys("bfs_digest_keys", batch, digests);
+    return digests;
+  }
+
+  /** addMany() of digests. @param {Digests} digests @returns {number} */
+  addDigests(digests) {
+    return this.#ofKeys("bfs_add_keys", batchOfDigests(digests));
+  }
+
+  /** removeMany() of digests. @param {Digests} digests @returns {number} */
+  removeDigests(digests) {
+    return this.#ofKeys("bfs_remove_keys", batchOfDigests(digests));
+  }
+
+  /** containsMany() of digests. @param {Digests} digests @returns {Uint8Array} */
+  containsDigests(digests) {
+    return this.#answers(batchOfDigests(digests));
+  }
+
+  /** select() of digests. @param {Digests} digests @returns {Uint32Array} */
+  selectDigests(digests) {
+    return this.#numbers(batchOfDigests(digests));
+  }
+
+  /** @param {Batch} batch @returns {Uint8Array} */
+  #answers(batch) {
+    const answers = new Uint8Array(batch.count);
+    this.#ofKeys("bfs_contains_keys", batch, answers);
+    return answers;
+  }
+
+  /** @param {Batch} batch @returns {Uint32Array} */
+  #numbers(batch) {
+    if (batch.count > MOST_SELECTED) throw new RangeError("too many keys for one call");
+    const numbers = new Uint32Array(batch.count);
+    return numbers.subarray(0, this.#ofKeys("bfs_select_keys", batch, numbers));
+  }
+
+  /** @param {string} fn @param {Batch} batch @param {NodeJS.ArrayBufferView[]} out @returns {number} */
+  #ofKeys(fn, batch, ...out) {
+    held.what = batch;
+    const done = Number(lib[fn](handleOf(this.#life), batch.keys.bytes, ...out));
+    held.what = null;
+    if (done < 0) this.#fail(done);
+    return done;
+  }
+
+  // --- Durability ------------------------------------------------------------------------------------------------------
+
+  /** @template T @param {string} fn @param {unknown[]} words @param {(result: number) => T} finish @param {unknown} [kept]
+   * @returns {Call<T>} */
+  #call(fn, words, finish, kept) {
+    return {fn, uses: [this], args: (handle) => [handle, ...words], kept, name: this.#life.name, finish};
+  }
+
+  /** @param {SyncOptions} options @returns {Call<void>} */
+  #sync({owner = 0n, epoch = 0n, mark = 0n}) {
+    return this.#call("bfs_sync", [u64("owner", owner), u64("epoch", epoch), u64("mark", mark)], nothing);
+  }
+
+  /** Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`. The caller promises that
+   * every key up to the mark has returned from an add. Without arguments: a sync alone. @param {SyncOptions} [options] */
+  sync(options = NONE) {
+    now(this.#sync(options));
+  }
+
+  /** sync() on another thread. @param {SyncOptions} [options] @returns {Promise<void>} */
+  async syncAsync(options = NONE) {
+    return later(this.#sync(options));
+  }
+
+  /** The mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all rows.
+   * @param {number | bigint} owner @param {number | bigint} epoch @returns {bigint} */
+  getMark(owner, epoch) {
+    return BigInt(lib.bfs_get_mark(handleOf(this.#life), u64("owner", owner), u64("epoch", epoch)));
+  }
+
+  /** A Mark for every owner that the filter knows, in no order. @returns {Mark[]} */
+  marks() {
+    return structsOf("bfs_owner_mark", MOST_OWNERS, (room) => now(this.#call("bfs_list_marks", [room, MOST_OWNERS], Number)), markOf);
+  }
+
+  /** Forgets an owner of marks, durably. Drop one whose rows are gone. @param {number | bigint} owner */
+  dropOwner(owner) {
+    now(this.#call("bfs_drop_owner", [u64("owner", owner)], nothing));
+  }
+
+  /** dropOwner() on another thread. @param {number | bigint} owner @returns {Promise<void>} */
+  async dropOwnerAsync(owner) {
+    return later(this.#call("bfs_drop_owner", [u64("owner", owner)], nothing));
+  }
+
+  /** For a filter that was opened with `recover: true`: the owner has added again what came after its mark. true: the recovery is
+   * over. @param {number | bigint} owner @returns {boolean} */
+  finishRecovery(owner) {
+    return now(this.#call("bfs_finish_recovery", [u64("owner", owner)], asBoolean));
+  }
+
+  /** finishRecovery() on another thread. @param {number | bigint} owner @returns {Promise<boolean>} */
+  async finishRecoveryAsync(owner) {
+    return later(this.#call("bfs_finish_recovery", [u64("owner", owner)], asBoolean));
+  }
+
+  /** Ends an online build (create with `filling: true`): every key has returned from an add. */
+  finishFilling() {
+    now(this.#call("bfs_finish_filling", [], nothing));
+  }
+
+  /** finishFilling() on another thread. @returns {Promise<void>} */
+  async finishFillingAsync() {
+    return later(this.#call("bfs_finish_filling", [], nothing));
+  }
+
+  /** Gives a filter that was created with `unpublished: true` its name; from then on it only reads. */
+  publish() {
+    publishNow(this);
+  }
+
+  /** publish() on another thread; until it is done, every other call of the filter throws. @returns {Promise<void>} */
+  publishAsync() {
+    return publishLater(this);
+  }
+
+  /** Supersedes the file that has the name now, before publish(): its writers are refused from now on. */
+  supersede() {
+    now(this.#call("bfs_supersede", [], nothing));
+  }
+
+  /** supersede() on another thread. @returns {Promise<void>} */
+  async supersedeAsync() {
+    return later(this.#call("bfs_supersede", [], nothing));
+  }
+
+  /** Whether the path still names this file, whole. Asks the file system. @returns {boolean} */
+  isCurrent() {
+    return now(this.#call("bfs_is_current", [], asBoolean));
+  }
+
+  /** isCurrent() on another thread. @returns {Promise<boolean>} */
+  async isCurrentAsync() {
+    return later(this.#call("bfs_is_current", [], asBoolean));
+  }
+
+  /** The number of threads (1 to 64) of addMany() from now on, of an exclusive writer. @param {number} threads */
+  useThreads(threads) {
+    now(this.#call("bfs_use_threads", [unsigned("threads", 2 ** 32, threads)], nothing));
+  }
+
+  // --- Facts -----------------------------------------------------------------------------------------------------------
+
+  /** The note that the filter was made with; empty if it has none. @returns {Uint8Array} */
+  note() {
+    const room = new Uint8Array(MOST_NOTE);
+    return room.slice(0, now(this.#call("bfs_get_note", [room, MOST_NOTE], Number)));
+  }
+
+  /** The seeds of the filter's hash, if it takes a list of them. @returns {Uint32Array} */
+  seeds() {
+    const room = new Uint32Array(MOST_SEEDS);
+    return room.slice(0, now(this.#call("bfs_get_seeds", [room, MOST_SEEDS], Number)));
+  }
+
+  /** @param {{fill?: boolean, memory?: boolean}} wanted @returns {Call<Readonly<Statistics>>} */
+  #stats(wanted) {
+    const facts = new Struct("bfs_statistics");
+    const flags = setOptions(null, wanted, [], {fill: BFS.STATS_FILL, memory: BFS.STATS_MEMORY});
+    return this.#call("bfs_stats", [flags, facts.bytes], () => statisticsOf(facts));
+  }
+
+  /** Statistics. `fill` counts the bits, which reads everything; `memory` asks which pages are in memory.
+   * @param {{fill?: boolean, memory?: boolean}} [wanted] @returns {Readonly<Statistics>} */
+  stats(wanted = NONE) {
+    return now(this.#stats(wanted));
+  }
+
+  /** stats() on another thread. @param {{fill?: boolean, memory?: boolean}} [wanted] @returns {Promise<Readonly<Statistics>>} */
+  async statsAsync(wanted = NONE) {
+    return later(this.#stats(wanted));
+  }
+
+  // --- Other forms, other filters --------------------------------------------------------------------------------------
+
+  /** @param {Path} path @param {SaveOptions} options @returns {Call<void>} */
+  #save(path, options) {
+    const how = structOf("bfs_copy_options", options, TAKEN.save, SAVE_FLAGS);
+    return this.#call("bfs_save", [pathBytes(path), how.bytes], nothing, how);
+  }
+
+  /** Makes a new file of the filter, complete and durable, while others may add.
+   * @param {Path} path @param {SaveOptions} [options] */
+  save(path, options = NONE) {
+    now(this.#save(path, options));
+  }
+
+  /** save() on another thread. @param {Path} path @param {SaveOptions} [options] @returns {Promise<void>} */
+  async saveAsync(path, options = NONE) {
+    return later(this.#save(path, options));
+  }
+
+  /** A handle that follows its path may have another size at each call.
+   * @param {DumpOptions} options @returns {Generator<Call<number>, Uint8Array, number>} */
+  *#dump(options) {
+    const flags = setOptions(null, options, TAKEN.dump, DUMP_FLAGS);
+    const size = new BigUint64Array(1);
+    yield this.#call("bfs_dump", [null, 0, flags, size], Number);
+    for (let tries = 0; tries < 10; tries++) {
+      const room = new Uint8Array(Number(size[0]));
+      try {
+        yield this.#call("bfs_dump", [room, room.length, flags, size], Number);
+        if (Number(size[0]) === room.length) return room;
+      } catch (error) {
+        if (Number(size[0]) === room.length) throw error;
+      }
+    }
+    throw errorOfCode(BFS.EBUSY, this.#life.name);
+  }
+
+  /** The filter as bytes, for load(): an embedded filter, or the bare form. Marks are not in them.
+   * @param {DumpOptions} [options] @returns {Uint8Array} */
+  dump(options = NONE) {
+    return stepsNow(this.#dump(options));
+  }
+
+  /** dump() on another thread. @param {DumpOptions} [options] @returns {Promise<Uint8Array>} */
+  async dumpAsync(options = NONE) {
+    return stepsLater(this.#dump(options));
+  }
+
+  /** @template T @param {string} fn @param {Filter} other @param {Uint8Array[]} more @param {() => T} finish @returns {Call<T>} */
+  #with(fn, other, more, finish) {
+    return {fn, uses: [this, other], args: (handle, second) => [handle, second, ...more], name: this.#life.name, finish};
+  }
+
+  /** Adds every key of another filter with the same layout, hash, seed and k. @param {Filter} other */
+  merge(other) {
+    now(this.#with("bfs_merge", other, [], nothing));
+  }
+
+  /** merge() on another thread. @param {Filter} other @returns {Promise<void>} */
+  async mergeAsync(other) {
+    return later(this.#with("bfs_merge", other, [], nothing));
+  }
+
+  /** @param {Filter} other @returns {Call<Readonly<Comparison>>} */
+  #compare(other) {
+    const found = new Struct("bfs_comparison");
+    return this.#with("bfs_compare", other, [found.bytes], () => comparisonOf(found));
+  }
+
+  /** In what this filter (A) and another (B) differ, and how many keys they have in common.
+   * @param {Filter} other @returns {Readonly<Comparison>} */
+  compare(other) {
+    return now(this.#compare(other));
+  }
+
+  /** compare() on another thread. @param {Filter} other @returns {Promise<Readonly<Comparison>>} */
+  async compareAsync(other) {
+    return later(this.#compare(other));
+  }
+
+  /** Takes in the bit array of another program, whose m, k, hash and seeds the filter has. Nothing in an array tells whether these
+   * are right: ask for keys that are known to be in it before the filter is used.
+   * @param {Uint8Array} bits @param {BitOrder} order  which bit of a byte comes first */
+  importBits(bits, order) {
+    asBytes("bits", bits);
+    now(this.#call("bfs_import_bits", [bits, bits.length, numberNamed("order", ORDERS, order)], nothing));
+  }
+
+  /** The filter's bits as an array for another program. @param {BitOrder} order @returns {Uint8Array} */
+  exportBits(order) {
+    const number = numberNamed("order", ORDERS, order);
+    const bits = new Uint8Array(Math.ceil(this.stats().numBits / 8));
+    return now(this.#call("bfs_export_bits", [bits, bits.length, number], () => bits));
+  }
+
+  /** @returns {string} */
+  [Symbol.for("nodejs.util.inspect.custom")]() {
+    return `Filter { ${JSON.stringify(this.name)}${this.closed ? ", closed" : ""} }`;
+  }
+}
+
+/** For the functions of files.js. @param {number} handle @param {string} name @param {unknown} memory  that it is in, if any
+ * @returns {Filter} */
+// @ts-ignore: to users the constructor is private
+export const filterOf = (handle, name, memory) => new Filter(MAKING, handle, name, memory);
+
+/** The structs that a call fills in, at most `most`.
+ * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill @param {(struct: Struct) => T} make
+ * @returns {T[]} */
+export function structsOf(name, most, fill, make) {
+  const bytes = new Struct(name).layout.bytes;
+  const room = Buffer.alloc(bytes * most);
+  const count = Math.min(fill(room), most);
+  return Array.from({length: count}, (_, i) => make(new Struct(name, room.subarray(i * bytes, (i + 1) * bytes))));
+}

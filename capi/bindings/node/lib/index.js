@@ -1,0 +1,46 @@
+/** Bloom filters in files, which any number of processes and languages share through a memory map.
+ *
+ * ```js
+ * import * as bfstore from "bfstore";
+ *
+ * const users = bfstore.create("users.bf", {capacity: 1_000_000, fpr: 0.01});
+ * users.add("alice");
+ * users.contains("alice"); // true: maybe. false would be certain
+ * users.close();
+ * ```
+ *
+ * @module */
+export {BfstoreError, CallError, ClosedError, DoubtError, MalformedError, RecoveryError, StateError, strerror} from "./errors.js";
+export {
+  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, create, createAsync, format,
+  intersect, intersectAsync, load, open, openAsync, plan, requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
+} from "./files.js";
+export {Filter} from "./filter.js";
+export {version} from "./library.js";
+
+/** @typedef {import("./keys.js").Key} Key */
+/** @typedef {import("./keys.js").Keys} Keys */
+/** @typedef {import("./keys.js").Column} Column */
+/** @typedef {import("./keys.js").Digests} Digests */
+/** @typedef {import("./keys.js").Width} Width */
+/** @typedef {import("./options.js").Path} Path */
+/** @typedef {import("./options.js").Layout} Layout */
+/** @typedef {import("./options.js").Hash} Hash */
+/** @typedef {import("./options.js").BitOrder} BitOrder */
+/** @typedef {import("./options.js").CreateOptions} CreateOptions */
+/** @typedef {import("./options.js").OpenOptions} OpenOptions */
+/** @typedef {import("./options.js").BufferOptions} BufferOptions */
+/** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
+/** @typedef {import("./options.js").CopyOptions} CopyOptions */
+/** @typedef {import("./options.js").SaveOptions} SaveOptions */
+/** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
+/** @typedef {import("./options.js").PlanOptions} PlanOptions */
+/** @typedef {import("./filter.js").SyncOptions} SyncOptions */
+/** @typedef {import("./filter.js").DumpOptions} DumpOptions */
+/** @typedef {import("./results.js").Health} Health */
+/** @typedef {import("./results.js").Interval} Interval */
+/** @typedef {import("./results.js").Range} Range */
+/** @typedef {import("./results.js").Mark} Mark */
+/** @typedef {import("./results.js").Plan} Plan */
+/** @typedef {import("./results.js").Statistics} Statistics */
+/** @typedef {import("./results.js").Comparison} Comparison */

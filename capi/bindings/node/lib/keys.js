@@ -1,0 +1,268 @@
+/* Which bytes a key is, and in which form many keys go to the library. */
+import {BFS} from "./abi.js";
+import {addressOf} from "./library.js";
+import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js";
+
+/** One key. Bytes are themselves. A string is its UTF-8, without normalization (a lone surrogate is an error). An integer of 64
+ * bits, as a bigint or as a number that is exact (up to 2^53), is 8 bytes, little-endian; a negative one its two's complement.
+ * A number with a fraction is an error: 1 and 1.0 are one value in JavaScript, so that no rule for fractions could keep them apart.
+ * @typedef {Uint8Array | string | bigint | number} Key */
+
+/** Text or binary in one piece: key i is data[offsets[i]] .. data[offsets[i + 1]], as in Apache Arrow. `validity` is Arrow's bitmap
+ * (key i is there if bit validityOffset + i is 1, the lowest bit of a byte first). A null is not the empty key: it is not added,
+ * and its answer is 0. Nothing is copied.
+ * @typedef {{data: Uint8Array, offsets: Int32Array | BigInt64Array, validity?: Uint8Array, validityOffset?: number}} Column */
+
+/** Many keys. Nothing is copied of a BigInt64Array or BigUint64Array (each integer is a key of 8 bytes), of a Column, and of a
+ * Uint8Array, whose keys have the width that the call says.
+ * @typedef {(Iterable<Key> & object) | BigInt64Array | BigUint64Array | Uint8Array | Column} Keys  a string is one key, not many */
+
+/** Many digests. Nothing is copied of a BigUint64Array.
+ * @typedef {BigUint64Array | Iterable<bigint>} Digests */
+
+/** Of keys in a Uint8Array: the bytes of each, and from the beginning of one to that of the next (default: width).
+ * @typedef {{width?: number, stride?: number}} Width */
+
+const I64_MIN = -(2n ** 63n);
+const U64_END = 2n ** 64n;
+const SURROGATE = /\p{Surrogate}/u;
+const SHORT = 64; // so long, a loop over the units is faster than a call
+const ROOM = 1 << 14;
+const room = Buffer.alloc(ROOM);
+const roomNumbers = new DataView(room.buffer, room.byteOffset, ROOM);
+const ROOM_ADDRESS = addressOf(room);
+
+/** The key of the call that is made now. `held` keeps its memory.
+ * @type {{address: number, bytes: number, held: unknown}} */
+export const one = {address: ROOM_ADDRESS, bytes: 0, held: null};
+
+/** Writes a short text without anything beyond ASCII. @param {Uint8Array} to @param {number} at @param {string} text
+ * @returns {boolean} */
+function writeAscii(to, at, text) {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 127) return false;
+    to[at + i] = unit;
+  }
+  return true;
+}
+
+/** @param {string} text */
+function checkText(text) {
+  if (SURROGATE.test(text)) throw new TypeError("a lone surrogate in a key: the text is not valid Unicode, and has no UTF-8");
+}
+
+/** The bytes written; there is room for three times the units. @param {Buffer} to @param {number} at @param {string} text */
+function writeText(to, at, text) {
+  if (text.length <= SHORT && writeAscii(to, at, text)) return text.length;
+  checkText(text);
+  return to.write(text, at, "utf8");
+}
+
+/** @param {DataView} to @param {number} at @param {bigint | number} number */
+function writeInteger(to, at, number) {
+  if (typeof number === "bigint") {
+    if (number < I64_MIN || number >= U64_END) throw new RangeError("an integer of more than 64 bits is no key");
+    to.setBigUint64(at, BigInt.asUintN(64, number), true);
+  } else {
+    if (!Number.isSafeInteger(number)) refuseNumber(number);
+    to.setInt32(at, number | 0, true);
+    to.setInt32(at + 4, Math.floor(number / 2 ** 32), true);
+  }
+  return 8;
+}
+
+/** @param {number} number @returns {never} */
+function refuseNumber(number) {
+  if (!Number.isInteger(number)) throw new TypeError(`${number} is no key: a number has to be an integer`);
+  throw new RangeError("a number above 2^53 is not exact: say it as a bigint");
+}
+
+/** @param {unknown} key @returns {never} */
+function refuse(key) {
+  throw new TypeError(`a key is a Uint8Array or Buffer, a string, a bigint or an integer, not ${shown(key)}`);
+}
+
+/** Where it is. @param {Uint8Array} key */
+function placeBytes(key) {
+  if (key.length === 0) checkAttached(key);
+  one.bytes = key.length;
+  if (key.length > SHORT) {
+    one.address = addressOf(key);
+    one.held = key;
+    return;
+  }
+  one.address = ROOM_ADDRESS;
+  for (let i = 0; i < key.length; i++) room[i] = key[i];
+}
+
+/** @param {string} text */
+function placeText(text) {
+  if (text.length * 3 <= ROOM) {
+    one.address = ROOM_ADDRESS;
+    one.bytes = writeText(room, 0, text);
+    return;
+  }
+  checkText(text);
+  placeBytes(Buffer.from(text, "utf8"));
+}
+
+/** Fills in `one`. @param {Key} key */
+export function place(key) {
+  if (typeof key === "string") placeText(key);
+  else if (key instanceof Uint8Array) placeBytes(key);
+  else if (typeof key === "bigint" || typeof key === "number") {
+    one.bytes = writeInteger(roomNumbers, 0, key);
+    one.address = ROOM_ADDRESS;
+  } else refuse(key);
+}
+
+/** @param {unknown} digest @returns {bigint} */
+export function digestOf(digest) {
+  if (typeof digest !== "bigint") throw new TypeError(`a digest is a bigint, not ${shown(digest)}`);
+  return u64("a digest", digest);
+}
+
+// --- Many keys -------------------------------------------------------------------------------------------------------
+
+/** Keys in the form of the library, and how many. @typedef {{keys: Struct, count: number}} Batch */
+
+/** @param {number} kind @param {number} count @param {NodeJS.ArrayBufferView} data @returns {Batch} */
+function batch(kind, count, data) {
+  const keys = new Struct("bfs_keys");
+  keys.set("kind", kind);
+  keys.set("count", count);
+  keys.set("data", data);
+  return {keys, count};
+}
+
+/** @param {NodeJS.ArrayBufferView} data @param {number} width @param {number} stride @param {number} count */
+function fixed(data, width, stride, count) {
+  const made = batch(BFS.KEYS_FIXED, count, data);
+  made.keys.set("key_bytes", width);
+  made.keys.set("stride", stride);
+  return made;
+}
+
+/** @param {Uint8Array} data @param {Width} how */
+function fixedOf(data, {width, stride = width}) {
+  if (width === undefined) throw new TypeError("many keys in a Uint8Array need their width. One key goes into a list: [key]");
+  checkAttached(data);
+  if (unsigned("width", 2 ** 32, width) < 1) throw new RangeError("width is at least 1");
+  const step = unsigned("stride", 2 ** 32, stride);
+  if (step < width) throw new RangeError("stride is at least width");
+  const count = data.length === 0 ? 0 : Math.floor((data.length + step - width) / step);
+  const rest = data.length - count * step;
+  if (rest !== 0 && rest !== width - step) throw new RangeError(`${data.length} bytes are not a number of keys of ${step} bytes`);
+  return fixed(data, width, step, count);
+}
+
+/** An array that another thread can change is copied: what the library has checked must stay so.
+ * @template {Int32Array | BigInt64Array | Uint8Array} Numbers @param {Numbers} numbers @returns {Numbers} */
+function steady(numbers) {
+  const shared = Object.prototype.toString.call(numbers.buffer) === "[object SharedArrayBuffer]";
+  return shared ? /** @type {Numbers} */ (numbers.slice()) : numbers;
+}
+
+/** @param {Batch} made @param {Uint8Array} validity @param {number} first */
+function setValidity(made, validity, first) {
+  asBytes("validity", validity);
+  if (unsigned("validityOffset", 2 ** 53, first) + made.count > validity.length * 8)
+    throw new RangeError(`validity has ${validity.length * 8} bits, and not ${first} + ${made.count}`);
+  made.keys.set("validity", steady(validity));
+  made.keys.set("validity_offset", first);
+}
+
+/** @param {Column} column */
+function columnOf({data, offsets, validity, validityOffset = 0}) {
+  asBytes("data", data);
+  const large = offsets instanceof BigInt64Array;
+  if (!large && !(offsets instanceof Int32Array)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
+  checkAttached(offsets);
+  const some = offsets.length === 0 ? new Int32Array(1) : offsets; // as Arrow may have it of no keys
+  const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
+  made.keys.set("data_bytes", data.length);
+  made.keys.set("offsets", steady(some));
+  if (validity !== undefined) setValidity(made, validity, validityOffset);
+  return made;
+}
+
+/** The most bytes that a key of a list takes, before it is written. @param {Key} key */
+function mostBytes(key) {
+  if (typeof key === "string") return key.length * 3;
+  return key instanceof Uint8Array ? key.length : 8;
+}
+
+/** The bytes written. @param {Buffer} to @param {DataView} numbers  the same memory @param {number} at @param {Key} key */
+function write(to, numbers, at, key) {
+  if (typeof key === "string") return writeText(to, at, key);
+  if (key instanceof Uint8Array) {
+    if (key.length === 0) checkAttached(key);
+    if (key.length <= SHORT) for (let i = 0; i < key.length; i++) to[at + i] = key[i];
+    else to.set(key, at);
+    return key.length;
+  }
+  return typeof key === "bigint" || typeof key === "number" ? writeInteger(numbers, at, key) : refuse(key);
+}
+
+/** Twice the room, or what is needed. @param {Buffer} from @param {number} used @param {number} bytes */
+function larger(from, used, bytes) {
+  const to = Buffer.allocUnsafeSlow(Math.max(from.length * 2, used + bytes));
+  from.copy(to, 0, 0, used);
+  return to;
+}
+
+/** @param {readonly Key[]} list */
+function listOf(list) {
+  const count = list.length;
+  const offsets = new Int32Array(count + 1);
+  let data = Buffer.allocUnsafeSlow(Math.max(64, count * 24));
+  let numbers = new DataView(data.buffer);
+  let end = 0;
+  for (let i = 0; i < count; i++) {
+    const most = mostBytes(list[i]);
+    if (end + most > data.length) {
+      data = larger(data, end, most);
+      numbers = new DataView(data.buffer);
+    }
+    end += write(data, numbers, end, list[i]);
+    if (end > 0x7fffffff) throw new RangeError("more than 2 GiB of keys in one list: say them in parts, or as a column");
+    offsets[i + 1] = end;
+  }
+  return columnOf({data: data.subarray(0, end), offsets});
+}
+
+/** @param {unknown} keys @returns {keys is Iterable<any>} */
+function isIterable(keys) {
+  return typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys);
+}
+
+/** @param {Keys} keys @param {Width} how @returns {Batch} */
+export function batchOf(keys, how) {
+  if (keys instanceof Uint8Array) return fixedOf(keys, how);
+  if (how.width !== undefined || how.stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
+  if (keys instanceof BigInt64Array || keys instanceof BigUint64Array) {
+    checkAttached(keys);
+    return fixed(keys, 8, 8, keys.length);
+  }
+  if (Array.isArray(keys)) return listOf(keys);
+  if (isIterable(keys)) return listOf(Array.from(keys)); // all of them first: the iterator may be code that closes the filter
+  if (typeof keys === "object" && keys !== null && "offsets" in keys) return columnOf(keys);
+  throw new TypeError(`many keys are a list or another iterable, a column, or an array of 64-bit integers, not ${shown(keys)}`);
+}
+
+/** @param {Digests} digests @returns {BigUint64Array} */
+export function digestsOf(digests) {
+  if (digests instanceof BigUint64Array) {
+    checkAttached(digests);
+    return digests;
+  }
+  if (!isIterable(digests)) throw new TypeError(`many digests are a BigUint64Array or a list of bigints, not ${shown(digests)}`);
+  return BigUint64Array.from(Array.from(digests, digestOf));
+}
+
+/** @param {Digests} digests @returns {Batch} */
+export function batchOfDigests(digests) {
+  const array = digestsOf(digests);
+  return batch(BFS.KEYS_DIGESTS, array.length, array);
+}

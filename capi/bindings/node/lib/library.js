@@ -1,0 +1,28 @@
+/* The library itself, by koffi: each function of the ABI as a JavaScript function, which has .async. */
+import fs from "node:fs";
+import {endianness} from "node:os";
+import {fileURLToPath} from "node:url";
+import koffi from "koffi";
+import {BFS, FUNCTIONS} from "./abi.js";
+
+/** @typedef {{(...words: any[]): any, async: (...words: any[]) => void}} Native */
+
+/* The package brings its own. Without it (a build for another processor) the system's is taken. */
+const own = fileURLToPath(new URL(`../prebuilt/linux-${process.arch}/libbfstore.so`, import.meta.url));
+const library = koffi.load(fs.existsSync(own) ? own : "libbfstore.so.0");
+
+/** @type {Record<string, Native>} */
+export const lib = Object.fromEntries(
+  Object.entries(FUNCTIONS).map(([name, [result, ...parameters]]) => [name, library.func(name, result, parameters)]));
+
+/** "1.2.3": the version of the library that runs. @type {string} */
+export const version = lib.bfs_version();
+
+/* Before 1.0 each minor version may lay out its structs anew, and numbers in typed arrays are taken as they are. */
+if (Math.floor(lib.bfs_version_number() / 1000) !== BFS.VERSION_MAJOR * 1000 + BFS.VERSION_MINOR)
+  throw new Error(`libbfstore ${version} is not the version that this package is for: ${BFS.VERSION_MAJOR}.${BFS.VERSION_MINOR}`);
+if (endianness() !== "LE") throw new Error("bfstore for Node.js runs on little-endian machines alone");
+
+/** Where the memory of a typed array is. It stays there, but only as long as something holds the array.
+ * @param {NodeJS.ArrayBufferView} array @returns {number} */
+export const addressOf = (array) => Number(koffi.address(array));

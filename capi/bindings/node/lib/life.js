@@ -1,0 +1,139 @@
+/* The life of a handle: who uses it now, how it is closed, and what happens if nobody closes it. JavaScript runs in one thread, so a
+ * handle is in use during a close only by calls of this thread's that are under way elsewhere (the functions ...Async). */
+import {isMainThread} from "node:worker_threads";
+import {BFS} from "./abi.js";
+import {ClosedError, errorOfStruct} from "./errors.js";
+import {lib} from "./library.js";
+import {Struct, shown} from "./struct.js";
+
+/** What a finalizer gets when the filter is gone, and what everything that uses the handle asks. */
+export class Life {
+  /** @param {number} handle @param {string} name @param {unknown} memory  that the handle is in, or null */
+  constructor(handle, name, memory) {
+    this.handle = handle; // 0: closed, or being published
+    this.name = name;
+    this.memory = memory;
+    this.calls = 0; // asynchronous ones, under way or waiting
+    this.ending = 0; // a handle that was shut, which the last call closes
+    this.publishing = false;
+  }
+}
+
+/** @type {WeakMap<object, Life>} */
+const lives = new WeakMap();
+/** The lives that have a handle, of this thread. @type {Set<Life>} */
+const open = new Set();
+
+const collected = new FinalizationRegistry((/** @type {Life} */ life) => {
+  if (life.handle === 0) return;
+  process.emitWarning(
+    `${life.name}: a filter was collected that was not closed; what was added is not synced`,
+    {type: "BfstoreWarning", code: "BFSTORE_UNCLOSED", detail: "Call close(), or declare the filter with `using`."});
+  abandonHandle(life);
+});
+
+/* A worker's memory ends with it, and its process continues: without this its files would stay open and locked. */
+if (!isMainThread) process.on("exit", () => {
+  for (const life of open) if (life.calls === 0) abandonHandle(life);
+});
+
+/** @param {object} filter @param {Life} life */
+export function born(filter, life) {
+  lives.set(filter, life);
+  open.add(life);
+  collected.register(filter, life, life);
+}
+
+/** @param {unknown} filter @returns {Life} */
+export function lifeOf(filter) {
+  const life = typeof filter === "object" && filter !== null ? lives.get(filter) : undefined;
+  if (life === undefined) throw new TypeError(`a filter is wanted, not ${shown(filter)}`);
+  return life;
+}
+
+/** The error of a handle that cannot be used. @param {Life} life */
+export function closedError(life) {
+  const words = life.publishing ? "the filter is being published" : "the filter was closed; open the path again";
+  return new ClosedError(BFS.ESHUT, 0, `${life.name}: ${words}`);
+}
+
+/** @param {Life} life @returns {number} */
+export function handleOf(life) {
+  if (life.handle === 0) throw closedError(life);
+  return life.handle;
+}
+
+/** @param {Life} life @returns {number} */
+function taken(life) {
+  const handle = life.handle;
+  life.handle = 0;
+  open.delete(life);
+  collected.unregister(life);
+  return handle;
+}
+
+/** Waits for no lock and no disk, so it does not sync: see bfs_abandon. @param {Life} life */
+function abandonHandle(life) {
+  lib.bfs_abandon(taken(life));
+  life.memory = null;
+}
+
+/** @param {Life} life */
+export function begin(life) {
+  handleOf(life);
+  life.calls++;
+}
+
+/** The last call on a handle that was shut closes it. What bfs_shut could not do, nobody can be told any more but by a warning.
+ * @param {Life} life */
+export function end(life) {
+  if (--life.calls > 0 || life.ending === 0) return;
+  const error = new Struct("bfs_error");
+  const code = lib.bfs_close(life.ending, error.bytes);
+  life.ending = 0;
+  life.memory = null;
+  if (code < 0) process.emitWarning(errorOfStruct(code, error, life.name));
+}
+
+/** What a close has to do now. null: nothing. Calls are under way: bfs_shut ends their work, and the last of them frees the handle.
+ * @param {Life} life @returns {{fn: "bfs_close" | "bfs_shut", handle: number} | null} */
+export function beginClose(life) {
+  if (life.publishing) throw closedError(life);
+  const handle = life.handle === 0 ? 0 : taken(life);
+  if (handle === 0) return null;
+  if (life.calls === 0) return {fn: "bfs_close", handle};
+  life.ending = handle;
+  life.calls++;
+  return {fn: "bfs_shut", handle};
+}
+
+/** What bfs_close or bfs_shut returned. A buffer cannot be shut, since its memory is the caller's: it ends with its last call.
+ * @param {Life} life @param {"bfs_close" | "bfs_shut"} fn @param {number} code @param {Struct} error */
+export function endClose(life, fn, code, error) {
+  if (fn === "bfs_shut") end(life);
+  else life.memory = null;
+  if (code < 0 && !(fn === "bfs_shut" && code === BFS.EINVAL)) throw errorOfStruct(code, error, life.name);
+}
+
+/** @param {Life} life @returns {boolean}  false: calls are under way, so it has to be closed */
+export function abandon(life) {
+  if (life.publishing) throw closedError(life);
+  if (life.calls > 0) return false;
+  if (life.handle !== 0) abandonHandle(life);
+  return true;
+}
+
+/** bfs_publish needs the handle for itself. @param {Life} life @returns {number} */
+export function beginPublish(life) {
+  const handle = handleOf(life);
+  if (life.calls > 0) throw new TypeError(`${life.name}: other calls use the filter, which publish() needs for itself`);
+  life.handle = 0;
+  life.publishing = true;
+  return handle;
+}
+
+/** @param {Life} life @param {number} handle */
+export function endPublish(life, handle) {
+  life.publishing = false;
+  life.handle = handle;
+}

@@ -1,0 +1,253 @@
+/* Options by their names in JavaScript, and the fields and flags of the ABI that they become. */
+import {fileURLToPath} from "node:url";
+import {BFS} from "./abi.js";
+import {Struct, asBytes, shown, unsigned} from "./struct.js";
+
+/** A path, in the form in which Node.js takes it; bytes where a name is not UTF-8. @typedef {string | Buffer | URL} Path */
+/** @typedef {"blocked" | "classic" | "counting"} Layout  of the bits: counting can remove keys */
+/** "siphash" has a secret; "external" takes digests alone; the last five are those of other programs.
+ * @typedef {"xxh3" | "external" | "siphash" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live"} Hash */
+/** Which bit of a byte comes first. @typedef {"little" | "big"} BitOrder */
+
+/** What the filter is for, and how its bits are found.
+ * @typedef {object} ShapeOptions
+ * @property {number | bigint} [capacity]  n: distinct keys
+ * @property {number} [fpr]  p: the false-positive rate wanted at `capacity` keys (default 0.01)
+ * @property {number} [bitsPerKey]  m / n, instead of fpr
+ * @property {number | bigint} [maxBytes]  of the whole file, instead of fpr
+ * @property {number | bigint} [numBits]  m, with numProbes
+ * @property {number} [numProbes]  k: 1 to 64
+ * @property {Path} [like]  a file whose shape, hash and seed are taken
+ * @property {Layout} [layout]  default: "blocked"
+ * @property {Hash} [hash]  default: "xxh3"
+ * @property {number | bigint} [seed]  default: random
+ * @property {readonly number[] | Uint32Array} [seeds]  of a hash that takes a list of them
+ * @property {Uint8Array} [secret]  16 bytes, with the hash "siphash": for keys that strangers choose
+ * @property {Uint8Array} [note]  at most 1,024 bytes of the owner's
+ * @property {Uint8Array} [fileId]  16 bytes; default: random
+ * @property {boolean} [tutorialSizing]  m and k of most tutorials, from capacity and fpr
+ */
+
+/** How long the filter waits for others, and how often it asks for failed writes.
+ * @typedef {object} TimeOptions
+ * @property {number} [lockTimeout]  milliseconds for each lock: default 5000, 0 does not wait, Infinity
+ * @property {number} [writebackCheck]  milliseconds between questions whether the kernel failed to write: default 100, 0: each add asks
+ */
+
+/** @typedef {object} CreateFlags
+ * @property {number} [mode]  permission bits, less the umask: default 0o600
+ * @property {boolean} [exclusive]  the only writer: several times as fast
+ * @property {boolean} [populate]  reads the whole file into memory now
+ * @property {boolean} [random]  small pages, no read-ahead: larger than memory, or synced often
+ * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
+ * @property {boolean} [limit]  BFS_EFULL at the capacity
+ * @property {boolean} [anyFilesystem]  a network or overlay filesystem too
+ * @property {boolean} [replace]  takes the place of another file, whose users learn of it
+ * @property {boolean} [unpublished]  no name until publish()
+ * @property {boolean} [filling]  answers "maybe" until finishFilling()
+ */
+/** @typedef {ShapeOptions & TimeOptions & CreateFlags} CreateOptions */
+
+/** @typedef {object} OpenFlags
+ * @property {boolean} [exclusive]  "r+": the only writer, several times as fast
+ * @property {boolean} [followSymlinks]  default true; false: a symbolic link is an error
+ * @property {Uint8Array} [secret]  of a filter with the hash "siphash"
+ * @property {number | bigint} [offset]  reads an embedded filter that begins here, in a file of any other format
+ * @property {number | bigint} [maxBytes]  with offset: the filter is at most so long
+ * @property {boolean} [populate]  reads the whole file into memory now
+ * @property {boolean} [random]  small pages, no read-ahead
+ * @property {boolean} [copy]  "r": into private memory, for files that others may damage
+ * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
+ * @property {boolean} [recover]  "r+": an unclean, poisoned or recovering file, to recover it
+ * @property {boolean} [acceptLoss]  "r+": such a file as it is
+ * @property {boolean} [strict]  a file whose writer was killed is unclean, too
+ * @property {boolean} [anyFilesystem]  a network or overlay filesystem too
+ * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
+ * @property {boolean} [noWrite]  "r": writes nothing at all
+ * @property {boolean} [follow]  "r": opens the file that takes the place of this one
+ * @property {boolean} [verify]  "r": compares a sealed file with its checksums first
+ * @property {boolean} [tolerateDamage]  the same, and where it is damaged every key is "maybe"
+ */
+/** @typedef {OpenFlags & TimeOptions} OpenOptions */
+
+/** How to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
+/** @typedef {ShapeOptions & {exclusive?: boolean, bare?: boolean}} BufferOptions */
+
+/** How to make a new file of a filter.
+ * @typedef {object} CopyOptions
+ * @property {number} [mode]  permission bits, less the umask: default 0o600
+ * @property {boolean} [replace]  takes the place of another file
+ * @property {boolean} [anyFilesystem]
+ * @property {number} [lockTimeout]  milliseconds for each lock
+ */
+/** @typedef {CopyOptions & {filling?: boolean}} IntersectOptions  filling: answers "maybe" until finishFilling() */
+/** @typedef {IntersectOptions & {sameFileId?: boolean, fpr?: number}} SaveOptions  fpr: as small as folding makes it with this rate */
+
+/** What is known of a filter that is not made yet.
+ * @typedef {Pick<ShapeOptions, "layout" | "capacity" | "fpr" | "bitsPerKey" | "maxBytes" | "numBits" | "numProbes">} PlanOptions */
+
+/** @type {Readonly<Record<Layout, number>>} */
+export const LAYOUTS = {blocked: BFS.LAYOUT_BLOCKED, classic: BFS.LAYOUT_CLASSIC, counting: BFS.LAYOUT_COUNTING};
+/** @type {Readonly<Record<Hash, number>>} */
+export const HASHES = {
+  xxh3: BFS.HASH_XXH3, external: BFS.HASH_EXTERNAL, siphash: BFS.HASH_SIPHASH, murmur3: BFS.HASH_MURMUR3,
+  "murmur3-unsigned": BFS.HASH_MURMUR3_UNSIGNED, "java-polynomial": BFS.HASH_JAVA_POLYNOMIAL, jaybird: BFS.HASH_JAYBIRD,
+  "pybloom-live": BFS.HASH_PYBLOOM_LIVE,
+};
+/** @type {Readonly<Record<BitOrder, number>>} */
+export const ORDERS = {little: BFS.BITS_LITTLE, big: BFS.BITS_BIG};
+
+/** @typedef {Readonly<Record<string, number>>} Flags */
+/** @type {Flags} */
+export const OPEN_FLAGS = {
+  populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, copy: BFS.OPEN_COPY, guard: BFS.OPEN_GUARD, recover: BFS.OPEN_RECOVER,
+  acceptLoss: BFS.OPEN_ACCEPT_LOSS, strict: BFS.OPEN_STRICT, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, limit: BFS.OPEN_LIMIT,
+  noWrite: BFS.OPEN_NO_WRITE, follow: BFS.OPEN_FOLLOW, verify: BFS.OPEN_VERIFY, tolerateDamage: BFS.OPEN_TOLERATE_DAMAGE,
+};
+/** @type {Flags} */
+export const CREATE_FLAGS = {
+  exclusive: BFS.OPEN_EXCLUSIVE, populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, guard: BFS.OPEN_GUARD,
+  limit: BFS.OPEN_LIMIT, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, replace: BFS.OPTION_REPLACE,
+  unpublished: BFS.OPTION_UNPUBLISHED, filling: BFS.OPTION_FILLING, tutorialSizing: BFS.OPTION_TUTORIAL_SIZING,
+};
+/** @type {Flags} */
+export const BUFFER_FLAGS = {exclusive: BFS.OPEN_EXCLUSIVE, bare: BFS.OPEN_BARE, tutorialSizing: BFS.OPTION_TUTORIAL_SIZING};
+/** @type {Flags} */
+export const MEMORY_FLAGS = {bare: BFS.OPEN_BARE};
+/** @type {Flags} */
+export const COPY_FLAGS = {replace: BFS.OPTION_REPLACE, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM};
+/** @type {Flags} */
+export const INTERSECT_FLAGS = {...COPY_FLAGS, filling: BFS.OPTION_FILLING};
+/** @type {Flags} */
+export const SAVE_FLAGS = {...INTERSECT_FLAGS, sameFileId: BFS.OPTION_FILE_ID};
+/** @type {Flags} */
+export const DUMP_FLAGS = {bare: BFS.OPEN_BARE, sameFileId: BFS.OPTION_FILE_ID};
+
+/** @param {string} what @param {Readonly<Record<string, number>>} names @param {unknown} name @returns {number} */
+export function numberNamed(what, names, name) {
+  if (typeof name !== "string" || !Object.hasOwn(names, name))
+    throw new TypeError(`${what} is one of ${Object.keys(names).join(", ")}, not ${shown(name)}`);
+  return names[name];
+}
+
+/** The bytes of a path and a NUL. @param {unknown} path @returns {Buffer} */
+export function pathBytes(path) {
+  const said = path instanceof URL ? fileURLToPath(path) : path;
+  if (typeof said === "string") {
+    if (/\p{Surrogate}/u.test(said)) throw new TypeError("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
+  } else if (!(said instanceof Uint8Array)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
+  const bytes = typeof said === "string" ? Buffer.from(`${said}\0`) : Buffer.concat([asBytes("a path", said), Buffer.alloc(1)]);
+  if (bytes.indexOf(0) !== bytes.length - 1) throw new TypeError("a path with a NUL");
+  return bytes;
+}
+
+/** @param {Path} path */
+export const nameOf = (path) => pathBytes(path).toString("utf8").slice(0, -1);
+
+/** A time of the ABI: some numbers have a meaning of their own there, and 0 would be the default.
+ * @param {string} what @param {number} zero @param {number | undefined} infinite @param {unknown} value */
+function milliseconds(what, zero, infinite, value) {
+  if (typeof value !== "number") throw new TypeError(`${what} is a number of milliseconds, not ${shown(value)}`);
+  if (value === 0) return zero;
+  if (value === Infinity && infinite !== undefined) return infinite;
+  if (!(value > 0 && value <= 4e9)) throw new RangeError(`${what} is 0 to 4,000,000,000 milliseconds, not ${value}`);
+  return Math.max(1, Math.round(value));
+}
+
+/** @param {unknown} seeds @returns {Uint32Array} */
+function seedsOf(seeds) {
+  if (!Array.isArray(seeds) && !(seeds instanceof Uint32Array)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
+  return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
+}
+
+/** How an option becomes fields, where it is not one field alone. @type {Record<string, (struct: Struct, value: any) => void>} */
+const SETTERS = {
+  layout: (struct, value) => struct.set("layout", numberNamed("layout", LAYOUTS, value)),
+  hash: (struct, value) => struct.set("hash", numberNamed("hash", HASHES, value)),
+  like: (struct, value) => struct.set("like", pathBytes(value)),
+  note: (struct, value) => setBytes(struct, "note", "note", "note_bytes", value),
+  secret: (struct, value) => setBytes(struct, "secret", "key", "key_bytes", value),
+  seeds: (struct, value) => {
+    const seeds = seedsOf(value);
+    struct.set("seeds", seeds);
+    struct.set("num_seeds", seeds.length);
+  },
+  lockTimeout: (struct, value) =>
+    struct.set("lock_timeout_ms", milliseconds("lockTimeout", BFS.LOCK_NO_WAIT, BFS.LOCK_FOREVER, value)),
+  writebackCheck: (struct, value) =>
+    struct.set("writeback_check_ms", milliseconds("writebackCheck", BFS.WRITEBACK_CHECK_EACH_ADD, undefined, value)),
+};
+
+/** @param {Struct} struct @param {string} what @param {string} pointer @param {string} bytes @param {unknown} value */
+function setBytes(struct, what, pointer, bytes, value) {
+  const copy = new Uint8Array(asBytes(what, value)); // an asynchronous call reads it later
+  struct.set(pointer, copy);
+  struct.set(bytes, copy.length);
+}
+
+/** Options that are the field of this name. @type {Record<string, string>} */
+const PLAIN = {
+  mode: "mode", capacity: "capacity", fpr: "fpr", bitsPerKey: "bits_per_key", maxBytes: "max_bytes", numBits: "num_bits",
+  numProbes: "num_probes", seed: "seed", fileId: "file_id", offset: "offset",
+};
+/** A field that counts only with a flag: 0 is a value. @type {Record<string, number>} */
+const GIVEN = {seed: BFS.OPTION_SEED, fileId: BFS.OPTION_FILE_ID, offset: BFS.OPEN_RANGE};
+
+const SHAPE = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes", "layout"];
+const MAKING = [...SHAPE, "like", "hash", "seed", "seeds", "secret", "note", "fileId"];
+/** Which options each function takes besides its flags. @type {Readonly<Record<string, readonly string[]>>} */
+export const TAKEN = {
+  create: [...MAKING, "mode", "lockTimeout", "writebackCheck"],
+  buffer: MAKING,
+  open: ["secret", "offset", "maxBytes", "lockTimeout", "writebackCheck"],
+  memory: ["secret"],
+  copy: ["mode", "lockTimeout"],
+  save: ["mode", "lockTimeout", "fpr"],
+  plan: SHAPE,
+  dump: [],
+};
+
+/** @param {Struct} struct @param {string} name @param {unknown} value */
+function setOption(struct, name, value) {
+  if (name in SETTERS) SETTERS[name](struct, value);
+  else struct.set(PLAIN[name], value, name);
+}
+
+/** @param {string} name @param {unknown} value @param {Flags} flags @returns {number} */
+function flagOf(name, value, flags) {
+  if (typeof value !== "boolean") throw new TypeError(`${name} is true or false, not ${shown(value)}`);
+  return value ? flags[name] : 0;
+}
+
+/** Fills in the fields, and returns the flags. undefined is "not given".
+ * @param {Struct | null} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags @returns {number} */
+export function setOptions(struct, options, taken, flags) {
+  if (typeof options !== "object" || options === null) throw new TypeError(`options are an object, not ${shown(options)}`);
+  let bits = 0;
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (Object.hasOwn(flags, name)) bits |= flagOf(name, value, flags);
+    else if (struct !== null && taken.includes(name)) {
+      setOption(struct, name, value);
+      bits |= GIVEN[name] ?? 0;
+    } else throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
+  }
+  return bits;
+}
+
+/** A struct with flags, from options.
+ * @param {string} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags @param {number} [more]  flags */
+export function structOf(struct, options, taken, flags, more = 0) {
+  const made = new Struct(struct);
+  made.set("flags", setOptions(made, options, taken, flags) | more);
+  return made;
+}
+
+/** What the mode says: "r" asks, "r+" also adds. @param {unknown} mode @param {unknown} exclusive */
+export function modeFlags(mode, exclusive) {
+  if (mode !== "r" && mode !== "r+") throw new TypeError(`mode is "r" (asks) or "r+" (also adds), not ${shown(mode)}; create() makes a new file`);
+  if (exclusive !== undefined && typeof exclusive !== "boolean") throw new TypeError(`exclusive is true or false, not ${shown(exclusive)}`);
+  if (exclusive && mode === "r") throw new TypeError('exclusive is for writing: mode "r+"');
+  return exclusive ? BFS.OPEN_EXCLUSIVE : mode === "r" ? BFS.OPEN_READ : BFS.OPEN_WRITE;
+}
+

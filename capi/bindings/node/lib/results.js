@@ -1,0 +1,189 @@
+/* What the library tells in structs, as objects. Counts are numbers, exact up to 2^53; seeds, digests and marks, in which every bit
+ * counts, are bigints. */
+import {BFS} from "./abi.js";
+import {lib} from "./library.js";
+import {HASHES, LAYOUTS} from "./options.js";
+import {Struct} from "./struct.js";
+
+/** A number that is estimated, and the interval that has it in 95 of 100 cases; high is Infinity where there is no bound.
+ * @typedef {Readonly<{estimate: number, low: number, high: number}>} Interval */
+/** Bytes of a file. @typedef {Readonly<{offset: number, bytes: number}>} Range */
+/** Every key of the owner's log `epoch` up to the position `mark` is durable.
+ * @typedef {Readonly<{owner: bigint, mark: bigint, epoch: bigint, recovered: boolean}>} Mark */
+
+/** "ok", or why every answer is "maybe" now.
+ * @typedef {"ok" | "poisoned" | "lost" | "superseded" | "recovering" | "filling" | "fault" | "shut" | (string & {})} Health */
+
+/** What a filter will be like.
+ * @typedef {object} Plan
+ * @property {string} layout
+ * @property {number} numProbes  k
+ * @property {ReadonlySet<string>} abilities  "add", "remove", "merge", "fold", "grow", "expire", "intersect"
+ * @property {number} numBits  m
+ * @property {number} capacity  n
+ * @property {number} fpr  the false-positive rate at n keys
+ * @property {number} bitsPerKey
+ * @property {number} bodyBytes
+ * @property {number} fileBytes
+ * @property {number} fillRatio  the expected share of m that is set at n keys
+ * @property {number} bloomFpr  Bloom's formula
+ * @property {number} cacheLines  that a lookup of a present key reads, on average
+ * @property {number} pageFaults  of a file that is not in memory, on average
+ */
+
+/** Facts about an open filter. undefined: was not asked for (see Filter.stats), or the kernel does not tell.
+ * @typedef {object} Statistics
+ * @property {string} layout
+ * @property {string} hash
+ * @property {number} numProbes  k
+ * @property {number} numBits  m
+ * @property {number} capacity  n
+ * @property {number} fpr  promised at n keys
+ * @property {bigint} seed
+ * @property {number} bodyBytes
+ * @property {number} keysAdded  adds that changed a bit
+ * @property {number} keysRemoved
+ * @property {Health} health
+ * @property {boolean} saturated  more keys than `capacity` were added
+ * @property {string} isa  of the kernel that answers
+ * @property {Uint8Array} fileId
+ * @property {number} [setBits]
+ * @property {number} [fillRatio]
+ * @property {Interval} [estimatedKeys]
+ * @property {number} [estimatedFpr]  the rate now
+ * @property {number} [countersAt15]
+ * @property {number} [hugePageBytes]
+ * @property {number} [residentBytes]
+ */
+
+/** What two filters, A and B, have in common.
+ * @typedef {object} Comparison
+ * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "key", "num-probes", "num-bits"
+ * @property {boolean} comparable  false: only keysA and keysB are known
+ * @property {boolean} equal
+ * @property {boolean} aInB  nothing shows that A has a key that B lacks
+ * @property {boolean} bInA
+ * @property {boolean} someInBoth
+ * @property {number} numBits
+ * @property {number} setBitsA
+ * @property {number} setBitsB
+ * @property {number} setBitsBoth  0: certainly no key is in both
+ * @property {Interval} keysA
+ * @property {Interval} keysB
+ * @property {Interval} keysEither
+ * @property {Interval} keysBoth
+ * @property {Interval} jaccard
+ */
+
+const ABILITIES = {
+  add: BFS.CAN_ADD, remove: BFS.CAN_REMOVE, merge: BFS.CAN_MERGE, fold: BFS.CAN_FOLD, grow: BFS.CAN_GROW, expire: BFS.CAN_EXPIRE,
+  intersect: BFS.CAN_INTERSECT,
+};
+const DIFFERENCES = {
+  layout: BFS.DIFFERS_LAYOUT, hash: BFS.DIFFERS_HASH, seed: BFS.DIFFERS_SEED, key: BFS.DIFFERS_KEY,
+  "num-probes": BFS.DIFFERS_NUM_PROBES, "num-bits": BFS.DIFFERS_NUM_BITS,
+};
+const UNKNOWN_BYTES = 2n ** 64n - 1n;
+
+/** The name of a number; of one that a later library knows, the number itself as text.
+ * @param {Readonly<Record<string, number>>} names @param {number} number */
+const nameIn = (names, number) => Object.keys(names).find((name) => names[name] === number) ?? String(number);
+
+/** @param {Readonly<Record<string, number>>} names @param {number} bits @returns {ReadonlySet<string>} */
+const namesIn = (names, bits) => new Set(Object.keys(names).filter((name) => bits & names[name]));
+
+/** @param {number} code @returns {Health} */
+export const healthOf = (code) => code === 0 ? "ok" : lib.bfs_code_name(code).replace(/^BFS_E/, "").toLowerCase();
+
+/** @param {Struct} found @returns {Interval} */
+const intervalOf = (found) =>
+  Object.freeze({estimate: found.number("estimate"), low: found.number("low"), high: found.number("high")});
+
+/** @param {Struct} facts @returns {Partial<Statistics>} */
+function fillOf(facts) {
+  return {
+    setBits: facts.number("set_bits"),
+    fillRatio: facts.number("fill_ratio"),
+    estimatedKeys: Object.freeze({
+      estimate: facts.number("estimated_keys"), low: facts.number("estimated_keys_low"), high: facts.number("estimated_keys_high"),
+    }),
+    estimatedFpr: facts.number("estimated_fpr"),
+    countersAt15: facts.number("counters_at_15"),
+  };
+}
+
+/** @param {Struct} facts @returns {Partial<Statistics>} */
+function memoryOf(facts) {
+  const known = facts.bigint("resident_bytes") !== UNKNOWN_BYTES;
+  return {hugePageBytes: facts.number("huge_page_bytes"), residentBytes: known ? facts.number("resident_bytes") : undefined};
+}
+
+/** @param {Struct} facts @returns {Readonly<Statistics>} */
+export function statisticsOf(facts) {
+  return Object.freeze({
+    layout: nameIn(LAYOUTS, facts.number("layout")),
+    hash: nameIn(HASHES, facts.number("hash")),
+    numProbes: facts.number("num_probes"),
+    numBits: facts.number("num_bits"),
+    capacity: facts.number("capacity"),
+    fpr: facts.number("fpr"),
+    seed: facts.bigint("seed"),
+    bodyBytes: facts.number("body_bytes"),
+    keysAdded: facts.number("keys_added"),
+    keysRemoved: facts.number("keys_removed"),
+    health: healthOf(facts.number("health")),
+    saturated: facts.number("saturated") !== 0,
+    isa: facts.text("isa"),
+    fileId: facts.array("file_id"),
+    ...(facts.number("has_fill") !== 0 ? fillOf(facts) : {}),
+    ...(facts.number("has_memory") !== 0 ? memoryOf(facts) : {}),
+  });
+}
+
+/** @param {Struct} found @returns {Readonly<Comparison>} */
+export function comparisonOf(found) {
+  return Object.freeze({
+    differs: namesIn(DIFFERENCES, found.number("differs")),
+    comparable: found.number("comparable") !== 0,
+    equal: found.number("equal") !== 0,
+    aInB: found.number("a_in_b") !== 0,
+    bInA: found.number("b_in_a") !== 0,
+    someInBoth: found.number("some_in_both") !== 0,
+    numBits: found.number("num_bits"),
+    setBitsA: found.number("set_bits_a"),
+    setBitsB: found.number("set_bits_b"),
+    setBitsBoth: found.number("set_bits_both"),
+    keysA: intervalOf(found.interval("keys_a")),
+    keysB: intervalOf(found.interval("keys_b")),
+    keysEither: intervalOf(found.interval("keys_either")),
+    keysBoth: intervalOf(found.interval("keys_both")),
+    jaccard: intervalOf(found.interval("jaccard")),
+  });
+}
+
+/** @param {Struct} found @returns {Readonly<Plan>} */
+export function planOf(found) {
+  return Object.freeze({
+    layout: nameIn(LAYOUTS, found.number("layout")),
+    numProbes: found.number("num_probes"),
+    abilities: namesIn(ABILITIES, found.number("abilities")),
+    numBits: found.number("num_bits"),
+    capacity: found.number("capacity"),
+    fpr: found.number("fpr"),
+    bitsPerKey: found.number("bits_per_key"),
+    bodyBytes: found.number("body_bytes"),
+    fileBytes: found.number("file_bytes"),
+    fillRatio: found.number("fill_ratio"),
+    bloomFpr: found.number("bloom_fpr"),
+    cacheLines: found.number("cache_lines"),
+    pageFaults: found.number("page_faults"),
+  });
+}
+
+/** @param {Struct} found @returns {Mark} */
+export const markOf = (found) => Object.freeze({
+  owner: found.bigint("owner"), mark: found.bigint("mark"), epoch: found.bigint("epoch"), recovered: found.number("recovered") !== 0,
+});
+
+/** @param {Struct} found @returns {Range} */
+export const rangeOf = (found) => Object.freeze({offset: found.number("offset"), bytes: found.number("bytes")});

@@ -1,0 +1,114 @@
+/* A struct of the ABI in a buffer: its fields by their names, in the places that abi.js says. */
+import {STRUCTS} from "./abi.js";
+import {addressOf} from "./library.js";
+
+const U64_END = 2n ** 64n;
+
+/** @param {string} what @param {number} end @param {unknown} value @returns {number} */
+export function unsigned(what, end, value) {
+  if (typeof value !== "number" || !Number.isInteger(value)) throw new TypeError(`${what} is an integer, not ${shown(value)}`);
+  if (value < 0 || value >= end) throw new RangeError(`${what} is at least 0 and less than ${end}, not ${value}`);
+  return value;
+}
+
+/** 64 bits: a bigint, or a number that is exact. @param {string} what @param {unknown} value @returns {bigint} */
+export function u64(what, value) {
+  if (typeof value !== "bigint" && !Number.isInteger(value)) throw new TypeError(`${what} is an integer or a bigint, not ${shown(value)}`);
+  if (typeof value === "number" && !Number.isSafeInteger(value)) throw new RangeError(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
+  const exact = BigInt(/** @type {bigint | number} */ (value));
+  if (exact < 0n || exact >= U64_END) throw new RangeError(`${what} is at least 0 and less than 2^64, not ${exact}`);
+  return exact;
+}
+
+/** A value in the words of an error. @param {unknown} value */
+export function shown(value) {
+  if (value === null || typeof value !== "object") return typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : String(value);
+  return value.constructor?.name ?? "an object";
+}
+
+/** One struct, zeros but for its size. */
+export class Struct {
+  /** @param {string} name @param {Buffer} [bytes]  of an array of structs: this one's bytes */
+  constructor(name, bytes) {
+    this.layout = STRUCTS[name];
+    this.bytes = bytes ?? Buffer.alloc(this.layout.bytes);
+    /** What the pointers in it point to. @type {unknown[]} */
+    this.kept = [];
+    if (bytes === undefined && "struct_bytes" in this.layout.fields) this.bytes.writeUInt32LE(this.layout.bytes, 0);
+  }
+
+  /** @param {string} name @param {unknown} value @param {string} [said]  what the caller calls the field */
+  set(name, value, said = name) {
+    const {offset, kind} = this.layout.fields[name];
+    if (kind === "u32") this.bytes.writeUInt32LE(unsigned(said, 2 ** 32, value), offset);
+    else if (kind === "i32") this.bytes.writeInt32LE(unsigned(said, 2 ** 31, value), offset);
+    else if (kind === "u64") this.bytes.writeBigUInt64LE(u64(said, value), offset);
+    else if (kind === "f64") this.bytes.writeDoubleLE(asNumber(said, value), offset);
+    else if (kind === "pointer") this.point(offset, /** @type {NodeJS.ArrayBufferView} */ (value));
+    else this.bytes.set(asBytes(said, value, Number(kind)), offset);
+  }
+
+  /** @private @param {number} offset @param {NodeJS.ArrayBufferView} array */
+  point(offset, array) {
+    this.kept.push(array);
+    this.bytes.writeBigUInt64LE(BigInt(addressOf(array)), offset);
+  }
+
+  /** A number; of 64 bits it is exact up to 2^53. @param {string} name @returns {number} */
+  number(name) {
+    const {offset, kind} = this.layout.fields[name];
+    if (kind === "u32") return this.bytes.readUInt32LE(offset);
+    if (kind === "i32") return this.bytes.readInt32LE(offset);
+    return kind === "f64" ? this.bytes.readDoubleLE(offset) : Number(this.bytes.readBigUInt64LE(offset));
+  }
+
+  /** @param {string} name @returns {bigint} */
+  bigint(name) {
+    return this.bytes.readBigUInt64LE(this.layout.fields[name].offset);
+  }
+
+  /** A copy. @param {string} name @returns {Uint8Array} */
+  array(name) {
+    const {offset, kind} = this.layout.fields[name];
+    return new Uint8Array(this.bytes.subarray(offset, offset + Number(kind)));
+  }
+
+  /** @param {string} name @returns {string} */
+  text(name) {
+    const {offset, kind} = this.layout.fields[name];
+    const bytes = this.bytes.subarray(offset, offset + Number(kind));
+    const end = bytes.indexOf(0);
+    return bytes.toString("utf8", 0, end < 0 ? bytes.length : end);
+  }
+
+  /** The struct in the struct. @param {string} name */
+  interval(name) {
+    const {offset} = this.layout.fields[name];
+    return new Struct("bfs_interval", this.bytes.subarray(offset, offset + STRUCTS.bfs_interval.bytes));
+  }
+}
+
+/** @param {string} what @param {unknown} value @returns {number} */
+function asNumber(what, value) {
+  if (typeof value !== "number") throw new TypeError(`${what} is a number, not ${shown(value)}`);
+  return value;
+}
+
+/** @param {string} what @param {unknown} value @param {number} [bytes]  exactly so many @returns {Uint8Array} */
+export function asBytes(what, value, bytes) {
+  if (!(value instanceof Uint8Array)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
+  checkAttached(value);
+  if (bytes !== undefined && value.length !== bytes) throw new RangeError(`${what} has ${bytes} bytes, not ${value.length}`);
+  return value;
+}
+
+/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty.
+ * @param {NodeJS.ArrayBufferView} array */
+export function checkAttached(array) {
+  if (array.byteLength !== 0) return;
+  try {
+    new Uint8Array(array.buffer);
+  } catch {
+    throw new TypeError("the memory of the array is gone: it was transferred");
+  }
+}

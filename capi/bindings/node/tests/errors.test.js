@@ -1,0 +1,134 @@
+/* Every code is an error with words, of the class of its range, with the errno's name where Node.js has one. */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import test from "node:test";
+import * as bfstore from "bfstore";
+import {BFS} from "../lib/abi.js";
+import {errorOf, errorOfStruct} from "../lib/errors.js";
+import {Struct} from "../lib/struct.js";
+import {ABI, caseOf, numbers} from "./case.js";
+
+const CODES = Object.entries(ABI.constants).filter(([name, code]) => /^BFS_E[A-Z]/.test(name) && code < 0);
+
+test("every code is an error of its range", () => {
+  assert.ok(CODES.length > 50);
+  for (const [name, code] of CODES) {
+    const error = errorOf(code, 2, "words: what to do");
+    const ranges = [bfstore.CallError, bfstore.StateError, bfstore.MalformedError].filter((kind) => error instanceof kind);
+    assert.deepEqual(ranges, [code > -100 ? bfstore.CallError : code > -200 ? bfstore.StateError : bfstore.MalformedError], name);
+    assert.ok(error instanceof bfstore.BfstoreError && error instanceof Error);
+    assert.deepEqual([error.bfsCode, error.bfsName, error.errno, error.message, error.name], [code, name, -2, "words: what to do", error.constructor.name]);
+    assert.ok(bfstore.strerror(code).length > 5);
+    assert.match(error.stack, /errors\.test\.js/);
+  }
+});
+
+test("a code of a later release is treated as its range", () => {
+  assert.deepEqual([-99, -199, -299, -5000].map((code) => errorOf(code, 0, "").constructor.name), ["CallError", "StateError", "MalformedError", "BfstoreError"]);
+  assert.equal(errorOf(-99, 0, "").code, "BFS_E?");
+});
+
+test("code is the errno's name where that says all", () => {
+  for (const [code, osErrno, name] of [[BFS.ENOENT, 2, "ENOENT"], [BFS.ENOENT, 0, "ENOENT"], [BFS.ENOENT, 20, "ENOTDIR"], [BFS.EACCES, 1, "EPERM"],
+    [BFS.ESYSTEM, 24, "EMFILE"], [BFS.ESYMLINK, 40, "ELOOP"], [BFS.EPOISONED, 5, "BFS_EPOISONED"], [BFS.EBUSY, 16, "EBUSY"]])
+    assert.equal(errorOf(code, osErrno, "").code, name);
+  assert.equal(Object.is(errorOf(BFS.ELOST, 0, "").errno, 0), true);
+});
+
+test("an error that the library did not fill in still has words", () => {
+  assert.match(errorOfStruct(BFS.EUNCLEAN, new Struct("bfs_error"), "users.bf").message, /^users\.bf: .*crash/);
+});
+
+test("every struct that goes to the library says its size, so that a call that fails has words", (t) => {
+  for (const name of ["bfs_error", "bfs_options", "bfs_open_options", "bfs_copy_options", "bfs_statistics", "bfs_comparison", "bfs_keys", "bfs_plan_request", "bfs_plan_result"])
+    assert.equal(new Struct(name).number("struct_bytes"), ABI.structs[name].bytes, name);
+  const {create, file, folder} = caseOf(t);
+  const none = file("none");
+  const filter = create({unpublished: true});
+  const reader = bfstore.load(create({}, "other").dump());
+  const failing = [
+    () => bfstore.open(none), () => bfstore.create(`${none}/x`, {capacity: 5}), () => bfstore.plan({}), () => bfstore.requiredBytes({}),
+    () => bfstore.format(bfstore.alignedBuffer(8), {capacity: 5}), () => bfstore.wrap(bfstore.alignedBuffer(8)), () => bfstore.load(Buffer.alloc(8)),
+    () => bfstore.seal(none, file("x")), () => bfstore.verify(none), () => bfstore.intersect([], file("x")), () => filter.save(folder),
+    () => filter.importBits(Buffer.alloc(1), "big"), () => filter.exportBits("big"), () => filter.dump({bare: true}), () => reader.sync(),
+    () => reader.dropOwner(1), () => reader.finishRecovery(1), () => reader.finishFilling(), () => reader.publish(), () => reader.supersede(),
+    () => reader.isCurrent(), () => reader.useThreads(2), () => reader.marks(), () => filter.merge(create({seed: 1}, "seed")), () => reader.add("a"),
+    () => reader.addMany(["a"]), () => filter.containsMany({data: Buffer.alloc(0), offsets: Int32Array.of(1, 0)}),
+    () => bfstore.bareBuild(7, ["a"]), () => bfstore.bareBuildDigests(7, [1n]),
+  ];
+  for (const call of failing)
+    assert.throws(call, (error) => error instanceof bfstore.BfstoreError && error.message.length > 10 && error.bfsCode < 0, String(call));
+  reader.close();
+});
+
+test("an asynchronous call rejects with the same error", async (t) => {
+  const {file} = caseOf(t);
+  for (const promise of [bfstore.openAsync(file("none")), bfstore.verifyAsync(file("none")), bfstore.sealAsync(file("none"), file("x"))])
+    await assert.rejects(promise, {code: "ENOENT", errno: -2, bfsCode: BFS.ENOENT});
+  await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 2}), {code: "EINVAL", message: /false-positive rate 2/});
+  await assert.rejects(bfstore.createAsync(file("x"), {capcity: 5}), TypeError);
+  await assert.rejects(bfstore.openAsync("a\0b"), TypeError);
+});
+
+test("files that are there or not", (t) => {
+  const {create, folder, path, file} = caseOf(t);
+  assert.throws(() => bfstore.open(path), {code: "ENOENT", errno: -2, message: new RegExp(path)});
+  create();
+  assert.throws(() => create(), {code: "EEXIST", errno: -17, message: new RegExp(path)});
+  assert.throws(() => bfstore.open(folder), {name: "MalformedError", bfsName: "BFS_ENOTREGULAR"});
+  fs.writeFileSync(file("text"), "no filter ".repeat(9999));
+  assert.throws(() => bfstore.open(file("text")), {name: "MalformedError", code: "BFS_EMAGIC"});
+});
+
+test("a second exclusive writer", (t) => {
+  const {create, open} = caseOf(t);
+  create({exclusive: true});
+  assert.throws(() => open("r+", {lockTimeout: 0}), {code: "EBUSY", message: new RegExp(String(process.pid))});
+});
+
+test("a reader that adds", (t) => {
+  const {create, open, path} = caseOf(t);
+  create().close();
+  const reader = open();
+  for (const call of [() => reader.add("a"), () => reader.addMany(["a"]), () => reader.addDigest(1n), () => reader.sync()])
+    assert.throws(call, {code: "BFS_EREADONLY", message: new RegExp(path)});
+});
+
+test("a full filter", (t) => {
+  const full = caseOf(t).create({capacity: 100, limit: true});
+  assert.throws(() => numbers(10_000).forEach((i) => full.add(i)), {name: "StateError", code: "BFS_EFULL"});
+});
+
+test("a long path that is no text is told in words", () => {
+  assert.throws(() => bfstore.open(Buffer.concat([Buffer.from("/no/"), Buffer.from([255]), Buffer.from(`/${"ü".repeat(300)}`)])), /\\xFF/);
+});
+
+test("paths and options that are none", (t) => {
+  const {path, folder} = caseOf(t);
+  const sized = {capacity: 5};
+  for (const [call, kind] of [
+    [() => bfstore.open(path, "w"), TypeError], [() => bfstore.open(path, "r", {exclusive: true}), TypeError],
+    [() => bfstore.open(path, "r", {capacity: 5}), TypeError], [() => bfstore.open(path, "r", {replace: true}), TypeError],
+    [() => bfstore.open(path, "r", {guard: 1}), TypeError], [() => bfstore.open(path, "r", {followSymlinks: 0}), TypeError],
+    [() => bfstore.open(path, "r", null), TypeError], [() => bfstore.open(path, "r", "guard"), TypeError],
+    [() => bfstore.create(path, {capcity: 5}), TypeError], [() => bfstore.create(path, {...sized, flags: 1}), TypeError],
+    [() => bfstore.create(path, {...sized, key: Buffer.alloc(16)}), TypeError], [() => bfstore.create(path, {...sized, constructor: true}), TypeError],
+    [() => bfstore.create(path, {capacity: -1}), RangeError], [() => bfstore.create(path, {capacity: 1.5}), TypeError],
+    [() => bfstore.create(path, {capacity: 2 ** 60}), RangeError], [() => bfstore.create(path, {capacity: "5"}), TypeError],
+    [() => bfstore.create(path, {capacity: 2n ** 64n}), RangeError], [() => bfstore.create(path, {...sized, numProbes: 2 ** 32}), RangeError],
+    [() => bfstore.create(path, {...sized, fpr: "0.01"}), TypeError], [() => bfstore.create(path, {...sized, layout: "other"}), TypeError],
+    [() => bfstore.create(path, {...sized, layout: "toString"}), TypeError], [() => bfstore.create(path, {...sized, hash: "md5"}), TypeError],
+    [() => bfstore.create(path, {...sized, fileId: Buffer.alloc(5)}), RangeError], [() => bfstore.create(path, {...sized, note: "text"}), TypeError],
+    [() => bfstore.create(path, {...sized, hash: "siphash", secret: 16}), TypeError], [() => bfstore.create(path, {...sized, seeds: [2 ** 32]}), RangeError],
+    [() => bfstore.create(path, {...sized, seeds: "12"}), TypeError], [() => bfstore.create(path, {...sized, lockTimeout: -1}), RangeError],
+    [() => bfstore.create(path, {...sized, lockTimeout: NaN}), RangeError], [() => bfstore.create(path, {...sized, lockTimeout: 5e9}), RangeError],
+    [() => bfstore.create(path, {...sized, writebackCheck: Infinity}), RangeError], [() => bfstore.create(path, {...sized, lockTimeout: "1"}), TypeError],
+    [() => bfstore.create("a\0b", sized), TypeError], [() => bfstore.create("a\ud800", sized), TypeError], [() => bfstore.create(Buffer.from("a\0"), sized), TypeError],
+    [() => bfstore.create(new URL("https://example.org/x"), sized), TypeError], [() => bfstore.open(null), TypeError], [() => bfstore.open(1.5), TypeError],
+    [() => bfstore.open(-1), RangeError], [() => bfstore.plan({...sized, mode: 1}), TypeError], [() => bfstore.load("text"), TypeError],
+    [() => bfstore.wrap(Buffer.alloc(999)), TypeError], [() => bfstore.format(Buffer.alloc(999), sized), TypeError], [() => new bfstore.Filter(), TypeError],
+    [() => bfstore.strerror("x"), TypeError], [() => bfstore.bareBytes(-1, 8), RangeError], [() => bfstore.bareBytes(1, 8n), TypeError],
+  ]) assert.throws(call, kind, String(call));
+  assert.throws(() => bfstore.create(path, {...sized, fpr: 1e-12}), {code: "BFS_ESIZING"});
+  assert.deepEqual(fs.readdirSync(folder), []);
+});

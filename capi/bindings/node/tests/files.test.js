@@ -1,0 +1,424 @@
+/* Files: every option, marks, recovery, online builds, seals, copies, sets, bits, plans, bare filters. */
+import assert from "node:assert/strict";
+import {createHash, randomBytes} from "node:crypto";
+import fs from "node:fs";
+import test from "node:test";
+import {pathToFileURL} from "node:url";
+import * as bfstore from "bfstore";
+import {BFS} from "../lib/abi.js";
+import {TAKEN, structOf} from "../lib/options.js";
+import {caseOf, numbers} from "./case.js";
+
+const SECRET = Buffer.from("sixteen bytes...");
+const asked = (filter, ...keys) => keys.map((key) => filter.contains(key));
+
+test("what is given is what the filter has", (t) => {
+  const {create, path, file} = caseOf(t);
+  const fileId = new Uint8Array(numbers(16).map((i) => i + 1));
+  const note = Buffer.from("mine\0");
+  const made = create({capacity: 5000, fpr: 0.001, layout: "classic", seed: 7, note, fileId, mode: 0o640});
+  const facts = made.stats();
+  assert.deepEqual([facts.capacity, facts.layout, facts.hash, facts.seed, facts.fileId, facts.health, Buffer.from(made.note())],
+    [5000, "classic", "xxh3", 7n, fileId, "ok", note]);
+  assert.ok(Math.abs(facts.fpr - 0.001) < 1e-4);
+  assert.equal(fs.statSync(path).mode & 0o777, 0o640 & ~process.umask());
+  assert.equal(create({like: path}, "like").stats().numBits, facts.numBits);
+  assert.ok(create({maxBytes: 50_000n}, "small").stats().bodyBytes <= 50_000);
+  assert.equal(create({numBits: 1024, numProbes: 3}, "bits").stats().numProbes, 3);
+  assert.equal(Math.floor(create({bitsPerKey: 16}, "per key").stats().numBits / 10_000), 16);
+  assert.equal(create({seed: 2n ** 64n - 1n}, "seed").stats().seed, 2n ** 64n - 1n);
+  assert.throws(() => bfstore.create(file("x"), {capacity: 5, mode: 2 ** 32}), RangeError);
+});
+
+test("a path in every form", (t) => {
+  const {folder, kept, path} = caseOf(t);
+  const odd = Buffer.concat([Buffer.from(path), Buffer.from([255, 254])]);
+  for (const form of [path, Buffer.from(path), pathToFileURL(path), odd, `${folder}/ü${"x".repeat(99)}`]) {
+    const made = kept(bfstore.create(form, {capacity: 5, replace: true}));
+    assert.ok(fs.existsSync(form));
+    assert.match(made.name, form === odd ? /filter\.bf\ufffd\ufffd$/ : /filter\.bf$|x{99}$/);
+    made.close();
+    kept(bfstore.open(form)).close();
+  }
+});
+
+test("build appears when it is complete", (t) => {
+  const {file, kept} = caseOf(t);
+  const keys = numbers(1000).map((i) => `key ${i}`);
+  const data = Buffer.concat(numbers(500).map((i) => Buffer.from(String(i).padStart(3, "0"))));
+  const offsets = Int32Array.from(numbers(501), (i) => i * 3);
+  for (const [i, [form, options, count]] of [[keys, {}, 1000], [new Set(keys), {fpr: 0.001}, 1000], [keys.values(), {}, 1000],
+    [data, {width: 3}, 500], [{data, offsets}, {}, 500], [keys, {capacity: 5000}, 5000]].entries()) {
+    const built = kept(bfstore.build(file(`${i}`), form, options));
+    assert.equal(built.stats().capacity, count);
+    assert.ok(built.containsMany(count === 500 ? numbers(500).map((n) => String(n).padStart(3, "0")) : keys).every((answer) => answer === 1));
+    assert.throws(() => built.add("late"), {code: "BFS_EREADONLY"});
+  }
+  assert.equal(kept(bfstore.build(file("none"), [])).contains("a"), false);
+});
+
+test("a build that fails leaves nothing", (t) => {
+  const {folder, path} = caseOf(t);
+  assert.throws(() => bfstore.build(path, ["a", null]), TypeError);
+  assert.throws(() => bfstore.build(path, ["a", null], {capacity: 5}), TypeError);
+  assert.deepEqual(fs.readdirSync(folder), []);
+});
+
+test("an unpublished file has no name and takes the place of another", async (t) => {
+  const {create, open} = caseOf(t);
+  create().add("old");
+  const reader = open();
+  for (const later of [false, true]) {
+    const made = create({unpublished: true, replace: true});
+    made.add("new");
+    if (later) {
+      await made.supersedeAsync();
+      const published = made.publishAsync();
+      assert.equal(made.closed, false);
+      assert.throws(() => made.contains("new"), /being published/);
+      assert.throws(() => made.close(), /being published/);
+      await published;
+      assert.equal(await made.isCurrentAsync(), true);
+    } else {
+      made.supersede();
+      made.publish();
+    }
+    assert.equal(reader.health, "superseded");
+    assert.deepEqual([reader.contains("anything"), reader.isCurrent(), made.isCurrent()], [true, false, true]);
+    assert.deepEqual(asked(open(), "old", "new"), [false, true]);
+  }
+});
+
+test("a reader that follows", (t) => {
+  const {create, open, path, kept} = caseOf(t);
+  const old = create({seed: 1});
+  old.add("old");
+  old.close();
+  const reader = open("r", {follow: true});
+  kept(bfstore.build(path, ["new"], {replace: true, seed: 1, capacity: 100}));
+  assert.equal(reader.isCurrent(), true);
+  assert.deepEqual(asked(reader, "old", "new"), [false, true]);
+});
+
+test("a secret", (t) => {
+  const {create, open} = caseOf(t);
+  const made = create({hash: "siphash", secret: SECRET});
+  made.add("a");
+  made.close();
+  assert.equal(open("r", {secret: SECRET}).contains("a"), true);
+  for (const secret of [undefined, Buffer.from("another secret!!")]) assert.throws(() => open("r", {secret}), {code: "BFS_EKEY"});
+});
+
+test("every flag that reads, and those of a writer", (t) => {
+  const {create, open} = caseOf(t);
+  create().close();
+  for (const flags of [{populate: true}, {random: true}, {copy: true}, {guard: true}, {strict: true}, {anyFilesystem: true}, {followSymlinks: false},
+    {noWrite: true}, {follow: true}, {lockTimeout: Infinity}, {lockTimeout: 0.001}, {copy: false}, {guard: undefined}])
+    assert.equal(open("r", flags).contains("a"), false, JSON.stringify(flags));
+  const writer = open("r+", {exclusive: true, writebackCheck: 0, limit: true});
+  assert.equal(writer.add("a"), true);
+  assert.throws(() => open("r+", {copy: true}), {code: "EINVAL"});
+});
+
+test("a symbolic link is refused where that is said", (t) => {
+  const {create, open, file, path} = caseOf(t);
+  create().close();
+  fs.symlinkSync(path, file("link"));
+  open("r", {}, "link");
+  assert.throws(() => open("r", {followSymlinks: false}, "link"), {name: "MalformedError", code: "ELOOP"});
+  assert.throws(() => bfstore.verify(file("link"), {followSymlinks: false}), {code: "ELOOP"});
+});
+
+test("times are milliseconds", () => {
+  const made = (options) => structOf("bfs_open_options", options, TAKEN.open, {});
+  for (const [time, number] of [[0, BFS.LOCK_NO_WAIT], [Infinity, BFS.LOCK_FOREVER], [1500, 1500], [0.01, 1], [undefined, 0]])
+    assert.equal(made({lockTimeout: time}).number("lock_timeout_ms"), number);
+  for (const [time, number] of [[0, BFS.WRITEBACK_CHECK_EACH_ADD], [250, 250]])
+    assert.equal(made({writebackCheck: time}).number("writeback_check_ms"), number);
+});
+
+test("a descriptor", (t) => {
+  const {create, path, kept} = caseOf(t);
+  const made = create();
+  made.add("a");
+  made.close();
+  const fd = fs.openSync(path);
+  const opened = kept(bfstore.open(fd));
+  assert.deepEqual(asked(opened, "a", "b"), [true, false]);
+  assert.equal(opened.name, `descriptor ${fd}`);
+  fs.closeSync(fd);
+  assert.throws(() => bfstore.open(fd, "r+"), {code: "EINVAL"});
+});
+
+test("a range of a file", (t) => {
+  const {create, file, open} = caseOf(t);
+  const made = create();
+  made.add("a");
+  const dumped = made.dump();
+  fs.writeFileSync(file("whole"), Buffer.concat([Buffer.alloc(640, "."), dumped, Buffer.from("the rest")]));
+  assert.deepEqual(asked(open("r", {offset: 640, maxBytes: dumped.length}, "whole"), "a", "b"), [true, false]);
+  assert.throws(() => open("r", {offset: 0}, "whole"), {name: "MalformedError"});
+});
+
+test("marks", async (t) => {
+  const made = caseOf(t).create();
+  made.sync();
+  made.sync({owner: 7, epoch: 1, mark: 100});
+  await made.syncAsync({owner: 2n ** 64n - 1n, epoch: 2n ** 63n, mark: 5});
+  const marks = made.marks().sort((a, b) => Number(a.owner - b.owner));
+  assert.deepEqual(marks, [{owner: 7n, mark: 100n, epoch: 1n, recovered: false}, {owner: 2n ** 64n - 1n, mark: 5n, epoch: 2n ** 63n, recovered: false}]);
+  assert.deepEqual([made.getMark(7, 1), made.getMark(7, 2), made.getMark(8n, 1n)], [100n, 0n, 0n]);
+  made.dropOwner(7);
+  await made.dropOwnerAsync(2n ** 64n - 1n);
+  assert.deepEqual(made.marks(), []);
+  for (const owner of [-1, 2n ** 64n, 2 ** 53]) assert.throws(() => made.sync({owner}), RangeError);
+  assert.throws(() => made.sync({owner: "7"}), TypeError);
+});
+
+/** The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot. */
+function goDown({path, create}) {
+  const data = fs.readFileSync(path);
+  const hash = create({seed: data.readBigUInt64LE(88)}, "xxh3");
+  for (const at of [4096, 8192]) {
+    data.writeUInt32LE(2, at + 8);
+    randomBytes(16).copy(data, at + 16);
+    data.writeBigUInt64LE(hash.digest(data.subarray(at, at + 4088)), at + 4088);
+  }
+  fs.writeFileSync(path, data);
+}
+
+test("a recovery", async (t) => {
+  for (const later of [false, true]) {
+    const made = caseOf(t);
+    const before = made.create();
+    before.add("before");
+    before.sync({owner: 7, epoch: 1, mark: 1});
+    before.close();
+    goDown(made);
+    assert.throws(() => made.open(), {name: "RecoveryError", code: "BFS_EUNCLEAN"});
+    const recovering = made.open("r+", {recover: true});
+    assert.equal(recovering.health, "recovering");
+    assert.equal(recovering.contains("anything"), true);
+    recovering.add("after");
+    assert.equal(later ? await recovering.finishRecoveryAsync(7) : recovering.finishRecovery(7n), true);
+    assert.deepEqual(asked(recovering, "before", "after", "anything"), [true, true, false]);
+    recovering.close();
+    assert.equal(made.open().health, "ok");
+  }
+});
+
+test("a loss that is accepted", (t) => {
+  const made = caseOf(t);
+  made.create().close();
+  goDown(made);
+  assert.equal(made.open("r+", {acceptLoss: true}).health, "ok");
+});
+
+test("an online build", async (t) => {
+  const {create} = caseOf(t);
+  for (const [name, finish] of [["now", (made) => made.finishFilling()], ["later", (made) => made.finishFillingAsync()]]) {
+    const made = create({filling: true}, name);
+    assert.equal(made.health, "filling");
+    assert.equal(made.contains("anything"), true);
+    assert.throws(() => made.dump(), {code: "BFS_EFILLING"});
+    made.add("a");
+    await finish(made);
+    assert.deepEqual([made.health, ...asked(made, "a", "anything")], ["ok", true, false]);
+  }
+});
+
+/** A filter with these keys, whose seed is that of the others. */
+function filled({create}, keys, name, options = {}) {
+  const made = create({seed: 7, ...options}, name);
+  made.addMany(keys);
+  return made;
+}
+
+test("save, dump, load", async (t) => {
+  const here = caseOf(t);
+  const {file, open, kept} = here;
+  const made = filled(here, ["a", "b"], "filter.bf", {note: Buffer.from("note")});
+  made.save(file("saved"), {mode: 0o600});
+  await made.saveAsync(file("later"));
+  for (const copy of [open("r", {}, "saved"), open("r", {}, "later"), kept(bfstore.load(made.dump())), kept(bfstore.load(await made.dumpAsync(), "r+")),
+    kept(bfstore.load(fs.readFileSync(file("saved"))))]) {
+    assert.deepEqual([Buffer.from(copy.note()).toString(), ...asked(copy, "a", "b", "c")], ["note", true, true, false]);
+    assert.equal(copy.compare(made).equal, true);
+  }
+  assert.throws(() => made.save(file("saved")), {code: "EEXIST"});
+  made.save(file("saved"), {replace: true, sameFileId: true});
+  assert.deepEqual(open("r", {}, "saved").stats().fileId, made.stats().fileId);
+  made.save(file("folded"), {fpr: 0.5});
+  assert.ok(open("r", {}, "folded").stats().numBits < made.stats().numBits);
+  made.save(file("filling"), {filling: true});
+  assert.equal(open("r", {}, "filling").health, "filling");
+});
+
+test("a buffer is formatted and wrapped in place", (t) => {
+  const {kept} = caseOf(t);
+  const memory = bfstore.alignedBuffer(bfstore.requiredBytes({capacity: 1000}));
+  kept(bfstore.format(memory, {capacity: 1000})).add("a");
+  const reader = kept(bfstore.wrap(memory));
+  kept(bfstore.wrap(memory, "r+")).add("b");
+  assert.deepEqual(asked(reader, "a", "b", "c"), [true, true, false]);
+  assert.throws(() => reader.add("c"), {code: "BFS_EREADONLY"});
+  assert.throws(() => bfstore.wrap(bfstore.alignedBuffer(8192)), {name: "MalformedError"});
+  assert.throws(() => bfstore.wrap(memory.subarray(1)), {code: "EINVAL"});
+  const bare = bfstore.alignedBuffer(bfstore.requiredBytes({numBits: 1024, numProbes: 6, seed: 0, bare: true}));
+  kept(bfstore.format(bare, {numBits: 1024, numProbes: 6, seed: 0, bare: true})).add("a");
+  assert.deepEqual(asked(kept(bfstore.wrap(bare, "r", {bare: true})), "a", "b"), [true, false]);
+});
+
+test("bare dumps", (t) => {
+  const {create, kept} = caseOf(t);
+  const made = create({seed: 0, numBits: 1024, numProbes: 6});
+  made.add("a");
+  const bare = made.dump({bare: true});
+  assert.deepEqual(asked(kept(bfstore.load(bare, "r", {bare: true})), "a", "b"), [true, false]);
+  assert.deepEqual(["a", "b"].map((key) => bfstore.bareContains(bare, key)), [true, false]);
+  assert.deepEqual([made.digest("a"), made.digest("b")].map((digest) => bfstore.bareContainsDigest(bare, digest)), [true, false]);
+});
+
+test("merge", async (t) => {
+  const here = caseOf(t);
+  const one = filled(here, ["a"], "one");
+  const two = filled(here, ["b"], "two");
+  one.merge(two);
+  assert.deepEqual(asked(one, "a", "b", "c"), [true, true, false]);
+  await two.mergeAsync(one);
+  assert.equal((await one.compareAsync(two)).equal, true);
+  for (const wrong of ["text", {}, null, {__proto__: one}]) {
+    assert.throws(() => two.merge(wrong), TypeError);
+    assert.throws(() => two.compare(wrong), TypeError);
+    assert.throws(() => bfstore.intersect([one, wrong], here.file("no")), TypeError);
+    await assert.rejects(two.mergeAsync(wrong), TypeError);
+  }
+  assert.throws(() => one.merge(here.create({seed: 8}, "seed")), {code: "BFS_EMISMATCH", message: /seed/});
+});
+
+test("compare", (t) => {
+  const here = caseOf(t);
+  const a = filled(here, numbers(1000), "a");
+  const b = filled(here, numbers(1000).map((i) => i + 500), "b");
+  const found = a.compare(b);
+  assert.deepEqual([found.comparable, found.someInBoth, found.equal, found.aInB, found.bInA, found.differs.size], [true, true, false, false, false, 0]);
+  assert.ok(found.keysBoth.low <= 500 && found.keysBoth.high >= 500);
+  assert.ok(Math.abs(found.jaccard.estimate - 1 / 3) < 0.05);
+  const differs = a.compare(here.create({layout: "classic", seed: 8}, "c")).differs;
+  assert.deepEqual(["layout", "seed", "hash"].filter((name) => differs.has(name)), ["layout", "seed"]);
+});
+
+test("intersect", async (t) => {
+  const here = caseOf(t);
+  const a = filled(here, numbers(1000), "a");
+  const b = filled(here, numbers(1000).map((i) => i + 500), "b");
+  bfstore.intersect([a, b], here.file("both"));
+  await bfstore.intersectAsync(new Set([a, b]), here.file("later"), {filling: false});
+  for (const name of ["both", "later"]) assert.deepEqual(asked(here.open("r", {}, name), 0, 600, 1400), [false, true, false]);
+  b.close();
+  assert.throws(() => bfstore.intersect([a, b], here.file("no")), {name: "ClosedError"});
+  assert.equal(a.contains(5), true);
+});
+
+test("seal and verify", async (t) => {
+  const here = caseOf(t);
+  const {file, open, path} = here;
+  filled(here, ["a"]).close();
+  const sealed = file("sealed");
+  bfstore.seal(path, sealed);
+  await bfstore.sealAsync(path, sealed, {replace: true});
+  assert.deepEqual(bfstore.verify(sealed), []);
+  assert.deepEqual(await bfstore.verifyAsync(sealed), []);
+  assert.equal(open("r", {verify: true}, "sealed").contains("a"), true);
+  assert.throws(() => open("r+", {}, "sealed"), {code: "BFS_ESEALED"});
+  assert.throws(() => bfstore.verify(path), {code: "BFS_ENOTSEALED"});
+  const data = fs.readFileSync(sealed);
+  data[20_000] ^= 1;
+  fs.writeFileSync(sealed, data);
+  for (const [found, ...rest] of [bfstore.verify(sealed), await bfstore.verifyAsync(sealed)]) {
+    assert.ok(found.offset <= 20_000 && 20_000 < found.offset + found.bytes);
+    assert.deepEqual(rest, []);
+  }
+  assert.throws(() => open("r", {verify: true}, "sealed"), {code: "BFS_EDAMAGED"});
+  assert.equal(open("r", {tolerateDamage: true}, "sealed").contains("anything"), true);
+});
+
+test("more damaged ranges than are asked for at first", (t) => {
+  const {create, path} = caseOf(t);
+  create({capacity: 20_000_000}).close();
+  bfstore.seal(path, path, {replace: true});
+  const fd = fs.openSync(path, "r+");
+  for (let at = 1 << 16; at < fs.fstatSync(fd).size - 65536; at += 1 << 17) fs.writeSync(fd, "x", at + 100);
+  fs.closeSync(fd);
+  const offsets = bfstore.verify(path).map((range) => range.offset);
+  assert.ok(offsets.length > 100);
+  assert.deepEqual(offsets, [...new Set(offsets)].sort((a, b) => a - b));
+});
+
+test("bits of another program", (t) => {
+  const filter = caseOf(t).create({layout: "classic", hash: "murmur3", numBits: 1000, seeds: [5, 2 ** 32 - 1]});
+  assert.deepEqual([...filter.seeds()], [5, 2 ** 32 - 1]);
+  const bits = Buffer.concat([Buffer.alloc(124), Buffer.from([3])]);
+  filter.importBits(bits, "little");
+  assert.deepEqual(Buffer.from(filter.exportBits("little")), bits);
+  assert.deepEqual(Buffer.from(filter.exportBits("big")), Buffer.concat([Buffer.alloc(124), Buffer.from([0xc0])]));
+  assert.equal(filter.stats({fill: true}).setBits, 2);
+  assert.throws(() => filter.importBits(bits, "middle"), TypeError);
+  assert.throws(() => filter.importBits(Buffer.alloc(0), "big"), {code: "EINVAL"});
+});
+
+test("keys of python-bloomfilter are found", (t) => {
+  const {create} = caseOf(t);
+  for (const hash of ["jaybird", "pybloom-live"]) {
+    const made = create({hash, capacity: 1000, fpr: 0.01, tutorialSizing: true}, hash);
+    assert.deepEqual([made.stats().hash, made.stats().numBits, made.stats().numProbes], [hash, 7 * 1370, 7]);
+    made.addMany(["foo", "4711"]);
+    assert.deepEqual(asked(made, "foo", "4711", "bar", 4711), [true, true, false, false]);
+  }
+});
+
+test("bare filters", () => {
+  const keys = numbers(100).map((i) => `key ${i}`);
+  const size = bfstore.bareBytes(100, 10);
+  const bare = bfstore.bareBuild(size, keys);
+  assert.equal(bare.length, size);
+  assert.ok(keys.every((key) => bfstore.bareContains(bare, key)));
+  assert.ok(numbers(1000).filter((i) => bfstore.bareContains(bare, `no ${i}`)).length < 100);
+  const digests = keys.map((key) => createHash("sha256").update(key).digest().readBigUInt64LE());
+  const byDigest = bfstore.bareBuildDigests(size, digests, {hash: "external"});
+  assert.ok(digests.every((digest) => bfstore.bareContainsDigest(byDigest, digest)));
+  assert.equal(bfstore.bareContainsDigest(byDigest, 5n), false);
+  assert.equal(bfstore.bareContains(Buffer.from("no filter"), "a"), true); // doubt
+  assert.equal(bfstore.bareContains(Buffer.alloc(0), "a"), true);
+  assert.equal(bfstore.bareBytes(0, -1), 0);
+  assert.throws(() => bfstore.bareBuild(7, keys), {code: "EINVAL"});
+  assert.throws(() => bfstore.bareBuild(size, ["a", null]), TypeError);
+  assert.throws(() => bfstore.bareBuild(-1, keys), RangeError);
+  assert.equal(bfstore.bareBuild(bfstore.bareBytes(100, 10, {layout: "classic"}), keys, {layout: "classic"}).length > 100, true);
+});
+
+test("plans", (t) => {
+  const {create, path} = caseOf(t);
+  const planned = bfstore.plan({capacity: 1_000_000, fpr: 0.01});
+  assert.deepEqual([planned.layout, planned.capacity], ["blocked", 1_000_000]);
+  assert.ok(planned.fpr <= 0.01 && planned.abilities.has("merge") && !planned.abilities.has("remove"));
+  assert.ok(bfstore.plan({capacity: 5, layout: "counting"}).abilities.has("remove"));
+  const made = create({numBits: planned.numBits, numProbes: planned.numProbes, capacity: planned.capacity});
+  assert.equal(fs.statSync(path).size, planned.fileBytes);
+  assert.equal(made.stats().numBits, planned.numBits);
+  assert.throws(() => bfstore.plan({}), {code: "EINVAL"});
+});
+
+test("stats", async (t) => {
+  const here = caseOf(t);
+  const made = filled(here, numbers(1000));
+  const few = made.stats();
+  assert.deepEqual([few.setBits, few.estimatedKeys, few.residentBytes], [undefined, undefined, undefined]);
+  assert.deepEqual([few.keysAdded, few.saturated], [1000, false]);
+  for (const more of [made.stats({fill: true, memory: true}), await made.statsAsync({fill: true, memory: true})]) {
+    assert.ok(more.estimatedKeys.low <= 1000 && more.estimatedKeys.high >= 1000);
+    assert.ok(more.residentBytes > 0);
+    assert.ok(["avx512", "avx2", "neon", "scalar"].includes(more.isa));
+  }
+  assert.throws(() => made.stats({all: true}), TypeError);
+});

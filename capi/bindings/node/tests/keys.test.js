@@ -1,0 +1,142 @@
+/* Which bytes a key is: the table that programs in other languages have to agree with, and what is refused. */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import * as bfstore from "bfstore";
+import {ROOT, caseOf} from "./case.js";
+
+const {keys: rows} = JSON.parse(fs.readFileSync(path.join(ROOT, "capi", "bindings", "keys.json"), "utf8"));
+
+const bytesOf = (row) => Buffer.from(row.bytes.repeat(row.times ?? 1), "hex");
+
+/** The row's key, in each form in which it can be said. */
+function formsOf(row) {
+  if ("utf16" in row) return [String.fromCharCode(...row.utf16.match(/..../g).map((unit) => parseInt(unit, 16)))];
+  if ("text" in row) return [row.text.repeat(row.times ?? 1)];
+  if ("integer" in row) return Number.isSafeInteger(Number(row.integer)) ? [BigInt(row.integer), Number(row.integer)] : [BigInt(row.integer)];
+  const bytes = Buffer.from(row.binary.repeat(row.times ?? 1), "hex");
+  return [bytes, new Uint8Array(bytes)];
+}
+
+test("every row of the table has its bytes and its digest, or is refused", (t) => {
+  const filter = caseOf(t).create({seed: 0});
+  assert.ok(rows.length > 25);
+  for (const row of rows) {
+    for (const key of formsOf(row)) {
+      for (const digest of [(one) => filter.digest(one), (one) => filter.digestMany([one])[0], (one) => filter.digestMany(["b", one, "a"])[1]]) {
+        const what = JSON.stringify(row).slice(0, 99);
+        if ("error" in row) assert.throws(() => digest(key), "utf16" in row ? TypeError : RangeError, what);
+        else {
+          assert.equal(digest(key).toString(16).padStart(16, "0"), row.xxh3, what);
+          assert.equal(digest(bytesOf(row)), digest(key), what);
+        }
+      }
+    }
+  }
+});
+
+test("a key that was added in one form is there in the others, and no other one", (t) => {
+  const {create} = caseOf(t);
+  for (const [i, row] of rows.filter((one) => !("error" in one)).entries()) {
+    const one = create({}, `${i}`);
+    const [key] = formsOf(row);
+    assert.equal(one.contains(key), false);
+    assert.equal(one.add(key), true);
+    assert.equal(one.add(bytesOf(row)), false);
+    for (const form of [...formsOf(row), bytesOf(row)]) assert.equal(one.has(form), true);
+    assert.equal(one.contains(Buffer.concat([bytesOf(row), Buffer.from("?")])), false);
+  }
+});
+
+test("texts of every length, with and without other scripts, are their UTF-8", (t) => {
+  const filter = caseOf(t).create({seed: 0});
+  for (const length of [1, 8, 63, 64, 65, 200, 5461, 5462, 16384, 16385, 40000]) {
+    for (const letter of ["a", "ü", "中", "😀"]) {
+      const text = letter.repeat(length);
+      assert.equal(filter.digest(text), filter.digest(Buffer.from(text)), `${letter} ${length}`);
+      assert.equal(filter.digestMany([text, "x"])[0], filter.digest(Buffer.from(text)), `${letter} ${length}`);
+      assert.throws(() => filter.digest(`${text}\ud800`), /surrogate/);
+    }
+  }
+});
+
+test("what is no key is refused, and nothing is added", (t) => {
+  const filter = caseOf(t).create({layout: "counting"});
+  const calls = [
+    (key) => filter.add(key), (key) => filter.contains(key), (key) => filter.digest(key), (key) => filter.remove(key), (key) => filter.count(key),
+    (key) => filter.addMany(["before", key]), (key) => filter.containsMany([key]),
+  ];
+  const none = [
+    undefined, null, true, false, 1.5, NaN, Infinity, {}, [], ["a"], () => 1, Symbol("a"), new Uint16Array(4), new Float64Array(1),
+    new ArrayBuffer(8), new DataView(new ArrayBuffer(8)), new Date(), new String("a"), new Set(),
+  ];
+  for (const key of none) for (const call of calls) assert.throws(() => call(key), TypeError, String(typeof key));
+  for (const key of [2 ** 53, -(2 ** 53), 1e300]) for (const call of calls) assert.throws(() => call(key), /say it as a bigint/);
+  assert.equal(filter.stats({fill: true}).setBits, 0);
+});
+
+test("-0 is 0", (t) => {
+  const filter = caseOf(t).create();
+  assert.equal(filter.digest(-0), filter.digest(0));
+  assert.equal(filter.digest(-0), filter.digest(0n));
+});
+
+test("an array whose memory was transferred is no empty key", (t) => {
+  const filter = caseOf(t).create();
+  const gone = new Uint8Array(100);
+  structuredClone(gone, {transfer: [gone.buffer]});
+  assert.equal(gone.length, 0);
+  filter.add(new Uint8Array(0));
+  for (const call of [() => filter.contains(gone), () => filter.add(gone), () => filter.addMany([gone]), () => filter.addMany(gone, {width: 4}),
+    () => bfstore.load(gone), () => filter.containsMany({data: gone, offsets: new Int32Array(1)})])
+    assert.throws(call, /transferred/);
+  const offsets = new BigInt64Array(3);
+  structuredClone(offsets, {transfer: [offsets.buffer]});
+  assert.throws(() => filter.addMany(offsets), /transferred/);
+  assert.throws(() => filter.addMany({data: Buffer.from("a"), offsets}), /transferred/);
+});
+
+test("a digest is a bigint of 64 bits", (t) => {
+  const filter = caseOf(t).create();
+  filter.add("alice");
+  assert.equal(filter.containsDigest(filter.digest("alice")), true);
+  assert.equal(filter.containsDigest(5n), false);
+  assert.equal(filter.addDigest(2n ** 64n - 1n), true);
+  assert.equal(filter.containsDigest(2n ** 64n - 1n), true);
+  for (const wrong of [-1n, 2n ** 64n, 2n ** 65n + 5n]) {
+    assert.throws(() => filter.containsDigest(wrong), RangeError);
+    assert.throws(() => filter.addDigests([wrong]), RangeError);
+  }
+  for (const wrong of [1, "1", null]) assert.throws(() => filter.addDigest(wrong), TypeError);
+});
+
+test("digests are refused where keys are wanted, and the other way round", (t) => {
+  const {create} = caseOf(t);
+  const digestsOnly = create({hash: "external"}, "external");
+  const keysOnly = create({hash: "murmur3"}, "murmur");
+  for (const call of [() => digestsOnly.add("a"), () => digestsOnly.contains("a"), () => digestsOnly.containsMany(["a"])])
+    assert.throws(call, {bfsName: "BFS_EDIGESTONLY"});
+  for (const call of [() => keysOnly.addDigest(1n), () => keysOnly.containsDigests([1n]), () => keysOnly.digest("a")])
+    assert.throws(call, {bfsName: "BFS_EKEYONLY"});
+});
+
+test("keys are counted and removed in the counting layout", (t) => {
+  const {create} = caseOf(t);
+  const counting = create({layout: "counting"});
+  for (const key of ["alice", "alice", 5]) counting.add(key);
+  assert.deepEqual(["alice", 5, "bob"].map((key) => counting.count(key)), [2, 1, 0]);
+  assert.equal(counting.countDigest(counting.digest("alice")), 2);
+  assert.equal(counting.remove("alice"), true);
+  assert.equal(counting.contains("alice"), true);
+  assert.equal(counting.removeDigest(counting.digest("alice")), true);
+  assert.equal(counting.contains("alice"), false);
+  assert.equal(counting.remove("alice"), false);
+  assert.equal(counting.addMany(["a", "b", "c"]), 3);
+  assert.equal(counting.removeMany(["a", "b", "never"]), 2);
+  assert.equal(counting.removeDigests([counting.digest("c")]), 1);
+  assert.deepEqual([...counting.containsMany(["a", "b", "c", 5])], [0, 0, 0, 1]);
+  const blocked = create({}, "blocked");
+  for (const call of [() => blocked.remove("a"), () => blocked.count("a"), () => blocked.removeMany(["a"])])
+    assert.throws(call, {bfsName: "BFS_EUNSUPPORTED"});
+});

@@ -1,0 +1,47 @@
+// What tsc --strict accepts, and the mistakes that it has to find: a line after @ts-expect-error without a mistake is an error, too.
+import * as bfstore from "bfstore";
+import type {Column, Filter, Key, Mark, Statistics} from "bfstore";
+
+export async function use(path: string): Promise<number> {
+  using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, lockTimeout: 100});
+  const keys: Key[] = ["a", Buffer.from("b"), 5, 5n, new Uint8Array(3)];
+  const isNew: boolean = made.add(keys[0]);
+  const added: number = made.addMany(keys) + made.addMany(new Set(["x"])) + made.addMany(new BigInt64Array(2));
+  const column: Column = {data: Buffer.from("ab"), offsets: Int32Array.of(0, 1, 2), validity: Uint8Array.of(3)};
+  const answers: Uint8Array = made.containsMany(column);
+  const selected: Uint32Array = made.select(Buffer.from("abcd"), {width: 2});
+  const digests: BigUint64Array = made.digestMany(keys);
+  made.addDigests(digests);
+  made.sync({owner: 7, epoch: 1n, mark: 5});
+  const marks: Mark[] = made.marks();
+  const facts: Readonly<Statistics> = made.stats({fill: true});
+  const bits: number | undefined = facts.setBits;
+  const differs: boolean = made.compare(made).differs.has("layout");
+  try {
+    await using opened: Filter = await bfstore.openAsync("/none", "r", {guard: true});
+    opened.contains("a");
+  } catch (error) {
+    if (!(error instanceof bfstore.BfstoreError)) throw error;
+    const code: string = error.code;
+    if (code !== "ENOENT" || error.bfsCode > 0) throw error;
+  }
+
+  // @ts-expect-error: no fractions of keys, no dates
+  made.add(new Date());
+  // @ts-expect-error: many keys are no string
+  made.addMany("text");
+  // @ts-expect-error: no such mode
+  bfstore.open(path, "w");
+  // @ts-expect-error: no such option
+  bfstore.create(path, {capcity: 5});
+  // @ts-expect-error: no such layout
+  bfstore.create(path, {capacity: 5, layout: "other"});
+  // @ts-expect-error: a digest is a bigint
+  made.addDigest(5);
+  // @ts-expect-error: open() and its like make filters
+  new bfstore.Filter();
+  // @ts-expect-error: facts are read
+  facts.numBits = 5;
+
+  return added + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs);
+}

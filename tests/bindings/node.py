@@ -1,0 +1,63 @@
+"""Node.js: the package is assembled as npm packs it, with the library in it, and with koffi from what tools/setup.sh fetched."""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+
+import languages
+
+SKIPPED = 77  # meson's number for it
+ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
+
+
+def files_of(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def renewed(folder, name, data):
+    """Whether the file `name` of the folder had other bytes. It has these now."""
+    path = folder / name
+    if path.is_file() and path.read_bytes() == data:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return True
+
+
+def assemble(source, library, package, modules):
+    """The sources, the library and the packages in a folder of their own: nothing is written into the source tree."""
+    for kind in ("lib", "tests"):
+        shutil.rmtree(package / kind, ignore_errors=True)
+    for path in files_of(source):
+        renewed(package, path.relative_to(source), path.read_bytes())
+    renewed(package, "LICENSE", (source.parents[2] / "LICENSE").read_bytes())
+    renewed(package, f"prebuilt/linux-{ARCHITECTURES[platform.machine()]}/libbfstore.so", library.read_bytes())
+    if not (package / "node_modules").is_symlink():
+        (package / "node_modules").symlink_to(modules)
+
+
+def make_types(package, modules):
+    """types/*.d.ts, from the comments of lib/*.js: tsc needs seconds, and runs only for other sources."""
+    inputs = b"".join(path.read_bytes() for path in [*files_of(package / "lib"), package / "tsconfig.json"])
+    if not renewed(package.parent, "types.sha256", hashlib.sha256(inputs).digest()) and (package / "types").is_dir():
+        return
+    shutil.rmtree(package / "types", ignore_errors=True)
+    done = subprocess.run(["node", modules / "typescript" / "bin" / "tsc", "-p", package], check=False)
+    if done.returncode != 0:
+        (package.parent / "types.sha256").unlink()
+        sys.exit("tsc found errors in the types")
+
+
+def build(tree):
+    modules = tree.root / "build-deps" / "node" / "node_modules"
+    if shutil.which("node") is None or not (modules / "koffi").is_dir():
+        print("skipped: Node.js is not installed, or fetch_node_packages of tools/setup.sh has not run")
+        sys.exit(SKIPPED)
+    package = tree.out / "package"
+    assemble(tree.bindings / "node", tree.library, package, modules)
+    make_types(package, modules)
+    tests = sorted(str(path) for path in (package / "tests").glob("*.test.js"))
+    return languages.Binding(tests=["node", "--test", *tests], agree=["node", str(package / "tests" / "agree.js")], folder=package,
+                             environment={"BFSTORE_ROOT": str(tree.root), "npm_config_cache": str(tree.out / "npm")})
