@@ -17,6 +17,6 @@
 // package does not ask the kernel whether it failed to write pages of a file in use. Between such a failure and the next
 // question of the writer, which then marks the file, a key in a dropped page is answered no.
 //
-// Any number of goroutines may use a Filter at once, and Close waits for the calls that run. A fault in a page of the
-// file is doubt. Other faults remain what they are.
+// Any number of goroutines may use a Filter at once, also while it is closed: a lookup that no longer finds the file
+// answers true. A fault in a page of the file is doubt. Other faults remain what they are.
 package reader

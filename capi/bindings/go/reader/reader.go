@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"unsafe"
 
-	"bfstore.example/bfstore/internal/gate"
 	"github.com/zeebo/xxh3"
 )
 
@@ -25,7 +24,6 @@ type Options struct {
 
 // Filter is an open filter file. Any number of goroutines may use one.
 type Filter struct {
-	gate   gate.Gate
 	path   string
 	is     identity
 	mapped []byte
@@ -34,6 +32,7 @@ type Filter struct {
 	end    *uint64
 	right  uint64 // what live xor end is, in ownBits, while the file is whole and in no doubt
 	faulty uint32 // 1 after a fault
+	closed uint32 // 1 after Close
 }
 
 var _ io.Closer = (*Filter)(nil)
@@ -66,22 +65,40 @@ func Open(path string, options Options) (*Filter, error) {
 	made.live = (*uint64)(unsafe.Pointer(&mapped[3*page]))
 	made.end = (*uint64)(unsafe.Pointer(&mapped[is.endAt]))
 	made.right = (uint64(is.liveWord()) ^ is.endWord()) & ownBits
-	runtime.SetFinalizer(made, (*Filter).Close)
+	runtime.SetFinalizer(made, (*Filter).finish)
 	return made, nil
 }
 
-// Close waits for the calls that run, and unmaps the file. A second one is an error: errors.Is(err, fs.ErrClosed).
+// Close unmaps the file. Lookups that run meanwhile answer true where they no longer find it. A second Close is an error:
+// errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
-	if !f.gate.Close() {
+	if !atomic.CompareAndSwapUint32(&f.closed, 0, 1) {
 		return shut.of(f.path)
 	}
-	runtime.SetFinalizer(f, nil)
-	f.body, f.live, f.end = nil, nil, nil
-	if err := syscall.Munmap(f.mapped); err != nil {
+	if err := f.withdraw(); err != nil {
 		return failed(f.path, "unmapping", err)
 	}
 	return nil
 }
+
+// withdraw takes the file away from its addresses, and keeps these: no other mapping gets them while a lookup may still
+// read there, so that it faults instead of reading something else. This costs lookups nothing; a lock would.
+func (f *Filter) withdraw() error {
+	switch runtime.GOARCH {
+	case "amd64", "arm64", "riscv64", "ppc64le", "loong64":
+		const flags = syscall.MAP_FIXED | syscall.MAP_PRIVATE | syscall.MAP_ANON | syscall.MAP_NORESERVE
+		_, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(unsafe.Pointer(&f.mapped[0])), uintptr(len(f.mapped)),
+			syscall.PROT_NONE, flags, ^uintptr(0), 0)
+		if errno != 0 {
+			return errno
+		}
+		return nil
+	}
+	return syscall.Mprotect(f.mapped, syscall.PROT_NONE) // where mmap is another call; the finalizer unmaps the file
+}
+
+// finish runs when nothing refers to the filter any more, a running lookup included.
+func (f *Filter) finish() { _ = syscall.Munmap(f.mapped) }
 
 // Contains reports whether the key may be in the filter. False is certain. With an error the answer is true.
 func (f *Filter) Contains(key []byte) (bool, error) {
@@ -102,12 +119,11 @@ func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 
 // ContainsDigest is Contains of a key by its digest in this filter.
 func (f *Filter) ContainsDigest(digest uint64) (maybe bool, err error) {
-	lane := f.gate.Enter()
-	if lane == nil {
+	if atomic.LoadUint32(&f.closed) != 0 {
 		return true, shut.of(f.path)
 	}
 	maybe = true // what a fault leaves
-	defer f.leave(lane, debug.SetPanicOnFault(true))
+	defer f.leave(debug.SetPanicOnFault(true))
 	maybe = f.ask(digest)
 	return maybe, nil
 }
@@ -121,32 +137,29 @@ func (f *Filter) ContainsKeys(keys [][]byte, answers []bool) ([]bool, error) {
 	for i := range answers {
 		answers[i] = true // what an error or a fault leaves
 	}
-	lane := f.gate.Enter()
-	if lane == nil {
+	if atomic.LoadUint32(&f.closed) != 0 {
 		return answers, shut.of(f.path)
 	}
-	f.askAll(keys, answers, lane)
+	f.askAll(keys, answers)
 	return answers, nil
 }
 
-func (f *Filter) askAll(keys [][]byte, answers []bool, lane *gate.Lane) {
-	defer f.leave(lane, debug.SetPanicOnFault(true))
+func (f *Filter) askAll(keys [][]byte, answers []bool) {
+	defer f.leave(debug.SetPanicOnFault(true))
 	for i, key := range keys {
 		answers[i] = f.ask(xxh3.HashSeed(key, f.is.seed))
 	}
 }
 
-// leave ends a call, of which a fault in the file may have made a panic.
-func (f *Filter) leave(lane *gate.Lane, panicked bool) {
+// leave ends a call, of which a fault in the file may have made a panic. It also keeps the filter alive until then.
+func (f *Filter) leave(panicked bool) {
 	debug.SetPanicOnFault(panicked)
 	if what := recover(); what != nil {
 		if !f.isOwn(what) {
-			lane.Leave()
 			panic(what)
 		}
 		atomic.StoreUint32(&f.faulty, 1)
 	}
-	lane.Leave()
 }
 
 // isOwn tells whether a panic is a fault in the mapping.
@@ -243,12 +256,11 @@ func (f *Filter) Facts() Facts {
 
 // Health is nil, or why every answer is true now. It reads memory alone, so a long-running program may ask often.
 func (f *Filter) Health() (err error) {
-	lane := f.gate.Enter()
-	if lane == nil {
+	if atomic.LoadUint32(&f.closed) != 0 {
 		return shut.of(f.path)
 	}
 	err = fault.of(f.path) // what a fault leaves
-	defer f.leave(lane, debug.SetPanicOnFault(true))
+	defer f.leave(debug.SetPanicOnFault(true))
 	err = f.health()
 	return err
 }
