@@ -98,7 +98,8 @@ def prepared(language, root, archive, library, compiler, out):
     tree.out.mkdir(parents=True, exist_ok=True)
     with open(tree.out / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        (tree.out / "abi.json").write_text(json.dumps(abi(tree), indent=1), encoding="utf-8")
+        (tree.out / "abi.new").write_text(json.dumps(abi(tree), indent=1), encoding="utf-8")
+        (tree.out / "abi.new").rename(tree.out / "abi.json")  # at once: another test may be reading it
         try:
             binding = importlib.import_module(language).build(tree)
         except FileNotFoundError as error:  # with the name of a program that was to be started, or with a path

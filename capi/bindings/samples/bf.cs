@@ -1,4 +1,4 @@
-// bfstore from C#, on one page. Debian: mono-mcs, mono-runtime. It needs libbfstore.so.0 where the loader finds it.
+// bfstore from C#. Debian: mono-mcs, mono-runtime. It needs libbfstore.so.0 where the loader finds it.
 //   mcs -unsafe bf.cs
 //   mono bf.exe create users.bf 1000 && mono bf.exe add users.bf user 10 && mono bf.exe ask users.bf user 12
 // With .NET: the same file in a project that has <AllowUnsafeBlocks>true</AllowUnsafeBlocks>.

@@ -1,4 +1,4 @@
--- bfstore from LuaJIT, on one page. Debian: luajit. It needs libbfstore.so.0 where the loader finds it.
+-- bfstore from LuaJIT. Debian: luajit. It needs libbfstore.so.0 where the loader finds it.
 --   luajit bf.lua create users.bf 1000 && luajit bf.lua add users.bf user 10 && luajit bf.lua ask users.bf user 12
 local ffi = require "ffi"
 

@@ -1,5 +1,5 @@
 <?php
-// bfstore from PHP, on one page. Debian: php-cli (8.1 or later). It needs libbfstore.so.0 where the loader finds it.
+// bfstore from PHP. Debian: php-cli (8.1 or later). It needs libbfstore.so.0 where the loader finds it.
 //   php bf.php create users.bf 1000 && php bf.php add users.bf user 10 && php bf.php ask users.bf user 12
 declare(strict_types=1);
 

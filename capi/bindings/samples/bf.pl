@@ -1,4 +1,4 @@
-# bfstore from Perl, on one page. Debian: libffi-platypus-perl. It needs libbfstore.so.0 where the loader finds it.
+# bfstore from Perl. Debian: libffi-platypus-perl. It needs libbfstore.so.0 where the loader finds it.
 #   perl bf.pl create users.bf 1000 && perl bf.pl add users.bf user 10 && perl bf.pl ask users.bf user 12
 use v5.36;
 

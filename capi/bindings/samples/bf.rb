@@ -1,4 +1,4 @@
-# bfstore from Ruby, on one page. Debian: ruby, ruby-ffi. It needs libbfstore.so.0 where the loader finds it.
+# bfstore from Ruby. Debian: ruby, ruby-ffi. It needs libbfstore.so.0 where the loader finds it.
 #   ruby bf.rb create users.bf 1000 && ruby bf.rb add users.bf user 10 && ruby bf.rb ask users.bf user 12
 require "ffi"
 

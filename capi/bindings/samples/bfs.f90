@@ -1,4 +1,4 @@
-! bfstore from Fortran, on one page. Debian: gfortran. It needs libbfstore.so where the linker and the loader find it.
+! bfstore from Fortran. Debian: gfortran. It needs libbfstore.so where the linker and the loader find it.
 !   gfortran bfs.f90 -lbfstore -o bfs
 !   ./bfs create users.bf 1000 && ./bfs add users.bf user 10 && ./bfs ask users.bf user 12
 module bfstore
