@@ -11,7 +11,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use bfstore::{AlignedBytes, BufferFilter, Error, Filter, Keys};
+use bfstore::{seal, AlignedBytes, BufferFilter, Error, Filter, Keys};
 
 use crate::support::{child, failed, failed_with, small, succeeds, Folder};
 
@@ -57,7 +57,8 @@ fn a_closed_filter_is_synced_and_clean() {
         let made = small().replace(true).create(folder.filter()).unwrap();
         made.add("a").unwrap();
         end(made);
-        // no_write refuses a file that would have to be synced.
+        // A file is sealed only if no handle writes to it, and no_write refuses one that would have to be synced.
+        seal(folder.filter(), folder.join(round.to_string())).unwrap();
         let reader = Filter::options().no_write(true).open(folder.filter()).unwrap();
         assert!(reader.contains("a") && !reader.contains("b"), "{round}");
     }
@@ -69,6 +70,7 @@ fn an_abandoned_filter_loses_nothing_and_its_locks_are_gone() {
     let made = small().exclusive(true).create(folder.filter()).unwrap();
     made.add("a").unwrap();
     made.abandon();
+    failed_with(Filter::options().no_write(true).open(folder.filter()), "BFS_EUNCLEAN"); // not synced
     let again = Filter::options().exclusive(true).lock_timeout(Duration::ZERO).open(folder.filter()).unwrap();
     assert!(again.contains("a"));
     small().unpublished(true).create(folder.join("none")).unwrap().abandon();
