@@ -45,14 +45,10 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
     })
 }
 
-/// The secret's address and length.  To the library a length of 0 says that there is none, and so would open a filter
-/// that was made without.
-fn secret_parts(secret: Option<&[u8]>) -> Result<(*const c_void, u64)> {
-    match secret {
-        None => Ok((null(), 0)),
-        Some([]) => Err(Error::invalid("a secret is 16 bytes, and this one is empty")),
-        Some(secret) => Ok((secret.as_ptr().cast(), secret.len() as u64)),
-    }
+/// The secret's address and length.  Of an empty one the address is not null: the library refuses it, and does not take
+/// it for none.
+fn secret_parts(secret: Option<&[u8]>) -> (*const c_void, u64) {
+    secret.map_or((null(), 0), |secret| (secret.as_ptr().cast(), secret.len() as u64))
 }
 
 /// Methods that set one bit of `flags`.
@@ -178,7 +174,7 @@ impl<'a> OpenOptions<'a> {
             _ if writing & sys::BFS_OPEN_EXCLUSIVE != 0 => sys::BFS_OPEN_EXCLUSIVE,
             _ => sys::BFS_OPEN_WRITE,
         };
-        let (key, key_bytes) = secret_parts(self.secret)?;
+        let (key, key_bytes) = secret_parts(self.secret);
         Ok(sys::bfs_open_options {
             flags: (self.flags & !writing) | what,
             key,
@@ -382,7 +378,7 @@ impl<'a> CreateOptions<'a> {
     /// Calls the function with the library's struct.
     fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_options) -> Result<R>) -> Result<R> {
         let like = self.like.as_deref().map(c_path).transpose()?;
-        let (key, key_bytes) = secret_parts(self.secret)?;
+        let (key, key_bytes) = secret_parts(self.secret);
         use_raw(&sys::bfs_options {
             mode: self.mode,
             flags: self.flags,
@@ -553,5 +549,24 @@ impl DumpOptions {
     pub(crate) fn flags(self) -> u64 {
         let bare = if self.bare { sys::BFS_OPEN_BARE } else { 0 };
         bare | if self.same_file_id { sys::BFS_OPTION_FILE_ID } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_milliseconds_and_0_is_not_the_default() {
+        let lock = |time| lock_milliseconds(Some(time)).unwrap();
+        assert_eq!(lock_milliseconds(None), Ok(sys::BFS_LOCK_TIMEOUT_DEFAULT));
+        assert_eq!(lock(Duration::ZERO), sys::BFS_LOCK_NO_WAIT);
+        assert_eq!(lock(Duration::MAX), sys::BFS_LOCK_FOREVER);
+        assert_eq!((lock(Duration::from_nanos(1)), lock(Duration::from_millis(1500))), (1, 1500));
+        assert!(lock_milliseconds(Some(Duration::from_secs(4_000_001))).is_err());
+        assert_eq!(writeback_milliseconds(None), Ok(sys::BFS_WRITEBACK_CHECK_DEFAULT));
+        assert_eq!(writeback_milliseconds(Some(Duration::ZERO)), Ok(sys::BFS_WRITEBACK_CHECK_EACH_ADD));
+        assert_eq!(writeback_milliseconds(Some(Duration::from_millis(250))), Ok(250));
+        assert!(writeback_milliseconds(Some(Duration::MAX)).is_err());
     }
 }

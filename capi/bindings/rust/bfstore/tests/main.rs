@@ -5,4 +5,6 @@ mod errors;
 mod files;
 mod header;
 mod keys;
+mod life;
+mod package;
 mod support;

@@ -1,0 +1,179 @@
+//! Both crates are documented, and packaged without a network, unpacked into an empty place, used by README's program, and removed.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{read, repository, Folder};
+
+fn cargo(folder: &Path) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .current_dir(folder)
+        .env("CARGO_HOME", folder.join("cargo-home"))
+        .env("CARGO_TARGET_DIR", folder.join("target"));
+    command
+}
+
+#[track_caller]
+fn run(command: &mut Command) -> String {
+    let done = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let out = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success(), "{command:?}\n{out}\n{}", String::from_utf8_lossy(&done.stderr));
+    out
+}
+
+/// An empty place with a registry in a folder, as `cargo vendor` makes one, which takes the place of the network's.
+struct Place {
+    folder: Folder,
+    packages: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = Folder::new();
+        let packages = folder.join("registry");
+        fs::create_dir(&packages).unwrap();
+        let config = "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = \"registry\"\n";
+        fs::create_dir(folder.join(".cargo")).unwrap();
+        fs::write(folder.join(".cargo/config.toml"), config).unwrap();
+        Place { folder, packages }
+    }
+
+    /// Packages a crate of the tree, and unpacks it into the registry.
+    fn install(&self, name: &str) -> PathBuf {
+        let manifest = repository("capi/bindings/rust").join(name).join("Cargo.toml");
+        let mut package = cargo(self.folder.path());
+        run(package.args(["package", "--offline", "--no-verify", "--allow-dirty", "--manifest-path"]).arg(manifest));
+        let name = format!("{name}-{}", bfstore::version());
+        let archive = self.folder.join("target/package").join(format!("{name}.crate"));
+        run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&self.packages));
+        let unpacked = self.packages.join(name);
+        fs::write(unpacked.join(".cargo-checksum.json"), "{\"files\": {}}").unwrap();
+        unpacked
+    }
+
+    /// README's program, with the crate as its one dependency.
+    fn write_program(&self) -> PathBuf {
+        let readme = read(repository("capi/bindings/rust/README.md"));
+        let program = readme.split("```rust,no_run\n").nth(1).unwrap().split("```").next().unwrap();
+        let folder = self.folder.join("program");
+        fs::create_dir_all(folder.join("src")).unwrap();
+        let dependency = format!("bfstore = \"{}\"", bfstore::version());
+        let manifest = format!(
+            "[package]\nname = \"program\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[dependencies]\n{dependency}\n"
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder.join("src/main.rs"), program).unwrap();
+        folder
+    }
+
+    fn build(&self) -> Command {
+        let manifest = self.write_program().join("Cargo.toml");
+        let mut build = cargo(self.folder.path());
+        build.args(["build", "--offline", "--manifest-path"]).arg(manifest);
+        build
+    }
+
+    fn program(&self) -> Command {
+        let mut program = Command::new(self.folder.join("target/debug/program"));
+        program.current_dir(self.folder.path());
+        program
+    }
+}
+
+const SAID: &str = "true false\n[true, false]\n";
+
+#[test]
+fn packages_are_made_used_and_removed() {
+    let place = Place::new();
+    place.install("bfstore-sys");
+    let package = place.install("bfstore");
+    a_path_of_no_archive_is_an_error_with_words(&place);
+    run(&mut place.build());
+    assert_eq!(run(&mut place.program()), SAID);
+    fs::remove_file(place.folder.join("users.bf")).unwrap();
+    an_installed_library_is_linked(&place);
+    fs::remove_dir_all(package).unwrap();
+    fs::remove_file(place.folder.join("program/Cargo.lock")).unwrap();
+    assert!(!place.build().output().unwrap().status.success());
+}
+
+fn a_path_of_no_archive_is_an_error_with_words(place: &Place) {
+    let done = place.build().env("BFSTORE_ARCHIVE", "/no/libbfstore.a").output().unwrap();
+    assert!(!done.status.success());
+    assert!(String::from_utf8_lossy(&done.stderr).contains("BFSTORE_ARCHIVE is the path of libbfstore.a"), "{done:?}");
+}
+
+/// With pkg-config's library, which is shared.
+fn an_installed_library_is_linked(place: &Place) {
+    let library = PathBuf::from(env::var_os("BFSTORE_LIBRARY").expect("run by tests/bindings/run.py"));
+    let lib = place.folder.join("lib");
+    fs::create_dir(&lib).unwrap();
+    for name in ["libbfstore.so", "libbfstore.so.0"] {
+        symlink(&library, lib.join(name)).unwrap();
+    }
+    let version = bfstore::version();
+    let text = format!("Name: bfstore\nDescription: x\nVersion: {version}\nLibs: -L{} -lbfstore\n", lib.display());
+    fs::write(lib.join("bfstore.pc"), text).unwrap();
+    run(place.build().env_remove("BFSTORE_ARCHIVE").env("PKG_CONFIG_LIBDIR", &lib));
+    assert_eq!(run(place.program().env("LD_LIBRARY_PATH", &lib)), SAID);
+    let needs = run(Command::new("readelf").arg("-dW").arg(place.folder.join("target/debug/program")));
+    assert!(needs.contains("libbfstore.so.0"), "{needs}");
+}
+
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_package_has_every_source_of_the_library() {
+    let place = Place::new();
+    let vendor = place.install("bfstore-sys").join("vendor");
+    let mut wanted = Vec::new();
+    for folder in ["src", "include"] {
+        files_below(&repository(folder), &mut wanted);
+    }
+    wanted.extend(
+        fs::read_dir(repository("capi"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file() && path.extension() != Some("md".as_ref())),
+    );
+    wanted.extend(["meson.build", "meson_options.txt", "LICENSE"].map(repository));
+    assert!(wanted.len() > 100);
+    for path in &wanted {
+        let copy = vendor.join(path.strip_prefix(repository("")).unwrap());
+        let is_same =
+            fs::read(&copy).ok() == fs::read(path).ok() && !copy.symlink_metadata().unwrap().file_type().is_symlink();
+        assert!(is_same, "{}", copy.display());
+    }
+    let mut packaged = Vec::new();
+    files_below(&vendor, &mut packaged);
+    assert_eq!(packaged.len(), wanted.len());
+    // Without a source this is an error; to build it takes a minute.
+    let build = place.folder.join("build");
+    run(Command::new("meson").args(["setup", "-Dtools=false", "-Db_pch=false"]).arg(&build).arg(&vendor));
+    run(Command::new("ninja").arg("-C").arg(&build).args(["-n", "capi/libbfstore.a"]));
+}
+
+#[test]
+fn every_link_of_the_documentation_leads_somewhere() {
+    let place = Folder::new();
+    let manifest = repository("capi/bindings/rust/Cargo.toml");
+    let mut doc = cargo(place.path());
+    run(doc
+        .args(["doc", "--offline", "--locked", "--no-deps", "--manifest-path"])
+        .arg(manifest)
+        .env("RUSTDOCFLAGS", "-Dwarnings"));
+    assert!(place.join("target/doc/bfstore/struct.Filter.html").exists());
+}
