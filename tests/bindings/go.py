@@ -38,7 +38,7 @@ def prepare(tree):
 def build(tree):
     go = shutil.which("go")
     if go is None:
-        raise SystemExit("go is missing: Debian's package golang-go")
+        raise languages.Missing("go is not on this machine")
     folder, env = tree.bindings / "go", environment(tree)
     prepare(tree)
     agree = tree.out / "agree"
