@@ -40,12 +40,12 @@ def build(tree):
     go = shutil.which("go")
     if go is None:
         raise languages.Missing("go is not on this machine")
-    if not (tree.root / BUILD_DEPS).is_dir():
+    if not (tree.root / BUILD_DEPS / "complete_1").is_file():
         raise languages.Missing("the modules that the package reader needs were not fetched")
     folder, env = tree.bindings / "go", environment(tree)
     prepare(tree)
     agree = tree.out / "agree"
-    subprocess.run([go, "build", "-tags", "bfstore_static", "-o", agree, "./tests/agree"], cwd=folder, check=True,
+    subprocess.run([go, "build", "-trimpath", "-tags", "bfstore_static", "-o", agree, "./tests/agree"], cwd=folder, check=True,
                    env={**os.environ, **env})
     env["BFSTORE_SHARED"] = str(tree.out / "shared")
     tests = [go, "test", "-race", "-vet=all", "-count=1", "-tags", "bfstore_static", "./..."]

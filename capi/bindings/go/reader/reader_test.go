@@ -16,8 +16,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"bfstore.example/bfstore"
 	"github.com/zeebo/xxh3"
@@ -284,11 +286,13 @@ func TestEveryFileThatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"BFS_EBODY", "a body in the header", set64(72, page)},
 		{"BFS_EBODY", "a body at no page", set64(72, headerBytes+64)},
 		{"BFS_EBODY", "a body after the file", set64(72, 1<<62)},
+		{"BFS_EBODY", "a body whose end overflows", set64(72, 1<<64-page)},
 		{"BFS_EBODY", "cut before the end word", func(data []byte) []byte { return data[:end] }},
 		{"BFS_ERECORD", "records that are too long", set(112, 8, 0xff)},
 		{"BFS_ERECORD", "records of no multiple of 8", set(112, 9)},
 		{"BFS_ERECORD", "a value after the records", both(record(1, 0, 'a'), set(132, 200))},
 		{"BFS_ERECORD", "an unknown critical record", record(99, 1)},
+		{"BFS_ERECORD", "and in a larger minor version", both(newer, record(77, 1))},
 		{"BFS_ERECORD", "a note that is critical", record(1, 1, 'a')},
 		{"BFS_ERECORD", "reserved flags", record(99, 2)},
 		{"BFS_ERECORD", "bytes after a value", both(record(1, 0, 'a'), set(137, 1))},
@@ -504,6 +508,71 @@ func TestAFileThatIsCutOrOverwrittenIsDoubt(t *testing.T) {
 	}()
 }
 
+func TestAFaultIsDoubtForGood(t *testing.T) {
+	filter := open(t, closed(t, bfstore.Options{NumBits: 512 * 64, NumProbes: 5}))
+	body := filter.mapped[filter.is.bodyAt : filter.is.bodyAt+page]
+	ok(t, syscall.Mprotect(body, syscall.PROT_NONE)) // as a page that the disk does not give
+	equal(t, must[bool](t)(filter.ContainsString("absent 1")), true)
+	ok(t, syscall.Mprotect(body, syscall.PROT_READ))
+	equal(t, noes(t, filter), 0)
+	refused(t, filter.Health(), "BFS_EFAULT")
+}
+
+// inMemory is a filter of one line that has the key with this digest, and is in no doubt.
+func inMemory(digest uint64) *Filter {
+	filter := &Filter{is: identity{layout: blocked, numBits: 512, numProbes: 1}, body: make([]uint64, 8), live: new(uint64), end: new(uint64)}
+	*filter.live, *filter.end = 1<<48|5, 9|1<<37
+	filter.right = (*filter.live ^ *filter.end) & ownBits
+	filter.body[uint32(digest)*0x9e3779b9>>29] = 1<<64 - 1
+	return filter
+}
+
+// The bits vanish after the file was poisoned, or are there again before it is no longer: a lookup that runs across either
+// looks at the live word before it reads the bits, and after.
+func TestALookupThatRunsWhileAFileBecomesBadOrGood(t *testing.T) {
+	if !littleEndian {
+		t.Skip("the words in memory are those of a little-endian machine")
+	}
+	digest := uint64(12345)
+	start := time.Now()
+	for trial := 0; trial < 4000 && (trial < 100 || time.Since(start) < time.Second); trial++ {
+		filter := inMemory(digest)
+		bits := &filter.body[uint32(digest)*0x9e3779b9>>29]
+		good, bad := *filter.live, *filter.live|poisonedBit
+		becomesGood := trial%2 == 1
+		if becomesGood {
+			*filter.live, *bits = bad, 0
+		}
+		begun, done := make(chan bool), make(chan bool)
+		go func() {
+			for i := 0; ; i++ {
+				if i == 20 {
+					close(begun)
+				}
+				if !filter.ask(digest) {
+					t.Error("a wrong no", becomesGood)
+				}
+				if i > 20 && (atomic.LoadUint64(filter.live) == good) == becomesGood {
+					close(done)
+					return
+				}
+			}
+		}()
+		<-begun
+		if becomesGood {
+			atomic.StoreUint64(bits, 1<<64-1)
+			atomic.StoreUint64(filter.live, good)
+		} else {
+			atomic.StoreUint64(filter.live, bad)
+			atomic.StoreUint64(bits, 0)
+		}
+		<-done
+		if t.Failed() {
+			return
+		}
+	}
+}
+
 func overwrite(t testing.TB, path string, data []byte) {
 	file := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
 	must[int](t)(file.WriteAt(data, 0))
@@ -522,7 +591,14 @@ func TestSealedFilesAreVerified(t *testing.T) {
 		_, err := Open(patched(t, sealed, false, set(int(at), 0x5a)), Options{Verify: true})
 		refused(t, err, "BFS_EDAMAGED")
 	}
-	_, err := Open(path, Options{Verify: true})
+	forged := func(data []byte) []byte { // a chunk and its checksum
+		data[filter.is.bodyAt+5] ^= 1
+		chunk := data[filter.is.bodyAt : filter.is.bodyAt+chunkBytes]
+		return set64(int(filter.is.seal.sumsAt), xxh3.HashSeed(chunk, filter.is.salt()))(data)
+	}
+	_, err := Open(patched(t, sealed, false, forged), Options{Verify: true})
+	refused(t, err, "BFS_EDAMAGED")
+	_, err = Open(path, Options{Verify: true})
 	refused(t, err, "BFS_ENOTSEALED")
 	for _, change := range map[string]func([]byte) []byte{
 		"not sealed":      set(20, 0),
