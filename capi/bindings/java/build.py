@@ -24,7 +24,7 @@ TOOLS = ROOT / "build-deps" / "java"
 FIRST_JAVA_WITH_FFM = 22
 GROUP, NAME = "dev.bfstore", "bfstore"
 POM = """<?xml version="1.0" encoding="UTF-8"?>
-<project xmlns="{maven}/POM/4.0.0">
+<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>{group}</groupId>
   <artifactId>{name}</artifactId>
@@ -129,7 +129,7 @@ def once(folder, made_of, make):
 
 def pom():
     jna = tool("jna-*.jar").stem.removeprefix("jna-")
-    return POM.format(maven="http" + "://maven.apache.org", group=GROUP, name=NAME, version=version(), jna=jna)
+    return POM.format(group=GROUP, name=NAME, version=version(), jna=jna)
 
 
 def pack(library, classes, jar):
