@@ -13,6 +13,10 @@ def build(tree):
     sys.path.insert(0, str(folder))
     import build as package  # found only now
 
+    if package.home_with_jna() is None:
+        raise languages.Missing("no javac of Java 17 or later is on this machine")
+    if not (package.TOOLS / "complete").exists():
+        raise languages.Missing("build-deps/java is not there: fetch_java_packages of tools/setup.sh makes it")
     jar = package.assemble(tree.library, tree.out)
     jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
     classes = compiled_tests(package, tree.out, jars)
