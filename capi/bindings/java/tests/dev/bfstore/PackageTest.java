@@ -61,7 +61,7 @@ class PackageTest extends Case {
 
   @Test
   void theJarInARepositoryIsUsedAndRemoved() throws Exception {
-    String program = "import build, pathlib, sys; print(build.install(pathlib.Path(sys.argv[1]), sys.argv[2]))";
+    String program = "import make_jar, pathlib, sys; print(make_jar.install(pathlib.Path(sys.argv[1]), sys.argv[2]))";
     List<String> install = List.of("/usr/bin/env", "PYTHONPATH=" + HERE, "/usr/bin/python3", "-B", "-c", program,
         JAR.toString(), folder + "/m2");
     Path installed = Path.of(run(folder, install).strip());

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the jar: bfstore for Java 17 and later, with the native library of this machine in it.
 
-    python3 build.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
+    python3 make_jar.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
 
 LIBRARY is the path of a libbfstore.so. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
 all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
