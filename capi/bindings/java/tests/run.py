@@ -13,8 +13,8 @@ def start(back_end, home, folders, *options):
     out = pathlib.Path(os.environ["BFSTORE_OUT"]) / back_end
     (out / "tmp").mkdir(parents=True, exist_ok=True)
     classpath = os.pathsep.join([*JARS, *(str(TESTS / folder) for folder in folders)])
-    command = [pathlib.Path(home) / "bin" / "java", *options, "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
-               f"-Djava.io.tmpdir={out / 'tmp'}", f"-Djava.util.prefs.userRoot={out}", f"-Dbfstore.backend={back_end}",
+    command = [pathlib.Path(home) / "bin" / "java", *options, "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+               f"-Djava.io.tmpdir={out / 'tmp'}", f"-Duser.home={out}", f"-Dbfstore.backend={back_end}",
                f"-XX:ErrorFile={out / 'crash.log'}", "-cp", classpath, "org.junit.platform.console.ConsoleLauncher", "execute",
                "--disable-banner", "--disable-ansi-colors", "--details=tree", "--fail-if-no-tests",
                *(f"--scan-classpath={TESTS / folder}" for folder in folders), *sys.argv[1:]]

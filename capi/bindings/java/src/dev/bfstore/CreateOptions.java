@@ -41,7 +41,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions capacity(long capacity) {
-    this.capacity = capacity;
+    this.capacity = notNegative(capacity);
     return this;
   }
 
@@ -74,7 +74,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions maxBytes(long maxBytes) {
-    this.maxBytes = maxBytes;
+    this.maxBytes = notNegative(maxBytes);
     return this;
   }
 
@@ -85,7 +85,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions numBits(long numBits) {
-    this.numBits = numBits;
+    this.numBits = notNegative(numBits);
     return this;
   }
 
@@ -96,7 +96,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions numProbes(int numProbes) {
-    this.numProbes = numProbes;
+    this.numProbes = (int) notNegative(numProbes);
     return this;
   }
 
@@ -347,8 +347,9 @@ public final class CreateOptions {
   }
 
   /**
-   * For a file that is larger than memory. A call with one byte[] then copies it, and lets the collector of garbage run
-   * while the call waits for the disk. Otherwise the collector waits until the call has returned (Java 22 and later).
+   * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
+   * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
+   * Otherwise, in Java 22 and later, the collector waits until the call has returned.
    *
    * @return this
    */
@@ -420,6 +421,14 @@ public final class CreateOptions {
       made.point("seeds", Text.nativeBytes(seeds)).put64("num_seeds", seeds.length);
     }
     return made;
+  }
+
+  /** The library would read a negative number as one above 2^63. */
+  static long notNegative(long number) {
+    if (number < 0) {
+      throw new IllegalArgumentException("a number of the options is negative: " + number);
+    }
+    return number;
   }
 
   /** Permission bits of the options. */

@@ -346,7 +346,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Gives a filter that was created unpublished its name, as the complete, durable file. From then on it only reads.
+   * Gives a filter that was created unpublished its name, as the complete, durable file. From then on it only reads. Calls
+   * of other threads are an IllegalStateException meanwhile.
    *
    * @throws IllegalStateException if another thread uses the filter now
    */

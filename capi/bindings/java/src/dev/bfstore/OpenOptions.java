@@ -217,8 +217,8 @@ public final class OpenOptions {
    */
   public OpenOptions range(long offset, long maxBytes) {
     flags |= Abi.OPEN_RANGE;
-    this.offset = offset;
-    this.maxBytes = maxBytes;
+    this.offset = CreateOptions.notNegative(offset);
+    this.maxBytes = CreateOptions.notNegative(maxBytes);
     return this;
   }
 
@@ -255,8 +255,9 @@ public final class OpenOptions {
   }
 
   /**
-   * For a file that is larger than memory. A call with one byte[] then copies it, and lets the collector of garbage run
-   * while the call waits for the disk. Otherwise the collector waits until the call has returned (Java 22 and later).
+   * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
+   * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
+   * Otherwise, in Java 22 and later, the collector waits until the call has returned.
    *
    * @return this
    */

@@ -34,7 +34,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest capacity(long capacity) {
-    this.capacity = capacity;
+    this.capacity = CreateOptions.notNegative(capacity);
     return this;
   }
 
@@ -67,7 +67,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest maxBytes(long maxBytes) {
-    this.maxBytes = maxBytes;
+    this.maxBytes = CreateOptions.notNegative(maxBytes);
     return this;
   }
 
@@ -78,7 +78,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest numBits(long numBits) {
-    this.numBits = numBits;
+    this.numBits = CreateOptions.notNegative(numBits);
     return this;
   }
 
@@ -89,7 +89,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest numProbes(int numProbes) {
-    this.numProbes = numProbes;
+    this.numProbes = (int) CreateOptions.notNegative(numProbes);
     return this;
   }
 

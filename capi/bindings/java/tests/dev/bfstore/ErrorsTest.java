@@ -170,6 +170,9 @@ class ErrorsTest extends Case {
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
+    assertThrows(wrong, () -> new CreateOptions().capacity(-1));
+    assertThrows(wrong, () -> new PlanRequest().numProbes(-1));
+    assertThrows(wrong, () -> new OpenOptions().range(-64, 0));
     assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
     assertThrows(InvalidPathException.class, () -> Filter.open(Path.of("a\0b")));
     assertThrows(NullPointerException.class, () -> Filter.open(null));

@@ -225,6 +225,25 @@ class LifeTest extends Case {
     }
   }
 
+  /** A batch may be long, and close() does not wait for it: the file has to be free for others all the same. */
+  @Test
+  void closeLetsGoOfTheFileWhileOthersAreInCalls() throws Exception {
+    Keys keys = Keys.fixed(ByteBuffer.allocateDirect(8 * 4_000_000), 8);
+    ByteBuffer answers = ByteBuffer.allocateDirect(4_000_000);
+    boolean inUse = false;
+    for (int tries = 0; tries < 20 && !inUse; tries++) {
+      Filter made = Filter.create(folder.resolve("try" + tries), options().exclusive());
+      Thread thread = new Thread(() -> made.containsMany(keys, answers));
+      thread.start();
+      Thread.sleep(5);
+      made.close();
+      Filter.open(folder.resolve("try" + tries), new OpenOptions().exclusive().lockTimeout(Duration.ZERO)).close();
+      inUse = thread.isAlive();
+      thread.join();
+    }
+    assertTrue(inUse);
+  }
+
   @Test
   void closeWhileOthersAskForSingleKeys() throws Exception {
     for (int round = 0; round < 20; round++) {

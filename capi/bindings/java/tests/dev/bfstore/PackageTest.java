@@ -34,8 +34,8 @@ class PackageTest extends Case {
     return System.getenv("BFSTORE_JAVA_WITH_" + backEnd);
   }
 
-  /** As a user compiles and runs it, with the jar's own native library. */
-  private static String compiledAndRun(Path folder, String program, Path jar) throws Exception {
+  /** As a user compiles and runs it: with the jar's own native library, if no option says another one. */
+  private static String compiledAndRun(Path folder, String program, Path jar, String... options) throws Exception {
     Files.writeString(folder.resolve("Example.java"), program);
     List<String> jars = new ArrayList<>(List.of(jar.toString(), "."));
     if (!FFM) {
@@ -44,7 +44,8 @@ class PackageTest extends Case {
     String classpath = String.join(":", jars);
     run(folder, List.of(home("JNA") + "/bin/javac", "-cp", classpath, "Example.java"));
     List<String> command = new ArrayList<>(List.of(home(FFM ? "FFM" : "JNA") + "/bin/java", "-XX:TieredStopAtLevel=1",
-        "-Djava.io.tmpdir=" + folder, "-cp", classpath));
+        "-XX:-UsePerfData", "-Duser.home=" + folder, "-Djava.io.tmpdir=" + folder, "-cp", classpath));
+    command.addAll(List.of(options));
     if (FFM) {
       command.add("--enable-native-access=ALL-UNNAMED");
     }
@@ -60,7 +61,7 @@ class PackageTest extends Case {
 
   @Test
   void theJarInARepositoryIsUsedAndRemoved() throws Exception {
-    String program = "import build, pathlib, sys; print(build.install(pathlib.Path(sys.argv[1]), sys.argv[2]))";
+    String program = "import make_jar, pathlib, sys; print(make_jar.install(pathlib.Path(sys.argv[1]), sys.argv[2]))";
     List<String> install = List.of("/usr/bin/env", "PYTHONPATH=" + HERE, "/usr/bin/python3", "-B", "-c", program,
         JAR.toString(), folder + "/m2");
     Path installed = Path.of(run(folder, install).strip());
@@ -89,7 +90,7 @@ class PackageTest extends Case {
     int end = body.indexOf('\n', imports);
     String program = body.substring(0, end) + "\nclass Example { public static void main(String[] a) throws Exception {"
         + body.substring(end) + "} }";
-    assertEquals("true false\n[true, false]\n", compiledAndRun(folder, program, JAR));
+    assertEquals("true false\n[true, false]\n", compiledAndRun(folder, program, JAR, "-Dbfstore.library=" + System.getenv("BFSTORE_LIBRARY")));
   }
 
   @Test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the jar: bfstore for Java 17 and later, with the native library of this machine in it.
 
-    python3 build.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
+    python3 make_jar.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
 
 LIBRARY is the path of a libbfstore.so. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
 all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
@@ -24,7 +24,7 @@ TOOLS = ROOT / "build-deps" / "java"
 FIRST_JAVA_WITH_FFM = 22
 GROUP, NAME = "dev.bfstore", "bfstore"
 POM = """<?xml version="1.0" encoding="UTF-8"?>
-<project xmlns="{maven}/POM/4.0.0">
+<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>{group}</groupId>
   <artifactId>{name}</artifactId>
@@ -129,7 +129,7 @@ def once(folder, made_of, make):
 
 def pom():
     jna = tool("jna-*.jar").stem.removeprefix("jna-")
-    return POM.format(maven="http" + "://maven.apache.org", group=GROUP, name=NAME, version=version(), jna=jna)
+    return POM.format(group=GROUP, name=NAME, version=version(), jna=jna)
 
 
 def pack(library, classes, jar):

@@ -1,0 +1,5 @@
+/**
+ * Bloom filters in files that any number of processes, in any language, share through a memory map: {@link
+ * dev.bfstore.Filter}.
+ */
+package dev.bfstore;
