@@ -1,5 +1,6 @@
 /* Options by their names in JavaScript, and the fields and flags of the ABI that they become. */
 import {fileURLToPath} from "node:url";
+import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {Struct, asBytes, shown, unsigned} from "./struct.js";
 
@@ -135,7 +136,7 @@ export function pathBytes(path) {
   const said = path instanceof URL ? fileURLToPath(path) : path;
   if (typeof said === "string") {
     if (/\p{Surrogate}/u.test(said)) throw new TypeError("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
-  } else if (!(said instanceof Uint8Array)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
+  } else if (!types.isUint8Array(said)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
   const bytes = typeof said === "string" ? Buffer.from(`${said}\0`) : Buffer.concat([asBytes("a path", said), Buffer.alloc(1)]);
   if (bytes.indexOf(0) !== bytes.length - 1) throw new TypeError("a path with a NUL");
   return bytes;
@@ -156,7 +157,7 @@ function milliseconds(what, zero, infinite, value) {
 
 /** @param {unknown} seeds @returns {Uint32Array} */
 function seedsOf(seeds) {
-  if (!Array.isArray(seeds) && !(seeds instanceof Uint32Array)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
+  if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 

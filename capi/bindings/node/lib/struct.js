@@ -1,4 +1,5 @@
 /* A struct of the ABI in a buffer: its fields by their names, in the places that abi.js says. */
+import {types} from "node:util";
 import {STRUCTS} from "./abi.js";
 import {addressOf} from "./library.js";
 
@@ -96,16 +97,18 @@ function asNumber(what, value) {
 
 /** @param {string} what @param {unknown} value @param {number} [bytes]  exactly so many @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
-  if (!(value instanceof Uint8Array)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
+  if (!types.isUint8Array(value)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
   checkAttached(value);
   if (bytes !== undefined && value.length !== bytes) throw new RangeError(`${what} has ${bytes} bytes, not ${value.length}`);
   return value;
 }
 
-/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty.
+/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty. So does one whose
+ * buffer was made smaller.
  * @param {NodeJS.ArrayBufferView} array */
 export function checkAttached(array) {
   if (array.byteLength !== 0) return;
+  if ("resizable" in array.buffer && array.buffer.resizable) throw new TypeError("an empty array in a resizable buffer: it may have been cut");
   try {
     new Uint8Array(array.buffer);
   } catch {
