@@ -19,7 +19,16 @@ test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3)
 # What the benchmark can do without.
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
-ci_packages=("${test_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
+# What is installed is tried in these shells, by these readers of manual pages, and as Debian's packages.
+installed_packages=(bash-completion zsh fish man-db mandoc dpkg-dev debhelper dh-python lintian)
+ci_packages=("${test_packages[@]}" "${installed_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
+# Of the bindings beside Python's, PROGRAM:PACKAGE. A program that is there by other means (a newer node, with its npm) is
+# used, and Debian's is not put beside it.
+language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm
+  mcs:mono-mcs mono:mono-runtime ruby:ruby perl:perl luajit:luajit php:php-cli gfortran:gfortran)
+# Those with a function fetch_LANGUAGE_packages below.
+fetching_languages=(node)
+language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -96,6 +105,23 @@ install_packages() {
     return 1
   fi
   rm -f "$log"
+}
+
+# Prints the packages of all languages that have a binding or a sample.
+language_packages() {
+  local pair
+  for pair in "${language_programs[@]}"; do
+    command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
+  done
+  printf '%s\n' "${language_libraries[@]}"
+}
+
+# What the tests of the languages that are here need beside Debian's packages. What cannot be fetched is a skip that says so.
+fetch_language_packages() {
+  local language
+  for language in "${fetching_languages[@]}"; do
+    "fetch_${language}_packages" || complain "what the tests of $language need could not be fetched; they are skipped"
+  done
 }
 
 # Python packages that Debian lacks, whose bits bfstore's filters hold: into a folder that tests/bf/meson.build names.

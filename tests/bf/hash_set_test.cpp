@@ -1,5 +1,4 @@
 // The size of a hash set that `bf plan` prints, compared with one that is made: what malloc has given out.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "hash_set.hpp"
 
 #include <doctest/doctest.h>

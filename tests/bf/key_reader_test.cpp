@@ -1,5 +1,4 @@
 // The reader of keys, with every size of its buffer, compared with a splitter of six lines; and its limits.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "key_reader.hpp"
 
 #include "failure.hpp"

@@ -1,5 +1,4 @@
 // bfinspect's pure functions: escaping, UTF-8, numbers, wrapping, and when a filter is overfull.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "text.hpp"
 
 #include <doctest/doctest.h>

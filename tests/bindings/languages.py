@@ -4,6 +4,8 @@
 
 It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
 returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
+Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, the language's tests
+are skipped.
 """
 
 import dataclasses
@@ -13,11 +15,17 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import bfstore_header  # found only now
+
+
+class Missing(Exception):
+    """A language, or what it needs, is not on this machine: its tests are skipped, and these are the words why."""
+
 
 # In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
 LANGUAGES = ("python", "node")
@@ -91,5 +99,13 @@ def prepared(language, root, archive, library, compiler, out):
     with open(tree.out / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         (tree.out / "abi.json").write_text(json.dumps(abi(tree), indent=1), encoding="utf-8")
-        binding = importlib.import_module(language).build(tree)
+        try:
+            binding = importlib.import_module(language).build(tree)
+        except FileNotFoundError as error:  # with the name of a program that was to be started, or with a path
+            if "/" in str(error.filename):
+                raise
+            raise Missing(f"{error.filename} is not on this machine") from error
+    for command in (binding.tests, binding.agree):
+        if not shutil.which(command[0]):
+            raise Missing(f"{command[0]} is not on this machine")
     return binding, {**os.environ, **shared_environment(tree), **binding.environment}

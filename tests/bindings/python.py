@@ -14,3 +14,10 @@ def build(tree):
     python = [sys.executable, "-B", "-X", "dev"]
     return languages.Binding(tests=[*python, "-m", "unittest", "discover", "-v", "-s", str(folder / "tests")],
                              agree=[*python, str(folder / "tests" / "agree.py")], environment={"PYTHONPATH": str(tree.out)})
+
+
+def times(tree, binding):
+    """The command that bench/bindings.py runs."""
+    rivals = tree.root / "build-deps" / "venv" / "bin" / "python"  # tools/bench makes it
+    python = str(rivals) if rivals.exists() else sys.executable
+    return [python, "-B", str(tree.root / "bench" / "bindings" / "python_times.py")]

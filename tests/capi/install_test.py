@@ -1,4 +1,5 @@
-"""`meson install` into an empty directory, and then what a user does: cc x.c $(pkg-config --cflags --libs bfstore).
+"""`meson install` into an empty directory, and then what a user does: cc x.c $(pkg-config --cflags --libs bfstore), a
+CMake project, and a Meson project with bfstore installed or as a subproject. In C and in C++.
 
 Arguments: the build directory, the repository's root, the C compiler, the C++ compiler.
 """
@@ -32,7 +33,21 @@ int main(int, char** argv) {
   std::printf("bfstore %s\\n", bfstore::version());
 }
 """
-
+# A C++ program with the C ABI.
+ABI_PROGRAM = """
+#include <bfstore.h>
+#include <cstdio>
+int main(int, char** argv) {
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.capacity = 1000;
+  bfs_filter* filter = nullptr;
+  if (bfs_create(argv[1], &options, &filter, nullptr) != BFS_OK || bfs_add(filter, "C", 1) != 1) return 1;
+  if (bfs_contains(filter, "C", 1) != 1 || bfs_contains(filter, "D", 1) != 0) return 2;
+  if (bfs_close(filter, nullptr) != BFS_OK) return 3;
+  std::printf("bfstore %s\\n", bfs_version());
+}
+"""
+PROGRAMS = {"program.cpp": CPP_PROGRAM, "abi.cpp": ABI_PROGRAM}
 
 CMAKE_PROJECT = """
 cmake_minimum_required(VERSION 3.13)
@@ -40,9 +55,30 @@ project(user C CXX)
 find_package(bfstore 0.1 REQUIRED)
 add_executable(in_c EXAMPLE)
 target_link_libraries(in_c bfstore::bfstore)
+add_executable(abi_in_cpp abi.cpp)
+target_link_libraries(abi_in_cpp bfstore::bfstore)
 add_executable(in_cpp program.cpp)
 target_link_libraries(in_cpp bfstore::cpp)
 """
+
+CMAKE_PROJECT_IN_C = """
+cmake_minimum_required(VERSION 3.13)
+project(user C)
+find_package(bfstore 0.1 REQUIRED)
+add_executable(in_c EXAMPLE)
+target_link_libraries(in_c bfstore::bfstore)
+"""
+
+MESON_PROJECT = """
+project('user', 'c', 'cpp', default_options: ['cpp_std=c++20', 'warning_level=2', 'werror=true'])
+# A subproject of this name takes the place of a bfstore that is not installed.
+bfstore = dependency('bfstore', fallback: 'bfstore', default_options: ['tools=false'])
+bfstore_cpp = dependency('bfstore-cpp', fallback: 'bfstore', default_options: ['tools=false'])
+executable('in_c', 'quickstart.c', dependencies: bfstore)
+executable('abi_in_cpp', 'abi.cpp', dependencies: bfstore)
+executable('in_cpp', 'program.cpp', dependencies: bfstore_cpp)
+"""
+LIBRARY_PARTS = ("capi", "include", "src", "meson.build", "meson_options.txt")
 
 
 def run(*command, **more):
@@ -62,12 +98,15 @@ class Installed(unittest.TestCase):
         cls.pc, = glob.glob(cls.root + "/**/bfstore.pc", recursive=True)
         cls.libraries = os.path.dirname(os.path.dirname(cls.pc))
 
-    def pkg_config(self, *arguments, name="bfstore"):
+    def environment(self):
         # The system's own directories are not to be left out: they are below the root here.
         env = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": self.root, "PKG_CONFIG_LIBDIR": os.path.dirname(self.pc),
-               "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
+               "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1", "CC": CC, "CXX": CXX}
         env.pop("PKG_CONFIG_PATH", None)
-        return shlex.split(run("pkg-config", *arguments, name, env=env))
+        return env
+
+    def pkg_config(self, *arguments, name="bfstore"):
+        return shlex.split(run("pkg-config", *arguments, name, env=self.environment()))
 
     def with_archive(self):
         """As pkg-config --static has it, but with the system's own libraries shared."""
@@ -96,6 +135,11 @@ class Installed(unittest.TestCase):
             self.assertTrue(any(path.endswith("/" + name) for path in installed), name)
         names = {os.path.basename(path) for path in installed}
         self.assertLessEqual({"libbfstore.so", "libbfstore.so.0", "libbfstore.a", "bfstore.pc"}, names)
+        shared = {"man/man1/bf.1", "man/man1/bfinspect.1", "man/man3/bfstore.3", "man/man5/bfstore-format.5",
+                  "bash-completion/completions/bf", "bash-completion/completions/bfinspect", "zsh/site-functions/_bf",
+                  "zsh/site-functions/_bfinspect", "fish/vendor_completions.d/bf.fish",
+                  "fish/vendor_completions.d/bfinspect.fish"}
+        self.assertEqual({path.partition("/share/")[2] for path in installed if "/share/" in path}, shared)
         plain, versioned = (os.path.realpath(self.libraries + name) for name in ("/libbfstore.so", "/libbfstore.so.0"))
         self.assertEqual(plain, versioned)
 
@@ -120,28 +164,85 @@ class Installed(unittest.TestCase):
             file.write(CPP_PROGRAM)
         program = self.built("cpp", CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source,
                              *self.pkg_config("--cflags", "--libs", name="bfstore-cpp"))
+        self.check_version(program)
+
+    def test_a_c_plus_plus_program_with_the_shared_library(self):
+        source = os.path.join(self.work, "abi.cpp")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(ABI_PROGRAM)
+        program = self.built("abi", CXX, "-std=c++11", "-Wall", "-Wextra", "-Werror", source,
+                             *self.pkg_config("--cflags", "--libs"))
+        self.assertIn("libbfstore.so.0", self.needed(program))
+        self.check_version(program, env={**os.environ, "LD_LIBRARY_PATH": self.libraries})
+
+    def check_version(self, program, **more):
         version, = self.pkg_config("--modversion")
-        self.assertEqual(run(program, program + ".bf"), f"bfstore {version}\n")
+        self.assertEqual(run(program, program + ".bf", **more), f"bfstore {version}\n")
+
+    def project(self, name, file_name, text):
+        project = os.path.join(self.work, name)
+        os.mkdir(project)
+        for file, content in {**PROGRAMS, file_name: text}.items():
+            with open(os.path.join(project, file), "w", encoding="utf-8") as out:
+                out.write(content)
+        shutil.copy(EXAMPLE, project)
+        return project, os.path.join(project, "build")
+
+    def cmake(self, name, text, moved):
+        project, build = self.project(name, "CMakeLists.txt", text.replace("EXAMPLE", EXAMPLE))
+        config = os.path.relpath(os.path.join(self.libraries, "cmake", "bfstore"), self.root)
+        run("cmake", "-S", project, "-B", build, "-Dbfstore_DIR=" + os.path.join(moved, config), env=self.environment())
+        run("cmake", "--build", build)
+        return build
+
+    def check_both_kinds(self, build, **more):
+        """The C ABI is in the shared library, and the C++ API in the static one."""
+        self.check_quickstart(os.path.join(build, "in_c"), **more)
+        self.check_version(os.path.join(build, "abi_in_cpp"), **more)
+        self.check_version(os.path.join(build, "in_cpp"))
+        for name in ("in_c", "abi_in_cpp"):
+            self.assertIn("libbfstore.so.0", self.needed(os.path.join(build, name)))
+        self.assertFalse([name for name in self.needed(os.path.join(build, "in_cpp")) if "bfstore" in name])
 
     def test_a_cmake_project_finds_both_libraries_wherever_they_were_moved(self):
-        project = os.path.join(self.work, "cmake")
         moved = os.path.join(self.work, "moved")
         shutil.copytree(self.root, moved, symlinks=True)
-        os.mkdir(project)
-        with open(os.path.join(project, "program.cpp"), "w", encoding="utf-8") as file:
-            file.write(CPP_PROGRAM)
-        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
-            file.write(CMAKE_PROJECT.replace("EXAMPLE", EXAMPLE))
-        build = os.path.join(project, "build")
-        config = os.path.relpath(os.path.join(self.libraries, "cmake", "bfstore"), self.root)
-        run("cmake", "-S", project, "-B", build, "-DCMAKE_C_COMPILER=" + CC, "-DCMAKE_CXX_COMPILER=" + CXX,
-            "-Dbfstore_DIR=" + os.path.join(moved, config))
-        run("cmake", "--build", build)
+        self.check_both_kinds(self.cmake("cmake", CMAKE_PROJECT, moved))
+
+    def test_a_cmake_project_that_knows_no_c_plus_plus_finds_the_shared_library(self):
+        build = self.cmake("cmake_c", CMAKE_PROJECT_IN_C, self.root)
         self.check_quickstart(os.path.join(build, "in_c"))
-        program = os.path.join(build, "in_cpp")
-        self.assertIn("bfstore ", run(program, program + ".bf"))
-        self.assertFalse([name for name in self.needed(program) if "bfstore" in name])
-        self.assertIn("libbfstore.so.0", self.needed(os.path.join(build, "in_c")))
+
+    def test_a_meson_project_finds_both_libraries(self):
+        project, build = self.project("meson", "meson.build", MESON_PROJECT)
+        run("meson", "setup", "--wrap-mode=nofallback", build, project, env=self.environment())
+        run("ninja", "-C", build)
+        self.check_both_kinds(build, env={**os.environ, "LD_LIBRARY_PATH": self.libraries})
+
+    def test_a_meson_project_has_bfstore_as_a_subproject(self):
+        # The library is not compiled a second time, which takes a minute: it is taken from this build. What is run are the
+        # commands that Meson made for the programs.
+        project, build = self.project("subproject", "meson.build", MESON_PROJECT)
+        bfstore = os.path.join(project, "subprojects", "bfstore")
+        os.makedirs(bfstore)
+        for part in LIBRARY_PARTS:
+            copy = shutil.copytree if os.path.isdir(os.path.join(SOURCE, part)) else shutil.copy
+            copy(os.path.join(SOURCE, part), os.path.join(bfstore, part))
+        run("meson", "setup", "--wrap-mode=forcefallback", build, project, env={**os.environ, "CC": CC, "CXX": CXX})
+        archive = os.path.join("capi", "libbfstore.a")
+        os.makedirs(os.path.join(build, "subprojects", "bfstore", "capi"), exist_ok=True)
+        shutil.copy(os.path.join(BUILD, archive), os.path.join(build, "subprojects", "bfstore", archive))
+        names = ("in_c", "abi_in_cpp", "in_cpp")
+        commands = run("ninja", "-C", build, "-t", "commands", *names).splitlines()
+        mine = [one for one in commands if re.search(rf" -o ({'|'.join(names)})(\.p/\S+)?( |$)", one)]
+        self.assertEqual(len(mine), 2 * len(names))
+        for command in mine:
+            run("sh", "-c", command, cwd=build)
+        self.check_quickstart(os.path.join(build, "in_c"))
+        for name in names[1:]:
+            self.check_version(os.path.join(build, name))
+        self.assertFalse([name for program in names for name in self.needed(os.path.join(build, program))
+                          if "bfstore" in name])
 
     def test_what_is_installed_does_not_name_the_directories_of_the_build(self):
         with open(self.pc, encoding="utf-8") as file:

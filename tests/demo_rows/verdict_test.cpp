@@ -1,5 +1,4 @@
 // The verdict of the demo: one wrong answer of any kind, in either run, and the verdict is "wrong".
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "compare.hpp"
 
 #include <doctest/doctest.h>

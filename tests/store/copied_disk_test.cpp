@@ -1,6 +1,5 @@
 // A disk that is full, and filters that do not own all of their blocks: copies have holes, and reflinks share their
 // blocks. On such a disk a store to a mapped page would be SIGBUS, so a writer gets the blocks before it may write.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/fs.h>

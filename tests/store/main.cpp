@@ -1,5 +1,4 @@
 // The main of the test programs: doctest's, with options of the tests' own ("--kills=5000").
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <csignal>

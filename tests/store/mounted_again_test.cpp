@@ -1,6 +1,5 @@
 // A device that is put back to an earlier moment, or whose filesystem is mounted again, while the system runs: the same
 // boot, device and inode, and yet not what a killed process wrote.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>

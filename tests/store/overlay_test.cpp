@@ -1,6 +1,5 @@
 // An overlay filesystem, as in containers: a process that opened the lower layer's file does not see what is written to
 // the copy in the upper one. So a reader has to open that copy.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <sys/mount.h>

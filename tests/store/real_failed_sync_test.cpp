@@ -1,7 +1,6 @@
 // Syncs that fail for real: a filesystem of the test's own on a device that has run out of space without its knowledge.
 // So the system cannot write pages with new keys, and takes them for written. They are dropped, and read again as they
 // were before: no process may answer from them.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 // was not written to its device. Then its journal is replayed under another boot id, and everything that the library
 // promises about a power cut must hold.
 // By hand, for longer: real_power_cut_test --cycles=1000 --seed=7. A cycle takes about 50 ms.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,6 +1,5 @@
 // Reads that fail for real: a filesystem of the test's own on a device that has lost its end without its knowledge. So
 // what is not in memory cannot be read any more.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <unistd.h>
 #include <bfstore/seal.hpp>

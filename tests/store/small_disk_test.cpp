@@ -1,5 +1,4 @@
 // A full disk, for real: a small filesystem in memory, mounted where only this process sees it.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

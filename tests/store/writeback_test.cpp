@@ -1,7 +1,6 @@
 // The system writes pages by itself, and fails, while a writer lives and no process syncs. It takes the pages for
 // written, and may drop them. The next process that asks the kernel learns of it, and poisons the file for every
 // process.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // The main of all programs of this folder, compiled once: doctest's, and --times=N, which repeats random tests with
 // other numbers.
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,6 @@
-// Prints a line "PASSED: name" for each doctest case that ran and is good, for tools/sum_tests.py.
+// doctest itself, compiled once for all programs; and a line "PASSED: name" for each case that ran and is good, for
+// tools/sum_tests.py.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <iostream>

@@ -2,6 +2,7 @@
 // words are masked before it parses and unmasked after (see masked_words).
 #include "arguments.hpp"
 
+#include "description.hpp"
 #include "failure.hpp"
 #include "numbers.hpp"
 
@@ -88,10 +89,11 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string&
 
 CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       std::string& path) {
-  return add_text(app, name, help, type, [&path](const std::string& option, const std::string& text) {
+  const auto take = [&path](const std::string& option, const std::string& text) {
     if (text.empty()) throw Failure(option + ": the name is empty. Give a path.");
     path = text;
-  });
+  };
+  return tools::mark_path(add_text(app, name, help, type, take));
 }
 
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
@@ -504,7 +506,7 @@ void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
     }
     return true;
   };
-  app.add_option("IN", take, help)
+  tools::mark_path(app.add_option("IN", take, help))
       ->type_name("")
       ->type_size(1)
       ->expected(-1)
@@ -894,6 +896,20 @@ void check_array(Arguments& arguments) {
                   ": no order of the bits given. Give --order little or big.");
 }
 
+template <class Info>
+std::vector<std::string> names_of(const std::vector<Info>& known) {
+  std::vector<std::string> names;
+  for (const Info& info : known) names.emplace_back(info.name);
+  return names;
+}
+
+// The words that the parsers of these options know.
+tools::Words known_words() {
+  return {{"--layout", names_of(bfstore::layouts())},
+          {"--hash", names_of(bfstore::hashes())},
+          {"--lock-timeout", {"none", "forever"}}};
+}
+
 }  // namespace
 
 std::variant<Arguments, std::string> parse_arguments(int argc, const char* const* argv) {
@@ -927,6 +943,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_export(app, arguments);
   add_finish_filling(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");
+  if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, known_words());
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "description.hpp"
 #include "facts.hpp"
 #include "json_output.hpp"
 #include "terminal.hpp"
@@ -88,11 +90,13 @@ int run(int argc, char** argv) {
       "state of the file, no longer.",
       "bfinspect");
   Arguments arguments;
-  app.add_option("FILE", arguments.path, "the filter file")->required()->type_name("");
+  tools::mark_path(app.add_option("FILE", arguments.path, "the filter file"))->required()->type_name("");
   app.add_flag("--json", arguments.json, "one JSON object instead of a page");
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
   app.footer(kFooter);
+  if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe)
+    return finish(tools::described(app, {}), Verdict::kHealthy);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,0 +1,184 @@
+"""The completions of bf and bfinspect in the real shells: bash and zsh at a terminal, fish by `complete -C`.
+
+Arguments: the folder of the completions, bf, bfinspect.
+"""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+COMPLETIONS, BF, BFINSPECT = (os.path.abspath(one) for one in sys.argv[1:4])
+del sys.argv[1:]
+
+# A line, and what its last word becomes; None: no shell has a word for this place. filters.bf is a file.
+CASES = (
+    ("bf cr", "create"), ("bf finish", "finish-filling"), ("bf --vers", "--version"), ("bf filt", None),
+    ("bf create --any", "--any-filesystem"), ("bf create filt", "filters.bf"),
+    ("bf create new.bf --capacity 10 --layout cl", "classic"), ("bf create new.bf --layout=cl", "classic"),
+    ("bf build new.bf --hash java", "java-polynomial"), ("bf build new.bf --hash siphash --key-file filt", "filters.bf"),
+    ("bf create new.bf --like=filt", "filters.bf"), ("bf create new.bf --capacity filt", None),
+    ("bf create new.bf --capacity 5 filt", None), ("bf import bits filt", "filters.bf"),
+    ("bf import bits f.bf --order li", "little"), ("bf import bits f.bf --format jay", "jaybird"),
+    ("bf contains filt", "filters.bf"), ("bf contains filters.bf filt", None), ("bf contains filters.bf --from filt", "filters.bf"),
+    ("bf contains --key-file k filt", "filters.bf"), ("bf contains filters.bf -- --may", None),
+    ("bf merge out.bf in.bf in2.bf filt", "filters.bf"), ("bf verify filters.bf filt", None),
+    ("bf add f.bf --lock-timeout fore", "forever"), ("bf plan --layout cou", "counting"), ("bf plan --js", "--json"),
+    ("bf verify --js", None), ("bf count create --nu", "--null"),
+    ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
+)
+
+
+def commands():
+    told = subprocess.run([BF, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return re.findall(r"^  ([a-z-]+)  ", told.split("Subcommands:")[1], flags=re.MULTILINE)
+
+
+def options_in_help(*command):
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return set(re.findall(r"(?:^  |,)(--?[\w-]+)", told, flags=re.MULTILINE))
+
+
+class Terminal:
+    """A shell at a terminal, in a folder with one file. Its key Ctrl-X Ctrl-P writes the line to a file, and clears it."""
+
+    def __init__(self, command, setup, folder):
+        self.shown = os.path.join(folder, "shown")
+        env = {"PATH": os.environ["PATH"], "HOME": folder, "TERM": "dumb", "LC_ALL": "C.UTF-8", "SHOWN": self.shown}
+        self.child, self.terminal = pty.fork()
+        if self.child == 0:
+            os.chdir(os.path.join(folder, "files"))
+            os.execvpe(command[0], command, env)
+        self.send(setup + '\nprintf ready > "$SHOWN"\n')
+        self.said()
+
+    def send(self, text):
+        os.write(self.terminal, text.encode())
+
+    def said(self):
+        """What the shell wrote into the file, which is gone then."""
+        end = time.monotonic() + 30
+        out = b""
+        while time.monotonic() < end:
+            if select.select([self.terminal], [], [], 0.01)[0]:
+                out += os.read(self.terminal, 65536)
+            elif os.path.exists(self.shown) and os.path.getsize(self.shown):
+                with open(self.shown, encoding="utf-8") as file:
+                    text = file.read()
+                os.remove(self.shown)
+                return text
+        raise AssertionError(f"the shell said nothing, but showed {out!r}")
+
+    def completed(self, line):
+        self.send(line + "\t\x18\x10")
+        return self.said()
+
+    def end(self):
+        os.close(self.terminal)  # which hangs up
+        os.waitpid(self.child, 0)
+
+
+class Shell:
+    """What all shells must do. `folder` has the file files/filters.bf."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-completion-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.mkdir(os.path.join(self.folder, "files"))
+        with open(os.path.join(self.folder, "files", "filters.bf"), "w", encoding="utf-8"):
+            pass
+
+    def check_cases(self, completed):
+        for line, word in CASES:
+            with self.subTest(line):
+                expected = line if word is None else re.sub(r"[^ =]*$", word, line, count=1)
+                self.assertEqual(completed(line).rstrip(" ="), expected)
+
+
+@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+class Bash(Shell, unittest.TestCase):
+    SETUP = ("bind 'set enable-bracketed-paste off'; bind 'set bell-style none'\n"
+             "shown() { printf '%s' \"$READLINE_LINE\" > \"$SHOWN\"; READLINE_LINE=; READLINE_POINT=0; }\n"
+             "bind -x '\"\\C-x\\C-p\": shown'\n" + f"source {COMPLETIONS}/bf; source {COMPLETIONS}/bfinspect")
+
+    def test_at_a_terminal(self):
+        terminal = Terminal(["bash", "--noprofile", "--norc", "-i"], self.SETUP, self.folder)
+        self.addCleanup(terminal.end)
+        self.check_cases(terminal.completed)
+
+    def test_each_command_offers_the_options_of_its_help(self):
+        ask = f"source {COMPLETIONS}/bf; for command; do COMP_WORDS=(bf $command -) COMP_CWORD=2; _bf; echo ${{COMPREPLY[@]}}; done"
+        names = commands()
+        self.assertGreater(len(names), 10)
+        told = subprocess.run(["bash", "--noprofile", "--norc", "-c", ask, "bash", *names], capture_output=True, text=True,
+                              check=True, timeout=60).stdout.splitlines()
+        self.assertEqual({name: set(line.split()) for name, line in zip(names, told)},
+                         {name: options_in_help(BF, name) for name in names})
+
+    def test_it_is_what_bash_calls(self):
+        told = subprocess.run(["bash", "--noprofile", "--norc", "-c",
+                               f"source {COMPLETIONS}/bf; source {COMPLETIONS}/bfinspect; complete -p bf bfinspect"],
+                              capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertEqual(told, "complete -F _bf bf\ncomplete -F _bfinspect bfinspect\n")
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+class Zsh(Shell, unittest.TestCase):
+    def test_at_a_terminal(self):
+        setup = (f"unsetopt zle_bracketed_paste; fpath=({COMPLETIONS} $fpath); autoload -U compinit\n"
+                 "compinit -u -D; setopt no_list_beep no_beep no_auto_list; LISTMAX=9999\n"
+                 "shown() { print -rn -- $BUFFER > $SHOWN; BUFFER= }; zle -N shown; bindkey '^X^P' shown")
+        terminal = Terminal(["zsh", "-f", "-i"], setup, self.folder)
+        self.addCleanup(terminal.end)
+        self.check_cases(terminal.completed)
+
+    def test_each_command_has_the_options_of_its_help(self):
+        with open(os.path.join(COMPLETIONS, "_bf"), encoding="utf-8") as file:
+            text = file.read()
+        for name in commands():
+            part = re.search(rf"^    {name}\)\n(.*?);;", text, flags=re.M | re.S)[1]
+            self.assertEqual({option.rstrip("=+") for option in re.findall(r"^ +'(?:\(.*?\)|\*)(-[\w=+-]+)\[", part, flags=re.M)},
+                             options_in_help(BF, name), name)
+
+
+@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+class Fish(Shell, unittest.TestCase):
+    def offered(self, lines):
+        """{line: the words that fish offers}."""
+        ask = f"source {COMPLETIONS}/bf.fish; source {COMPLETIONS}/bfinspect.fish; " + (
+            "for line in $argv; echo \">$line\"; complete -C $line; end")
+        env = {**os.environ, "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "XDG_DATA_HOME": self.folder,
+               "LC_ALL": "C.UTF-8"}
+        told = subprocess.run(["fish", "--no-config", "-c", ask, *lines], capture_output=True, text=True, check=True, timeout=60,
+                              env=env, cwd=os.path.join(self.folder, "files"))
+        found = {}
+        for line in told.stdout.splitlines():
+            if line.startswith(">"):
+                words = found.setdefault(line[1:], [])
+            else:
+                words.append(line.split("\t")[0])
+        return found
+
+    def test_it_offers_the_word_alone(self):
+        offered = self.offered([line for line, _ in CASES])
+        for line, word in CASES:
+            with self.subTest(line):
+                options = {one.rpartition("=")[2] for one in offered[line]}
+                self.assertEqual(options, set() if word is None else {word})
+
+    def test_each_command_offers_the_options_of_its_help(self):
+        names = commands()
+        offered = self.offered([f"bf {name} -" for name in names])
+        for name in names:
+            self.assertEqual(set(offered[f"bf {name} -"]), options_in_help(BF, name), name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

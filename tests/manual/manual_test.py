@@ -1,0 +1,119 @@
+"""The manual pages: mandoc and man-db take them without a warning, and they have what they are made of.
+
+Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, the folder tests/support.
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+PAGES, BF, BFINSPECT, HEADER, FORMAT, SUPPORT = (os.path.abspath(one) for one in sys.argv[1:7])
+del sys.argv[1:]
+sys.path.insert(0, SUPPORT)
+import bfstore_header  # found only now
+
+NAMES = ("bf.1", "bfinspect.1", "bfstore.3", "bfstore-format.5")
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, **more)
+
+
+def path(name):
+    return os.path.join(PAGES, name)
+
+
+def text(name):
+    """As man shows it, on a screen that is wide enough for its longest line."""
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "500", "MAN_KEEP_FORMATTING": ""}
+    return run("man", "-l", path(name), env=env).stdout
+
+
+def words(some):
+    return re.findall(r"[A-Za-z0-9_]+", some)
+
+
+def options_in_help(*command):
+    return re.findall(r"(?:^  |,)(--?[\w-]+)", run(*command, "--help").stdout, flags=re.MULTILINE)
+
+
+class Formatters(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
+    def test_mandoc_warns_of_nothing(self):
+        for name in NAMES:
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path(name)], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual((done.stdout + done.stderr, done.returncode), ("", 0), name)
+
+    @unittest.skipUnless(shutil.which("man"), "man-db is not installed")
+    def test_man_warns_of_nothing(self):
+        for name in NAMES:
+            done = run("man", "--warnings", "-l", path(name), env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
+            self.assertEqual(done.stderr, "", name)
+
+
+@unittest.skipUnless(shutil.which("man"), "man-db is not installed")
+class Contents(unittest.TestCase):
+    def test_bf_1_has_every_command_with_every_option_of_its_help(self):
+        page = text("bf.1")
+        _, commands = page.split("\nCOMMANDS\n")
+        sections = {title: body for title, body in re.findall(r"^   (\S+)\n(.*?)(?=^   \S|^\S)", commands, re.M | re.S)}
+        known = re.findall(r"^  ([a-z-]+)  ", run(BF, "--help").stdout.split("Subcommands:")[1], flags=re.MULTILINE)
+        self.assertGreater(len(known), 10)
+        self.assertEqual(list(sections), known)
+        for command in known:
+            for option in options_in_help(BF, command):
+                if option not in ("-h", "--help", "--version"):
+                    self.assertRegex(sections[command], rf"(?m)^ +(-\w, )?{re.escape(option)}\b", command)
+
+    def test_bfinspect_1_has_every_option(self):
+        page = text("bfinspect.1")
+        options = options_in_help(BFINSPECT)
+        self.assertIn("--json", options)
+        for option in options:
+            self.assertIn(option, words_and_dashes(page))
+
+    def test_programs_pages_have_every_word_of_their_help(self):
+        for name, commands in (("bf.1", re.findall(r"^  ([a-z-]+)  ", run(BF, "--help").stdout, re.M)), ("bfinspect.1", [])):
+            program = BF if name == "bf.1" else BFINSPECT
+            page = collections.Counter(words(text(name)))
+            for command in [[], *[[one] for one in commands]]:
+                told = run(program, *command, "--help").stdout
+                told = re.sub(r"(?m)^(Options|Positionals|Subcommands|Usage):?", "", told).replace("REQUIRED", "")
+                self.assertFalse(set(words(told)) - set(page), command)
+
+    def test_bfstore_3_has_every_function_with_a_sentence_and_every_code(self):
+        page = text("bfstore.3")
+        functions = bfstore_header.functions(HEADER)
+        self.assertGreater(len(functions), 50)
+        for name in functions:
+            self.assertRegex(page, rf"(?m)^       .*\b{name}\(.*\);\n(       \S.*;\n)*              \S.*\.$", name)
+        for name in bfstore_header.codes(HEADER):
+            self.assertRegex(page, rf"(?m)^       {name}\b *(\n +)?\S", name)
+
+    def test_bfstore_format_5_has_every_word_of_its_document(self):
+        with open(FORMAT, encoding="utf-8") as file:
+            document = file.read()
+        heads = re.compile(r"^\|.*\|\n\|[-|]+\|\n", re.M)  # a table that becomes a list has them otherwise
+        wanted = collections.Counter(word.lower() for word in words(heads.sub("", document)))
+        found = collections.Counter(word.lower() for word in words(text("bfstore-format.5")))
+        self.assertGreater(sum(wanted.values()), 5000)
+        self.assertFalse(wanted - found)
+
+    def test_no_mark_of_markdown_is_left(self):
+        page = text("bfstore-format.5")
+        self.assertNotIn("**", page)
+        self.assertNotIn("`", page)
+        self.assertNotRegex(page, r"(?m)^ *\|")
+
+
+def words_and_dashes(page):
+    return re.findall(r"--?[\w-]+", page)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,70 @@
+"""tools/package: its arguments, Python's rows, and what it says of rows that it leaves out.
+
+Arguments: the repository's root, libbfstore.a in its build directory.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PACKAGE = os.path.join(sys.argv[1], "tools", "package")
+BUILD = pathlib.Path(sys.argv[2]).resolve().parents[1]
+del sys.argv[1:]
+
+
+def run(*arguments, **more):
+    done = subprocess.run([PACKAGE, *arguments], capture_output=True, text=True, timeout=120, check=False, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Usage(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-package-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path_without(self, *names):
+        """A PATH with the programs of /usr/bin and /bin but these."""
+        kept = os.path.join(self.folder, "bin")
+        os.mkdir(kept)
+        for folder in ("/bin", "/usr/bin"):
+            for name in os.listdir(folder):
+                if name not in names and not os.path.lexists(os.path.join(kept, name)):
+                    os.symlink(os.path.join(folder, name), os.path.join(kept, name))
+        return {**os.environ, "PATH": kept}
+
+    def test_help_names_every_option_and_row(self):
+        code, out, _ = run("--help")
+        self.assertEqual(code, 0)
+        for word in ("--to", "--in", "debian", "wheel", "sdist"):
+            self.assertIn(word, out)
+
+    def test_wrong_arguments_are_refused_by_name(self):
+        for arguments, word in ((["rpm"], "'rpm'"), (["--fast"], "--fast"), (["--to"], "--to needs a value"),
+                                (["--in", self.folder, "wheel"], "libbfstore.a")):
+            code, _, error = run(*arguments, cwd=self.folder)
+            self.assertNotEqual(code, 0, arguments)
+            self.assertIn(word, error)
+
+    def test_it_makes_the_rows_that_were_named_and_lists_the_files(self):
+        code, out, error = run("--in", str(BUILD), "--to", self.folder + "/new/folder", "wheel", "sdist")
+        self.assertEqual(code, 0, error)
+        files = sorted(os.listdir(self.folder + "/new/folder"))
+        self.assertEqual([name.rsplit(".", 1)[1] for name in files], ["whl", "gz"])
+        self.assertEqual([line.split()[0] for line in out.splitlines()], files)
+
+    def test_a_row_that_cannot_be_made_here_is_left_out_with_its_reason(self):
+        env = self.path_without("dpkg-query")
+        code, out, _ = run("--in", str(BUILD), "--to", self.folder + "/all", env=env)
+        self.assertEqual(code, 0)
+        self.assertIn("left out: debian: missing: this is not Debian", out)
+        self.assertEqual(len(os.listdir(self.folder + "/all")), 2)
+        code, out, _ = run("--in", str(BUILD), "--to", self.folder + "/one", "debian", env=env)
+        self.assertEqual((code, out), (1, "left out: debian: missing: this is not Debian\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,86 @@
+// See description.hpp.
+#include "description.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <bfstore/bfstore.hpp>
+
+namespace tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The name of a check that accepts everything: CLI11 has no other place for what an option's value is.
+constexpr const char* kPathMark = "path";
+
+bool is_path(CLI::Option& option) {
+  try {
+    return option.get_validator(kPathMark) != nullptr;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
+}
+
+Json words_of(const std::string& type, const std::vector<std::string>& names, const Words& words) {
+  Json found = Json::array();
+  for (const std::string& name : names) {
+    const auto known = words.find(name);
+    if (known != words.end()) found = known->second;
+  }
+  if (!found.empty() || type.find('|') == std::string::npos) return found;
+  for (const std::string& word : CLI::detail::split(type, '|')) found.push_back(word);
+  return found;
+}
+
+Json described(CLI::Option& option, const Words& words) {
+  const bool positional = option.get_positional();
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (positional) names = {option.get_name(true)};
+  const std::string type = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+  return {{"names", names},
+          {"positional", positional},
+          {"value", type},
+          {"path", is_path(option)},
+          {"words", words_of(type, names, words)},
+          {"many", option.get_allow_extra_args()},
+          {"required", option.get_required()},
+          {"help", option.get_description()}};
+}
+
+// As the help has it, which ends it with an empty line.
+std::string usage_of(const CLI::App& app) {
+  const std::string help = app.help();
+  const std::string before = "Usage: ";
+  const std::size_t begin = help.find(before);
+  if (begin == std::string::npos) return "";
+  const std::size_t end = help.find("\n\n", begin);
+  return help.substr(begin + before.size(), end - begin - before.size());
+}
+
+Json described_tree(const CLI::App& app, const Words& words) {
+  Json options = Json::array();
+  for (const CLI::Option* const option : app.get_options())
+    options.push_back(described(const_cast<CLI::Option&>(*option), words));  // get_validator is not const
+  Json commands = Json::array();
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(described_tree(*command, words));
+  return {{"name", app.get_name()}, {"help", app.get_description()},
+          {"usage", usage_of(app)}, {"footer", app.get_footer()},
+          {"options", options},     {"commands", commands}};
+}
+
+}  // namespace
+
+CLI::Option* mark_path(CLI::Option* option) {
+  return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", kPathMark));
+}
+
+std::string described(const CLI::App& app, const Words& words) {
+  Json all = described_tree(app, words);
+  all["version"] = bfstore::version();
+  return all.dump(1) + "\n";
+}
+
+}  // namespace tools

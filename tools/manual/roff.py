@@ -1,0 +1,58 @@
+"""What all manual pages have in common: text becomes man(7), which both groff and mandoc set."""
+
+import datetime
+import os
+import re
+import time
+
+
+def escaped(text):
+    """Text as roff prints it. A dash before an option stays one that a shell takes."""
+    text = text.replace("\\", "\\e")
+    text = re.sub(r"(?<!\w)-|-(?!\w)|-(?=-)", r"\\-", text)
+    return text.replace("~", "\\(ti").replace("^", "\\(ha").replace("`", "\\(ga").replace("'", "\\(aq")
+
+
+def line(text):
+    """One line of text: roff takes a dot at its beginning for a request."""
+    text = " ".join(text.split())
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def marked(text):
+    """Text with the marks of Markdown that FORMAT.md has: `code`, **strong** and *emphasis*."""
+    out = []
+    for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*|(?<![\w*])\*(?=[^\s*])[^*]*[^\s*]\*(?![\w*])|(?<![\w*])\*[^\s*]\*(?![\w*]))",
+                         text):
+        if len(part) > 2 and part[0] == part[-1] == "`":
+            out.append(r"\fB" + escaped(part[1:-1]) + r"\fR")
+        elif len(part) > 4 and part.startswith("**") and part.endswith("**"):
+            out.append(r"\fB" + escaped(part[2:-2]) + r"\fR")
+        elif len(part) > 2 and part[0] == part[-1] == "*":
+            out.append(r"\fI" + escaped(part[1:-1]) + r"\fR")
+        else:
+            out.append(escaped(part))
+    return "".join(out)
+
+
+def verbatim(text):
+    """Lines that stay as they are."""
+    rows = ["\\&" + row if row.startswith((".", "'")) else row for row in escaped(text).split("\n")]
+    return [".RS 4", ".nf", *rows, ".fi", ".RE"]
+
+
+def heading(name, section, version, about):
+    """A page's first lines. The date is that of the build, or the one that distributions give for equal builds."""
+    day = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), datetime.timezone.utc).date()
+    return ["'\\\" t", f".\\\" Made from {about}. Change that instead.",
+            f'.TH {escaped(name)} {section} "{day}" "bfstore {version}" "bfstore"', ".ad l", ".nh"]
+
+
+def see_also(*pages):
+    rows = [f".BR {name} ({section}){',' if i + 1 < len(pages) else ''}" for i, (name, section) in enumerate(pages)]
+    return [".SH SEE ALSO", *[row.replace("-", "\\-") for row in rows]]
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(rows) + "\n")
