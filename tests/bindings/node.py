@@ -4,11 +4,9 @@ import hashlib
 import platform
 import shutil
 import subprocess
-import sys
 
 import languages
 
-SKIPPED = 77  # meson's number for it
 ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
@@ -27,11 +25,14 @@ def renewed(folder, name, data):
 
 
 def assemble(source, library, package, modules):
-    """The sources, the library and the packages in a folder of their own: nothing is written into the source tree."""
-    for kind in ("lib", "tests"):
-        shutil.rmtree(package / kind, ignore_errors=True)
-    for path in files_of(source):
-        renewed(package, path.relative_to(source), path.read_bytes())
+    """The sources, the library and the packages in a folder of their own: nothing is written into the source tree. Another test
+    may run what is there, so a file that is as it should be is not touched."""
+    wanted = {path.relative_to(source) for path in files_of(source)}
+    for path in [*files_of(package / "lib"), *files_of(package / "tests")]:
+        if path.relative_to(package) not in wanted:
+            path.unlink()
+    for path in wanted:
+        renewed(package, path, (source / path).read_bytes())
     renewed(package, "LICENSE", (source.parents[2] / "LICENSE").read_bytes())
     renewed(package, f"prebuilt/linux-{ARCHITECTURES[platform.machine()]}/libbfstore.so", library.read_bytes())
     if not (package / "node_modules").is_symlink():
@@ -47,14 +48,15 @@ def make_types(package, modules):
     done = subprocess.run(["node", modules / "typescript" / "bin" / "tsc", "-p", package], check=False)
     if done.returncode != 0:
         (package.parent / "types.sha256").unlink()
-        sys.exit("tsc found errors in the types")
+        raise RuntimeError("tsc found errors in the types")
 
 
 def build(tree):
     modules = tree.root / "build-deps" / "node" / "node_modules"
-    if shutil.which("node") is None or not (modules / "koffi").is_dir():
-        print("skipped: Node.js is not installed, or fetch_node_packages of tools/setup.sh has not run")
-        sys.exit(SKIPPED)
+    if shutil.which("node") is None:
+        raise languages.Missing("Node.js is not installed")
+    if not (modules / "koffi").is_dir():
+        raise languages.Missing("koffi was not fetched: see fetch_node_packages in tools/setup.sh")
     package = tree.out / "package"
     assemble(tree.bindings / "node", tree.library, package, modules)
     make_types(package, modules)

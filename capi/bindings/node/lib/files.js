@@ -4,7 +4,7 @@ import {held, later, now, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
 import {filterOf, structsOf} from "./filter.js";
 import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
-import {addressOf, lib} from "./library.js";
+import {addressOf, lib, pointerOf} from "./library.js";
 import {
   BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, TAKEN, modeFlags, nameOf,
   numberNamed, pathBytes, setOptions, structOf,
@@ -43,7 +43,7 @@ function making(fn, words, how, name, memory) {
   const out = new BigUint64Array(1);
   return {
     fn, uses: [], args: () => [...words, how.bytes, out], kept: [how, memory], name,
-    finish: () => filterOf(Number(out[0]), name, memory),
+    finish: () => filterOf(pointerOf(out[0]), name, memory),
   };
 }
 

@@ -1,4 +1,5 @@
 /* Which bytes a key is, and in which form many keys go to the library. */
+import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {addressOf} from "./library.js";
 import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js";
@@ -22,6 +23,9 @@ import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js"
 
 /** Of keys in a Uint8Array: the bytes of each, and from the beginning of one to that of the next (default: width).
  * @typedef {{width?: number, stride?: number}} Width */
+
+/* instanceof would not know the arrays of another realm, such as those of a test runner's. */
+const {isBigInt64Array, isBigUint64Array, isInt32Array, isUint8Array} = types;
 
 const I64_MIN = -(2n ** 63n);
 const U64_END = 2n ** 64n;
@@ -110,11 +114,11 @@ function placeText(text) {
 /** Fills in `one`. @param {Key} key */
 export function place(key) {
   if (typeof key === "string") placeText(key);
-  else if (key instanceof Uint8Array) placeBytes(key);
   else if (typeof key === "bigint" || typeof key === "number") {
     one.bytes = writeInteger(roomNumbers, 0, key);
     one.address = ROOM_ADDRESS;
-  } else refuse(key);
+  } else if (isUint8Array(key)) placeBytes(key);
+  else refuse(key);
 }
 
 /** @param {unknown} digest @returns {bigint} */
@@ -176,8 +180,8 @@ function setValidity(made, validity, first) {
 /** @param {Column} column */
 function columnOf({data, offsets, validity, validityOffset = 0}) {
   asBytes("data", data);
-  const large = offsets instanceof BigInt64Array;
-  if (!large && !(offsets instanceof Int32Array)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
+  const large = isBigInt64Array(offsets);
+  if (!large && !isInt32Array(offsets)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
   checkAttached(offsets);
   const some = offsets.length === 0 ? new Int32Array(1) : offsets; // as Arrow may have it of no keys
   const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
@@ -190,13 +194,13 @@ function columnOf({data, offsets, validity, validityOffset = 0}) {
 /** The most bytes that a key of a list takes, before it is written. @param {Key} key */
 function mostBytes(key) {
   if (typeof key === "string") return key.length * 3;
-  return key instanceof Uint8Array ? key.length : 8;
+  return isUint8Array(key) ? key.length : 8;
 }
 
 /** The bytes written. @param {Buffer} to @param {DataView} numbers  the same memory @param {number} at @param {Key} key */
 function write(to, numbers, at, key) {
   if (typeof key === "string") return writeText(to, at, key);
-  if (key instanceof Uint8Array) {
+  if (isUint8Array(key)) {
     if (key.length === 0) checkAttached(key);
     if (key.length <= SHORT) for (let i = 0; i < key.length; i++) to[at + i] = key[i];
     else to.set(key, at);
@@ -239,9 +243,9 @@ function isIterable(keys) {
 
 /** @param {Keys} keys @param {Width} how @returns {Batch} */
 export function batchOf(keys, how) {
-  if (keys instanceof Uint8Array) return fixedOf(keys, how);
+  if (isUint8Array(keys)) return fixedOf(keys, how);
   if (how.width !== undefined || how.stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
-  if (keys instanceof BigInt64Array || keys instanceof BigUint64Array) {
+  if (isBigInt64Array(keys) || isBigUint64Array(keys)) {
     checkAttached(keys);
     return fixed(keys, 8, 8, keys.length);
   }
@@ -253,7 +257,7 @@ export function batchOf(keys, how) {
 
 /** @param {Digests} digests @returns {BigUint64Array} */
 export function digestsOf(digests) {
-  if (digests instanceof BigUint64Array) {
+  if (isBigUint64Array(digests)) {
     checkAttached(digests);
     return digests;
   }

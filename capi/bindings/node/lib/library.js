@@ -23,6 +23,14 @@ if (Math.floor(lib.bfs_version_number() / 1000) !== BFS.VERSION_MAJOR * 1000 + B
   throw new Error(`libbfstore ${version} is not the version that this package is for: ${BFS.VERSION_MAJOR}.${BFS.VERSION_MINOR}`);
 if (endianness() !== "LE") throw new Error("bfstore for Node.js runs on little-endian machines alone");
 
+/** A pointer as a number, which koffi takes faster than a bigint. Processors have up to 2^48 bytes of addresses for a program, unless
+ * tags are in the upper bits. @param {bigint} pointer @returns {number} */
+export function pointerOf(pointer) {
+  const number = Number(pointer);
+  if (!Number.isSafeInteger(number)) throw new Error("an address above 2^53: memory tagging is not supported");
+  return number;
+}
+
 /** Where the memory of a typed array is. It stays there, but only as long as something holds the array.
  * @param {NodeJS.ArrayBufferView} array @returns {number} */
-export const addressOf = (array) => Number(koffi.address(array));
+export const addressOf = (array) => pointerOf(koffi.address(array));

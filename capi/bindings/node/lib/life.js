@@ -1,5 +1,5 @@
-/* The life of a handle: who uses it now, how it is closed, and what happens if nobody closes it. JavaScript runs in one thread, so a
- * handle is in use during a close only by calls of this thread's that are under way elsewhere (the functions ...Async). */
+/* The life of a handle: which calls use it, how it is closed, and what happens if it is not. JavaScript runs in one thread, so only
+ * the functions ...Async, whose calls run on other threads, can use a handle while it is closed. */
 import {isMainThread} from "node:worker_threads";
 import {BFS} from "./abi.js";
 import {ClosedError, errorOfStruct} from "./errors.js";
@@ -84,7 +84,7 @@ export function begin(life) {
   life.calls++;
 }
 
-/** The last call on a handle that was shut closes it. What bfs_shut could not do, nobody can be told any more but by a warning.
+/** The last call on a handle that was shut closes it. No caller waits for that, so an error is a warning.
  * @param {Life} life */
 export function end(life) {
   if (--life.calls > 0 || life.ending === 0) return;

@@ -1,5 +1,6 @@
 /* Options by their names in JavaScript, and the fields and flags of the ABI that they become. */
 import {fileURLToPath} from "node:url";
+import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {Struct, asBytes, shown, unsigned} from "./struct.js";
 
@@ -134,8 +135,9 @@ export function numberNamed(what, names, name) {
 export function pathBytes(path) {
   const said = path instanceof URL ? fileURLToPath(path) : path;
   if (typeof said === "string") {
-    if (/\p{Surrogate}/u.test(said)) throw new TypeError("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
-  } else if (!(said instanceof Uint8Array)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
+    if (/\p{Surrogate}/u.test(said))
+      throw new TypeError("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
+  } else if (!types.isUint8Array(said)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
   const bytes = typeof said === "string" ? Buffer.from(`${said}\0`) : Buffer.concat([asBytes("a path", said), Buffer.alloc(1)]);
   if (bytes.indexOf(0) !== bytes.length - 1) throw new TypeError("a path with a NUL");
   return bytes;
@@ -156,7 +158,7 @@ function milliseconds(what, zero, infinite, value) {
 
 /** @param {unknown} seeds @returns {Uint32Array} */
 function seedsOf(seeds) {
-  if (!Array.isArray(seeds) && !(seeds instanceof Uint32Array)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
+  if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 
@@ -245,8 +247,10 @@ export function structOf(struct, options, taken, flags, more = 0) {
 
 /** What the mode says: "r" asks, "r+" also adds. @param {unknown} mode @param {unknown} exclusive */
 export function modeFlags(mode, exclusive) {
-  if (mode !== "r" && mode !== "r+") throw new TypeError(`mode is "r" (asks) or "r+" (also adds), not ${shown(mode)}; create() makes a new file`);
-  if (exclusive !== undefined && typeof exclusive !== "boolean") throw new TypeError(`exclusive is true or false, not ${shown(exclusive)}`);
+  if (mode !== "r" && mode !== "r+")
+    throw new TypeError(`mode is "r" (asks) or "r+" (also adds), not ${shown(mode)}; create() makes a new file`);
+  if (exclusive !== undefined && typeof exclusive !== "boolean")
+    throw new TypeError(`exclusive is true or false, not ${shown(exclusive)}`);
   if (exclusive && mode === "r") throw new TypeError('exclusive is for writing: mode "r+"');
   return exclusive ? BFS.OPEN_EXCLUSIVE : mode === "r" ? BFS.OPEN_READ : BFS.OPEN_WRITE;
 }

@@ -1,4 +1,5 @@
 /* A struct of the ABI in a buffer: its fields by their names, in the places that abi.js says. */
+import {types} from "node:util";
 import {STRUCTS} from "./abi.js";
 import {addressOf} from "./library.js";
 
@@ -13,8 +14,10 @@ export function unsigned(what, end, value) {
 
 /** 64 bits: a bigint, or a number that is exact. @param {string} what @param {unknown} value @returns {bigint} */
 export function u64(what, value) {
-  if (typeof value !== "bigint" && !Number.isInteger(value)) throw new TypeError(`${what} is an integer or a bigint, not ${shown(value)}`);
-  if (typeof value === "number" && !Number.isSafeInteger(value)) throw new RangeError(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
+  if (typeof value !== "bigint" && !Number.isInteger(value))
+    throw new TypeError(`${what} is an integer or a bigint, not ${shown(value)}`);
+  if (typeof value === "number" && !Number.isSafeInteger(value))
+    throw new RangeError(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
   const exact = BigInt(/** @type {bigint | number} */ (value));
   if (exact < 0n || exact >= U64_END) throw new RangeError(`${what} is at least 0 and less than 2^64, not ${exact}`);
   return exact;
@@ -22,7 +25,8 @@ export function u64(what, value) {
 
 /** A value in the words of an error. @param {unknown} value */
 export function shown(value) {
-  if (value === null || typeof value !== "object") return typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : String(value);
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
+  if (value === null || typeof value !== "object") return String(value);
   return value.constructor?.name ?? "an object";
 }
 
@@ -96,16 +100,19 @@ function asNumber(what, value) {
 
 /** @param {string} what @param {unknown} value @param {number} [bytes]  exactly so many @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
-  if (!(value instanceof Uint8Array)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
+  if (!types.isUint8Array(value)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
   checkAttached(value);
   if (bytes !== undefined && value.length !== bytes) throw new RangeError(`${what} has ${bytes} bytes, not ${value.length}`);
   return value;
 }
 
-/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty.
+/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty. So does one whose
+ * buffer was made smaller.
  * @param {NodeJS.ArrayBufferView} array */
 export function checkAttached(array) {
   if (array.byteLength !== 0) return;
+  if ("resizable" in array.buffer && array.buffer.resizable)
+    throw new TypeError("an empty array in a resizable buffer: it may have been cut");
   try {
     new Uint8Array(array.buffer);
   } catch {

@@ -62,6 +62,8 @@ test("a build that fails leaves nothing", (t) => {
   assert.throws(() => bfstore.build(path, ["a", null]), TypeError);
   assert.throws(() => bfstore.build(path, ["a", null], {capacity: 5}), TypeError);
   assert.deepEqual(fs.readdirSync(folder), []);
+  const links = fs.readdirSync("/proc/self/fd").map((fd) => fs.existsSync(`/proc/self/fd/${fd}`) ? fs.readlinkSync(`/proc/self/fd/${fd}`) : "");
+  assert.deepEqual(links.filter((link) => link.startsWith(folder)), []);
 });
 
 test("an unpublished file has no name and takes the place of another", async (t) => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
+import vm from "node:vm";
 import * as bfstore from "bfstore";
 import {ROOT, caseOf} from "./case.js";
 
@@ -95,6 +96,26 @@ test("an array whose memory was transferred is no empty key", (t) => {
   structuredClone(offsets, {transfer: [offsets.buffer]});
   assert.throws(() => filter.addMany(offsets), /transferred/);
   assert.throws(() => filter.addMany({data: Buffer.from("a"), offsets}), /transferred/);
+});
+
+test("an array that was cut is no empty key", {skip: !("resize" in ArrayBuffer.prototype) && "no buffer can be cut here"}, (t) => {
+  const filter = caseOf(t).create();
+  const buffer = new ArrayBuffer(8, {maxByteLength: 16});
+  const cut = new Uint8Array(buffer, 4, 4);
+  assert.equal(filter.add(cut), true);
+  buffer.resize(2);
+  for (const call of [() => filter.contains(cut), () => filter.containsMany([cut]), () => filter.addMany(cut, {width: 4})]) assert.throws(call, /cut/);
+});
+
+test("arrays of another realm are keys", (t) => {
+  const filter = caseOf(t).create();
+  const other = vm.runInNewContext("({one: Uint8Array.of(97), integers: BigInt64Array.of(5n), offsets: Int32Array.of(0, 1), list: ['a'], digest: BigUint64Array.of(7n)})");
+  assert.equal(other.one instanceof Uint8Array, false);
+  filter.add(other.one);
+  filter.addMany(other.integers);
+  filter.addDigests(other.digest);
+  assert.deepEqual([filter.contains("a"), filter.contains(5), filter.containsDigest(7n)], [true, true, true]);
+  assert.deepEqual([...filter.containsMany({data: other.one, offsets: other.offsets}), ...filter.containsMany(other.list)], [1, 1]);
 });
 
 test("a digest is a bigint of 64 bits", (t) => {

@@ -23,28 +23,27 @@ function npm(folder, ...words) {
   return done.stdout;
 }
 
-/** The packed package of a folder, and what is in it. */
-function pack(from, to) {
-  const [{filename, files}] = JSON.parse(npm(to, "pack", from, "--json"));
-  return {tarball: path.join(to, filename), files: files.map((file) => file.path).sort()};
+/** The packed packages of folders, and what is in each. */
+function pack(to, ...folders) {
+  return JSON.parse(npm(to, "pack", ...folders, "--json"))
+    .map(({filename, files}) => ({tarball: path.join(to, filename), files: files.map((file) => file.path).sort()}));
 }
 
 test("the package is installed, used and removed", {skip: spawnSync("npm", ["--version"]).status !== 0 && "npm is not installed"}, (t) => {
   const {folder, file, path: filter} = caseOf(t);
   const modules = fs.realpathSync(path.join(PACKAGE, "node_modules"));
-  const {tarball, files} = pack(PACKAGE, folder);
+  const native = `@koromix/koffi-linux-${process.arch}`;
+  const packed = pack(folder, PACKAGE, path.join(modules, "koffi"), path.join(modules, native));
+  const {tarball, files} = packed[0];
   const sources = ["lib", "types"].flatMap((kind) => fs.readdirSync(path.join(PACKAGE, kind)).map((name) => `${kind}/${name}`));
   assert.deepEqual(files, [...sources, LIBRARY, "LICENSE", "README.md", "package.json"].sort());
   assert.ok(fs.statSync(tarball).size < 3_000_000);
 
-  const native = `@koromix/koffi-linux-${process.arch}`;
-  const others = ["koffi", native].map((name) => pack(path.join(modules, name), folder).tarball);
   fs.mkdirSync(file("app"));
   fs.writeFileSync(file("app/package.json"), '{"name": "app", "version": "1.0.0", "private": true}');
-  npm(file("app"), "install", tarball, ...others);
+  npm(file("app"), "install", ...packed.map((one) => one.tarball));
   const done = run(PROGRAM, [filter], {cwd: file("app")});
   assert.equal(done.stdout, `true false ${bfstore.version}\n`, done.stderr);
-  assert.match(npm(file("app"), "ls", "bfstore"), new RegExp(`bfstore@${bfstore.version}`));
 
   npm(file("app"), "uninstall", "bfstore");
   assert.equal(fs.existsSync(file("app/node_modules/bfstore")), false);

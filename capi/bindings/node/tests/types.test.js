@@ -21,11 +21,14 @@ test("a typed use is accepted, mistakes are found, and `using` closes", (t) => {
   // The constructor and the wrong calls of the typed use throw when they run: what comes before them is what has to run.
   const program = fs.readFileSync(file("typed_use.js"), "utf8").replace(/\/\/ @ts-expect-error: no fractions[^]*(?=return added)/, "");
   fs.writeFileSync(file("typed_use.js"), program);
-  const ran = run('import {use} from "./typed_use.js"; console.log(await use(process.argv[1]) > 0);', [filter], {cwd: folder});
-  assert.equal(ran.stdout, "true\n", ran.stderr);
-  const opened = bfstore.open(filter, "r+", {exclusive: true, lockTimeout: 0}); // `using` has closed it
-  assert.equal(opened.contains("a"), true);
-  opened.close();
+  const ran = run(`
+    import * as bfstore from "bfstore";
+    import {use} from "./typed_use.js";
+    console.log(await use(process.argv[1]) > 0);
+    const opened = bfstore.open(process.argv[1], "r+", {exclusive: true, lockTimeout: 0}); // \`using\` has closed it
+    console.log(opened.contains("a"));
+    opened.close();`, [filter], {cwd: folder});
+  assert.equal(ran.stdout, "true\ntrue\n", ran.stderr);
 });
 
 test("everything public is in the types, with words", () => {
