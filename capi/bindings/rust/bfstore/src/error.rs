@@ -150,6 +150,7 @@ impl Error {
     }
 
     /// The error of a code without a `bfs_error`: `name` is what it is about.
+    #[cold]
     pub(crate) fn of_code(code: i32, name: &str) -> Error {
         Error::of_failure(Failure { code, os_errno: 0, message: format!("{name}: {}", strerror(code)) })
     }
@@ -212,6 +213,7 @@ pub(crate) fn call<T: Into<i64>>(function: impl FnOnce(*mut sys::bfs_error) -> T
 }
 
 /// What a function without a place for its error returned.
+#[inline]
 pub(crate) fn checked(returned: impl Into<i64>, name: &str) -> Result<u64> {
     let returned = returned.into();
     u64::try_from(returned).map_err(|_| Error::of_code(returned as i32, name))

@@ -88,11 +88,13 @@ impl Filter {
         NonNull::new(out).map(|raw| Filter { raw, name }).ok_or_else(|| Error::of_code(sys::BFS_EINTERNAL, "bfstore"))
     }
 
+    #[inline] // into programs: a call for each key would show
     fn raw(&self) -> *mut sys::bfs_filter {
         self.raw.as_ptr()
     }
 
     /// What a call without a place for its error returned.
+    #[inline]
     fn checked(&self, returned: impl Into<i64>) -> Result<u64> {
         checked(returned, &self.name)
     }
