@@ -63,3 +63,8 @@ def build(tree):
     tests = sorted(str(path) for path in (package / "tests").glob("*.test.js"))
     return languages.Binding(tests=["node", "--test", *tests], agree=["node", str(package / "tests" / "agree.js")], folder=package,
                              environment={"BFSTORE_ROOT": str(tree.root), "npm_config_cache": str(tree.out / "npm")})
+
+
+def times(tree, binding):
+    """The command that bench/bindings.py runs."""
+    return ["node", str(tree.root / "bench" / "bindings" / "node_times.mjs"), str(binding.folder / "lib" / "index.js")]
