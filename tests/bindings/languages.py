@@ -38,7 +38,7 @@ LANGUAGES = ("python", "rust", "java", "go", "node")
 #   agree ask PATH PREFIX COUNT       prints COUNT characters, 1 for maybe and 0 for no; asks one by one and as a batch, and
 #                                     fails if these differ
 #   agree fail PATH                   opens PATH for reading, which fails, and prints the code, errno and name of the class
-#                                     of the error: "-30 2 FileNotFoundError"
+#                                     of the error: "-6 2 NotFoundError"
 
 
 @dataclasses.dataclass(frozen=True)
