@@ -48,6 +48,14 @@ def build(tree):
     packages = ["./..."]
     if not (tree.root / BUILD_DEPS / "complete_1").is_file():
         print("the tests of the package reader are left out: tools/setup.sh did not fetch what it needs", file=sys.stderr)
-        packages = [".", "./internal/...", "./tests/..."]
+        packages = [".", "./internal/...", "./tests/agree"]
     tests = [go, "test", "-race", "-vet=all", "-count=1", "-tags", "bfstore_static", *packages]
     return languages.Binding(tests=tests, agree=[str(agree)], environment=env, folder=folder)
+
+
+def times(tree, binding):
+    """The command that bench/bindings.py runs."""
+    program = tree.out / "times"
+    subprocess.run(["go", "build", "-trimpath", "-tags", "bfstore_static", "-o", program, "./tests/times"], cwd=binding.folder,
+                   check=True, env={**os.environ, **binding.environment})
+    return [str(program)]
