@@ -141,7 +141,7 @@ fetch_python_packages() {
 }
 
 # The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
-# them the reader's tests are left out.
+# them the tests of Go are skipped.
 fetch_go_packages() {
   local modules=$root/build-deps/go-modules
   command -v go >/dev/null || return 0
