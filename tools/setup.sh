@@ -172,7 +172,7 @@ fetch_java_packages() {
 }
 
 # The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
-# them the reader's tests are left out.
+# them the tests of Go are skipped.
 fetch_go_packages() {
   local modules=$root/build-deps/go-modules
   [[ -f $modules/complete_1 ]] && return 0

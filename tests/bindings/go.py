@@ -50,3 +50,11 @@ def build(tree):
     env["BFSTORE_SHARED"] = str(tree.out / "shared")
     tests = [go, "test", "-race", "-vet=all", "-count=1", "-tags", "bfstore_static", "./..."]
     return languages.Binding(tests=tests, agree=[str(agree)], environment=env, folder=folder)
+
+
+def times(tree, binding):
+    """The command that bench/bindings.py runs."""
+    program = tree.out / "times"
+    subprocess.run(["go", "build", "-trimpath", "-tags", "bfstore_static", "-o", program, "./tests/times"], cwd=binding.folder,
+                   check=True, env={**os.environ, **binding.environment})
+    return [str(program)]

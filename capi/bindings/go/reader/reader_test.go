@@ -13,6 +13,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -665,5 +666,19 @@ func BenchmarkContains(b *testing.B) {
 	b.ResetTimer()
 	for i := 0; i < b.N; i++ {
 		filter.Contains(keys[i&(1<<16-1)])
+	}
+}
+
+func TestAFilterThatIsNotClosedIsUnmapped(t *testing.T) {
+	path := closed(t, bfstore.Options{})
+	for i := 0; i < 5; i++ {
+		must[*Filter](t)(Open(path, Options{}))
+	}
+	for tries := 0; strings.Contains(string(must[[]byte](t)(os.ReadFile("/proc/self/maps"))), path); tries++ {
+		if tries == 1000 {
+			t.Fatal("the file is still mapped")
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"bfstore.example/bfstore"
 )
@@ -80,7 +81,7 @@ func fail(path string) {
 	if !errors.As(err, &failure) {
 		check(errors.New("opened"))
 	}
-	fmt.Printf("%d %d %T\n", failure.Code, failure.Errno, err)
+	fmt.Printf("%d %d %s\n", failure.Code, failure.Errno, strings.TrimPrefix(fmt.Sprintf("%T", err), "*"))
 }
 
 func main() {
