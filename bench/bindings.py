@@ -44,11 +44,10 @@ def programs(arguments, folder):
             continue
         try:
             binding, environment = languages.prepared(language, ROOT, archive, library, arguments.cc, out)
+            tree = languages.Tree(ROOT, archive, library, tuple(shlex.split(arguments.cc)), out / language)
+            found[language] = (module.times(tree, binding), environment)
         except languages.Missing as missing:
             print(f"{language}: left out, {missing}", file=sys.stderr)
-            continue
-        tree = languages.Tree(ROOT, archive, library, tuple(shlex.split(arguments.cc)), out / language)
-        found[language] = (module.times(tree, binding), environment)
     return found
 
 
