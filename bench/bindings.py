@@ -19,11 +19,13 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = ROOT / "bench" / "bindings"
 sys.path.insert(0, str(ROOT / "tests" / "bindings"))
 import languages  # found only now
 
@@ -49,6 +51,44 @@ def programs(arguments, folder):
         except languages.Missing as missing:
             print(f"{language}: left out, {missing}", file=sys.stderr)
     return found
+
+
+# --- Filters that programs in that language use today. Python's are in its own program. -------------------------------------
+
+def rival_of_go(folder, out):
+    shutil.copytree(HERE / "rivals" / "go", out, dirs_exist_ok=True)
+    environment = {"HOME": str(out), "GOCACHE": str(out / "cache"), "GOMODCACHE": str(folder), "GOENV": "off", "GOPROXY": "off",
+                   "GOFLAGS": "-mod=readonly -modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+    subprocess.run(["go", "build", "-o", "rival", "."], cwd=out, env={**os.environ, **environment}, check=True)
+    return [str(out / "rival")]
+
+
+def rival_of_java(folder, out):
+    jars = os.pathsep.join(str(jar) for jar in sorted(folder.glob("*.jar")))
+    subprocess.run(["javac", "-cp", jars, "-d", out, HERE / "rivals" / "java" / "Rival.java"], check=True)
+    return ["java", "-cp", os.pathsep.join([jars, str(out)]), "Rival"]
+
+
+def rival_of_node(folder, out):
+    return ["node", str(HERE / "rivals" / "node" / "rival.mjs"), str(folder / "node_modules")]
+
+
+RIVALS = {"go": rival_of_go, "java": rival_of_java, "node": rival_of_node}
+
+
+def with_rivals(found, build):
+    """`found`, and after each language its rival, if tools/bench fetched it."""
+    both = {}
+    for language, program in found.items():
+        both[language] = program
+        fetched = ROOT / "build-deps" / "rivals" / language
+        if language in RIVALS and fetched.exists():
+            out = build / "bench" / "rivals" / language
+            out.mkdir(parents=True, exist_ok=True)
+            both[f"{language}, a rival"] = (RIVALS[language](fetched, out), None)
+        elif language in RIVALS:
+            print(f"{language}: its rival is left out: tools/bench fetches it", file=sys.stderr)
+    return both
 
 
 def run_once(command, environment, folder):
@@ -103,7 +143,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bfstore-bindings-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         folder = pathlib.Path(folder)
-        found = programs(arguments, folder)
+        found = with_rivals(programs(arguments, folder), pathlib.Path(arguments.build).resolve())
         subprocess.run([found["c"][0][0], "make", folder, str(arguments.keys)], check=True)
         best = measured(found, folder, arguments.rounds)
     check(best, arguments.keys)

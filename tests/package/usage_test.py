@@ -5,10 +5,14 @@ Arguments: the repository's root, libbfstore.a in its build directory.
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
+import zipfile
 
 PACKAGE = os.path.join(sys.argv[1], "tools", "package")
 BUILD = pathlib.Path(sys.argv[2]).resolve().parents[1]
@@ -39,7 +43,7 @@ class Usage(unittest.TestCase):
     def test_help_names_every_option_and_row(self):
         code, out, _ = run("--help")
         self.assertEqual(code, 0)
-        for word in ("--to", "--in", "debian", "wheel", "sdist"):
+        for word in ("--to", "--in", "debian", "wheel", "sdist", "crates", "go", "jar", "npm"):
             self.assertIn(word, out)
 
     def test_wrong_arguments_are_refused_by_name(self):
@@ -56,12 +60,40 @@ class Usage(unittest.TestCase):
         self.assertEqual([name.rsplit(".", 1)[1] for name in files], ["whl", "gz"])
         self.assertEqual([line.split()[0] for line in out.splitlines()], files)
 
+    def test_the_packages_of_other_languages_have_their_sources_and_libraries(self):
+        missing = [name for name in ("cargo", "javac", "node", "npm") if not shutil.which(name)]
+        deps = pathlib.Path(PACKAGE).parents[1] / "build-deps"
+        missing += [name for name in ("java", "node") if not (deps / name / "complete").exists()]
+        if missing:
+            self.skipTest(", ".join(missing) + ": not on this machine, or not fetched")
+        code, out, error = run("--in", str(BUILD), "--to", self.folder, "crates", "go", "jar", "npm")
+        self.assertEqual(code, 0, out + error)
+        files = {re.sub(r"-[0-9].*", "", path.stem) + path.suffix: path for path in pathlib.Path(self.folder).iterdir()}
+        self.assertEqual(sorted(files), ["bfstore-go.zip", "bfstore-sys.crate", "bfstore.crate", "bfstore.jar", "bfstore.pom", "bfstore.tgz"])
+        names = {kind: self.names_in(path) for kind, path in files.items() if kind != "bfstore.pom"}
+        for kind, part in (("bfstore-go.zip", "bfstore/reader/reader.go"), ("bfstore-sys.crate", "/vendor/capi/bfstore.h"),
+                           ("bfstore.crate", "/src/lib.rs"), ("bfstore.jar", "/libbfstore.so"), ("bfstore.jar", "Filter.class"),
+                           ("bfstore.tgz", "/libbfstore.so"), ("bfstore.tgz", "types/index.d.ts")):
+            self.assertTrue([name for name in names[kind] if re.sub("@v[0-9.]+", "", name).endswith(part)], (kind, part))
+
+        # Go refuses a module with any other name in it.
+        self.assertEqual([name for name in names["bfstore-go.zip"] if not re.match(r"bfstore\.example/bfstore@v[0-9.]+/.*[^/]$", name)], [])
+
+    def names_in(self, path):
+        if path.suffix in (".zip", ".jar"):
+            with zipfile.ZipFile(path) as packed:
+                return packed.namelist()
+        with tarfile.open(path) as packed:
+            return packed.getnames()
+
     def test_a_row_that_cannot_be_made_here_is_left_out_with_its_reason(self):
-        env = self.path_without("dpkg-query")
+        env = self.path_without("dpkg-query", "cargo", "javac", "npm")
         code, out, _ = run("--in", str(BUILD), "--to", self.folder + "/all", env=env)
         self.assertEqual(code, 0)
         self.assertIn("left out: debian: missing: this is not Debian", out)
-        self.assertEqual(len(os.listdir(self.folder + "/all")), 2)
+        for row, program in (("crates", "cargo"), ("jar", "javac"), ("npm", "npm")):
+            self.assertIn(f"left out: {row}: missing: {program}", out)
+        self.assertEqual(len(os.listdir(self.folder + "/all")), 3)
         code, out, _ = run("--in", str(BUILD), "--to", self.folder + "/one", "debian", env=env)
         self.assertEqual((code, out), (1, "left out: debian: missing: this is not Debian\n"))
 
