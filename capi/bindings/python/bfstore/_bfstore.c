@@ -307,6 +307,10 @@ static PyObject* module_bare_build(PyObject* self, PyObject* arguments) {
   PyObject* keys = NULL;
   Source source;
   if (!PyArg_ParseTuple(arguments, "nIIOn", &size, &layout, &hash, &keys, &width)) return NULL;
+  if (size < 0) {
+    PyErr_SetString(PyExc_ValueError, "a bare filter has no negative size");
+    return NULL;
+  }
   if (source_open(&source, keys, width, hash != 0) < 0) return NULL;
   PyObject* built = PyBytes_FromStringAndSize(NULL, size);
   if (built != NULL && source.num_parts > 1) {
@@ -336,14 +340,14 @@ static PyObject* module_version(PyObject* self, PyObject* unused) {
 
 static PyObject* module_strerror(PyObject* self, PyObject* code) {
   (void)self;
-  const int number = (int)PyLong_AsLong(code);
-  return PyErr_Occurred() ? NULL : PyUnicode_FromString(bfs_strerror(number));
+  int number = 0;
+  return !PyArg_Parse(code, "i", &number) ? NULL : PyUnicode_FromString(bfs_strerror(number));
 }
 
 static PyObject* module_code_name(PyObject* self, PyObject* code) {
   (void)self;
-  const int number = (int)PyLong_AsLong(code);
-  return PyErr_Occurred() ? NULL : PyUnicode_FromString(bfs_code_name(number));
+  int number = 0;
+  return !PyArg_Parse(code, "i", &number) ? NULL : PyUnicode_FromString(bfs_code_name(number));
 }
 
 /* --- The module --------------------------------------------------------------------------------------------------- */

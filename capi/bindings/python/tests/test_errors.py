@@ -29,6 +29,10 @@ class Classes(unittest.TestCase):
                 self.assertEqual((error.code, error.code_name, error.os_errno, str(error)), (code, name, 2, "words: what to do"))
                 self.assertTrue(bfstore.strerror(code))
 
+    def test_a_number_that_is_no_code_of_32_bits_is_refused(self):
+        with self.assertRaises(OverflowError):
+            bfstore.strerror(2**32 - 1)  # -1 in 32 bits
+
     def test_a_code_of_a_later_release_is_treated_as_its_range(self):
         self.assertEqual([type(bfstore._error(code, 0, "")) for code in (-99, -199, -299, -5000)],
                          [bfstore.CallError, bfstore.StateError, bfstore.MalformedError, bfstore.Error])

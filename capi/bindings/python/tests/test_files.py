@@ -393,7 +393,7 @@ class Forms(Case):
         self.assertTrue(all(bfstore.bare_contains_digest(by_digest, digest) for digest in digests))
         self.assertTrue(bfstore.bare_contains(b"no filter", "a"))  # doubt
         self.assertEqual(bfstore.bare_bytes(0, -1.0), 0)
-        for wrong in ((7, keys), (size, ["a", None]), (size, arrow.text([b"a", None]))):
+        for wrong in ((7, keys), (-5, keys), (size, ["a", None]), (size, arrow.text([b"a", None]))):
             with self.assertRaises((ValueError, TypeError)):
                 bfstore.bare_build(*wrong)
 
