@@ -107,6 +107,12 @@ class Sum(unittest.TestCase):
         self.assertEqual(self.sum(program(CARGO.format("ok", 0, 0).replace("2 ignored", "0 ignored")))[:2],
                          (1, "0 passed, 1 failed, 0 skipped"))
 
+    def test_a_part_of_a_test_of_cargo_is_no_skip_if_that_test_ran(self):
+        part = CARGO.replace("no disk", "run by {0}").format("a", 3, 0).replace("result: a", "result: ok")
+        self.assertEqual(self.sum(program(part)), (0, "3 passed, 0 failed, 1 skipped", self.skips("no reason given")))
+        part = part.replace("run by a", "run by d")
+        self.assertEqual(self.sum(program(part)), (0, "3 passed, 0 failed, 2 skipped", self.skips("run by d", "no reason given")))
+
     def test_the_tests_of_go_are_counted_without_their_subtests(self):
         self.assertEqual(self.sum(program(GO.format("PASS") + "ok  \tx\t0.1s\n")),
                          (0, "2 passed, 0 failed, 2 skipped", self.skips("no disk", "no reason given")))

@@ -32,6 +32,8 @@ DOCTEST = re.compile(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?", re.M)
 CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
 CARGO_SKIP = re.compile(r"^test .* \.\.\. ignored, (.*)$", re.M)
+CARGO_RAN = re.compile(r"\btest (?:\S*::)?(\w+) \.\.\. (?!ignored)")  # perhaps after what a part printed
+CARGO_PART = re.compile(r"run by (\w+)$")
 # One line for each test, and no sum. Lines that begin with blanks are of subtests, which are counted with their test.
 GO = re.compile(r"^--- (PASS|FAIL|SKIP): \S+ \(", re.M)
 GO_SKIP = re.compile(r"^ +\S+\.go:\d+: (.*)\n--- SKIP: ", re.M)
@@ -91,8 +93,12 @@ def sums(pairs):
 
 
 def cargo_outcome(_, output, __):
+    """An ignored test that "is run by" another one, in a process of its own, is a part of that one."""
     passed, failed, ignored = (sum(map(int, column)) for column in zip(*CARGO.findall(output)))
-    return counted(passed, failed, ignored, CARGO_SKIP.findall(output))
+    run = set(CARGO_RAN.findall(output))
+    parts = [reason for reason in CARGO_SKIP.findall(output) if (part := CARGO_PART.match(reason)) and part[1] in run]
+    skips = [reason for reason in CARGO_SKIP.findall(output) if reason not in parts]
+    return counted(passed, failed, ignored - len(parts), skips)
 
 
 def go_outcome(_, output, __):

@@ -16,7 +16,7 @@ import bfstore_ctypes as bfs
 import reader
 
 LIBRARY = bfs.load(sys.argv.pop(1))
-ABSENT = 20000 // int(os.environ.get("KEY_SCALE", "1"))
+ABSENT = 5000 if os.environ.get("KEY_SCALE", "1") == "1" else 2000
 ALL_ONES = 2**64 - 1
 SECRET = bytes(range(0xF0, 0x100))  # of every filter whose hash is siphash
 
