@@ -97,6 +97,16 @@ public final class Filter implements AutoCloseable {
     int with(long out, long error);
   }
 
+  /**
+   * At the end of every call that got the address of direct memory: the collector does not see an address, and frees a
+   * buffer that no later line names, during the call.
+   */
+  static void keep(Object... used) {
+    for (Object one : used) {
+      Reference.reachabilityFence(one);
+    }
+  }
+
   private static Filter made(String name, Object memory, boolean mayBlock, Make make) {
     ByteBuffer out = Scratch.direct(8);
     try (Scratch scratch = Scratch.take(LIBRARY)) {
@@ -119,7 +129,7 @@ public final class Filter implements AutoCloseable {
       return made(path.toString(), null, options.mayBlock,
           (out, error) -> LIBRARY.bfs_create(LIBRARY.address(bytes), struct.address(), out, error));
     } finally {
-      Reference.reachabilityFence(struct); // whose pointers go to memory that it owns
+      keep(bytes, struct);
     }
   }
 
@@ -181,7 +191,7 @@ public final class Filter implements AutoCloseable {
       return made(name, null, mayBlock, (out, error) ->
           LIBRARY.bfs_open_with(path == null ? 0 : LIBRARY.address(path), struct.address(), out, error));
     } finally {
-      Reference.reachabilityFence(struct);
+      keep(path, struct);
     }
   }
 
@@ -198,7 +208,7 @@ public final class Filter implements AutoCloseable {
       BfstoreException.check(
           LIBRARY.bfs_required_bytes(struct.address(), LIBRARY.address(out), scratch.error.address()), scratch.error);
     } finally {
-      Reference.reachabilityFence(struct);
+      keep(struct);
     }
     return out.getLong(0);
   }
@@ -218,7 +228,7 @@ public final class Filter implements AutoCloseable {
       return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
           LIBRARY.bfs_format(address, buffer.remaining(), struct.address(), out, error));
     } finally {
-      Reference.reachabilityFence(struct);
+      keep(struct);
     }
   }
 
@@ -237,7 +247,7 @@ public final class Filter implements AutoCloseable {
       return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
           LIBRARY.bfs_wrap_with(address, buffer.remaining(), struct.address(), out, error));
     } finally {
-      Reference.reachabilityFence(struct);
+      keep(struct);
     }
   }
 
@@ -276,10 +286,10 @@ public final class Filter implements AutoCloseable {
     long address = addressIn(buffer, false);
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      return made("the loaded filter", null, options.mayBlock, (out, error) ->
+      return made("the loaded filter", Handle.LOADED, options.mayBlock, (out, error) ->
           LIBRARY.bfs_load(address, buffer.remaining(), struct.address(), out, error));
     } finally {
-      Reference.reachabilityFence(struct);
+      keep(buffer, struct);
     }
   }
 
@@ -417,11 +427,22 @@ public final class Filter implements AutoCloseable {
   /**
    * Whether a key can be in the filter.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @param key 8 bytes, little-endian, are the key. A char is no key
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(long key) {
     return contains(Text.integer(key));
+  }
+
+  /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param key cast it to long, or make a String of it
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public boolean contains(char key) {
+    throw Keys.noChars();
   }
 
   /**
@@ -483,11 +504,22 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds a key.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @param key 8 bytes, little-endian, are the key. A char is no key
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(long key) {
     return add(Text.integer(key));
+  }
+
+  /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param key cast it to long, or make a String of it
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public boolean add(char key) {
+    throw Keys.noChars();
   }
 
   /**
@@ -552,11 +584,22 @@ public final class Filter implements AutoCloseable {
    * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
    * answer no for others. Never repeat a remove that failed.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @param key 8 bytes, little-endian, are the key. A char is no key
    * @return false if it was certainly not there
    */
   public boolean remove(long key) {
     return remove(Text.integer(key));
+  }
+
+  /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param key cast it to long, or make a String of it
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public boolean remove(char key) {
+    throw Keys.noChars();
   }
 
   /**
@@ -620,11 +663,22 @@ public final class Filter implements AutoCloseable {
   /**
    * How often a key was added and not removed, of the counting layout.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is none: cast it
+   * @param key 8 bytes, little-endian, are the key. A char is no key
    * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
    */
   public int count(long key) {
     return count(Text.integer(key));
+  }
+
+  /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param key cast it to long, or make a String of it
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public int count(char key) {
+    throw Keys.noChars();
   }
 
   /**
@@ -690,6 +744,17 @@ public final class Filter implements AutoCloseable {
    */
   public long digest(long key) {
     return digest(Text.integer(key));
+  }
+
+  /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param key cast it to long, or make a String of it
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public long digest(char key) {
+    throw Keys.noChars();
   }
 
   /**
@@ -857,18 +922,18 @@ public final class Filter implements AutoCloseable {
    * @return how many may be present
    */
   public long containsMany(Keys keys, ByteBuffer answers) {
-    int count = lengthFor(keys);
-    if (count > answers.remaining()) {
-      throw new IllegalArgumentException(count + " answers do not fit into " + answers.remaining() + " bytes");
-    }
     boolean answered = false;
     try {
+      int count = lengthFor(keys);
+      if (count > answers.remaining()) {
+        throw new IllegalArgumentException(count + " answers do not fit into " + answers.remaining() + " bytes");
+      }
       long found = keys.isInPlace() && answers.isDirect()
           ? askInPlace(keys, addressIn(answers, true)) : askInParts(keys, answers);
       answered = true;
       return found;
     } finally {
-      for (int i = 0; !answered && i < count; i++) {
+      for (int i = 0; !answered && i < answers.remaining(); i++) {
         answers.put(answers.position() + i, (byte) 1);
       }
       Reference.reachabilityFence(answers);
@@ -1131,7 +1196,11 @@ public final class Filter implements AutoCloseable {
   public void save(Path path, CopyOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
-    call((filter, error) -> LIBRARY.bfs_save(filter, LIBRARY.address(bytes), struct.address(), error));
+    try {
+      call((filter, error) -> LIBRARY.bfs_save(filter, LIBRARY.address(bytes), struct.address(), error));
+    } finally {
+      keep(bytes, struct);
+    }
   }
 
   /**
@@ -1252,6 +1321,7 @@ public final class Filter implements AutoCloseable {
       BfstoreException.check(LIBRARY.bfs_intersect(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
           struct.address(), scratch.error.address()), scratch.error);
     } finally {
+      keep(pointers, bytes, struct);
       entered.forEach(Runnable::run);
     }
   }
@@ -1265,8 +1335,12 @@ public final class Filter implements AutoCloseable {
    */
   public void importBits(byte[] bits, BitOrder order) {
     ByteBuffer memory = Struct.copyOf(bits);
-    call((filter, error) ->
-        LIBRARY.bfs_import_bits(filter, LIBRARY.address(memory), bits.length, order.number, error));
+    try {
+      call((filter, error) ->
+          LIBRARY.bfs_import_bits(filter, LIBRARY.address(memory), bits.length, order.number, error));
+    } finally {
+      keep(memory);
+    }
   }
 
   /**
@@ -1303,6 +1377,8 @@ public final class Filter implements AutoCloseable {
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       BfstoreException.check(LIBRARY.bfs_seal(LIBRARY.address(source), LIBRARY.address(target), struct.address(),
           scratch.error.address()), scratch.error);
+    } finally {
+      keep(source, target, struct);
     }
   }
 
@@ -1344,6 +1420,8 @@ public final class Filter implements AutoCloseable {
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       found = BfstoreException.check(LIBRARY.bfs_verify(LIBRARY.address(name), flags, LIBRARY.address(damaged), capacity,
           scratch.error.address()), scratch.error);
+    } finally {
+      keep(name, damaged);
     }
     for (int i = 0; i < Math.min(found, capacity); i++) {
       Struct.Value one = new Struct.Value(Struct.RANGE, damaged, i * bytes, LIBRARY);

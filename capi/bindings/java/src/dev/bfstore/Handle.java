@@ -24,7 +24,10 @@ final class Handle implements Runnable {
   final boolean mayBlock;
   private final Library library;
   private final long filter;
-  private final Object memory; // of a filter in a buffer; null: a file, or the library's memory
+  /** In place of the memory of a filter that load() copied: it cannot be shut either. */
+  static final Object LOADED = new Object();
+
+  private final Object memory; // of a filter in a buffer; null: a file
   private final long[] users = new long[(LANES + 1) * WIDTH];
   private volatile int state = OPEN;
   private boolean abandoned; // written before state is CLOSED

@@ -80,6 +80,21 @@ public abstract class Keys {
   }
 
   /**
+   * Refused: whether a char means its text or its number is not certain.
+   *
+   * @param keys cast them to long, or make Strings of them
+   * @return nothing
+   * @throws IllegalArgumentException always
+   */
+  public static Keys of(char... keys) {
+    throw noChars();
+  }
+
+  static IllegalArgumentException noChars() {
+    return new IllegalArgumentException("a char is no key: cast it to long, or make a String of it");
+  }
+
+  /**
    * Digests, each of the filter's hash: see {@link Filter#digestMany}.
    *
    * @param digests all 64 bits of each count
@@ -92,10 +107,14 @@ public abstract class Keys {
   /**
    * Digests in a buffer, 8 bytes each in the machine's byte order.
    *
-   * @param digests what remains in it; one on the heap is copied now
+   * @param digests what remains in it; one on the heap is copied now. Its order() is the machine's: a new or sliced buffer
+   *     has another one, and putLong would have written other digests
    * @return a view of them
    */
   public static Keys digests(ByteBuffer digests) {
+    if (digests.order() != ByteOrder.nativeOrder()) {
+      throw new IllegalArgumentException("digests are in the machine's byte order: call order(ByteOrder.nativeOrder()) first");
+    }
     return InPlace.fixed(Abi.KEYS_DIGESTS, direct(digests), 8, 8);
   }
 
@@ -194,6 +213,13 @@ public abstract class Keys {
       this.bytes = bytes;
       this.owner = owner;
     }
+
+    /** Throws where the buffer is in an arena that was closed. */
+    void use() {
+      if (owner instanceof ByteBuffer buffer && buffer.capacity() > 0) {
+        buffer.get(0);
+      }
+    }
   }
 
   /** Keys, digests or a column in memory that does not move. */
@@ -250,10 +276,12 @@ public abstract class Keys {
     @Override
     long view(long from, long most, Scratch scratch) {
       long keys = Math.min(most, count - from);
+      data.use();
       if (offsets == null) {
         long bytes = keys == 0 ? 0 : (keys - 1) * stride + keyBytes;
         scratch.describe(kind, keys, data.address + from * stride, bytes, 0, keyBytes, stride);
       } else {
+        offsets.use();
         scratch.describe(kind, keys, data.address, data.bytes, offsets.address + from * offsetBytes, 0, 0);
       }
       return keys;
@@ -463,6 +491,7 @@ public abstract class Keys {
     @Override
     long view(long from, long most, Scratch scratch) {
       long count = keys.view(from, most, scratch);
+      bitmap.use();
       scratch.describeValidity(bitmap.address, firstBit + from);
       return count;
     }

@@ -107,6 +107,8 @@ public final class PlanRequest {
     try (Scratch scratch = Scratch.take(library)) {
       BfstoreException.check(
           library.bfs_plan(request.address(), found.address(), scratch.error.address()), scratch.error);
+    } finally {
+      Filter.keep(request);
     }
     return Plan.of(found);
   }

@@ -116,7 +116,8 @@ class BatchesTest extends Case {
     if (!Arrays.asList(expected).contains(null)) {
       byte[] bytes = new byte[8 * digests.length];
       ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asLongBuffer().put(digests);
-      for (Keys same : List.of(Keys.digests(digests), Keys.digests(direct(bytes)), Keys.digests(ByteBuffer.wrap(bytes)))) {
+      for (Keys same : List.of(Keys.digests(digests), Keys.digests(direct(bytes).order(ByteOrder.nativeOrder())),
+          Keys.digests(ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder())))) {
         assertArrayEquals(filter.containsMany(keys), filter.containsMany(same));
       }
     }
@@ -244,7 +245,9 @@ class BatchesTest extends Case {
     assertThrows(wrong, () -> Keys.fixed(data, 0));
     assertThrows(wrong, () -> Keys.fixed(direct(data), 3));
     assertThrows(wrong, () -> Keys.fixed(direct(data), 4, 3));
-    assertThrows(wrong, () -> Keys.digests(direct(new byte[12])));
+    assertThrows(wrong, () -> Keys.digests(direct(new byte[12]).order(ByteOrder.nativeOrder())));
+    ByteOrder other = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
+    assertThrows(wrong, () -> Keys.digests(direct(new byte[16]).order(other)));
     assertThrows(wrong, () -> Keys.column(data, new int[0]));
     assertThrows(wrong, () -> Keys.column(data, new int[] {0, 9}));
     assertThrows(wrong, () -> Keys.column(data, new int[] {-1, 3}));
@@ -254,6 +257,8 @@ class BatchesTest extends Case {
     assertThrows(wrong, () -> Keys.fixed(direct(data), 1).withValidity(direct(new byte[1]), -1));
     ByteBuffer room = ByteBuffer.allocate(9);
     assertThrows(wrong, () -> filter.containsMany(Keys.fixed(direct(new byte[10]), 1), room));
+    assertArrayEquals(new byte[] {1, 1, 1, 1, 1, 1, 1, 1, 1}, room.array()); // which were noes
+    Arrays.fill(room.array(), (byte) 0);
     for (int[] offsets : new int[][] {{0, 9}, {-1, 3}, {0, 5, 4, 6}}) {
       Keys keys = Keys.column32(direct(data), direct(nativeOffsets(offsets, 4)));
       assertThrows(BfstoreException.InvalidException.class, () -> filter.addMany(keys));

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Which bytes a key is: the table that programs in other languages have to agree with. */
 class KeysTest extends Case {
@@ -172,6 +173,10 @@ class KeysTest extends Case {
     Filter filter = create();
     for (Object wrong : new Object[] {1.5, 'c', true, new int[1], new Object()}) {
       assertThrows(IllegalArgumentException.class, () -> filter.addMany(Arrays.asList("before", wrong)));
+    }
+    for (Executable wrong : List.<Executable>of(() -> filter.add('c'), () -> filter.contains('c'), () -> filter.remove('c'),
+        () -> filter.count('c'), () -> filter.digest('c'), () -> Keys.of('c', 'd'))) {
+      assertThrows(IllegalArgumentException.class, wrong);
     }
     assertThrows(NullPointerException.class, () -> filter.addMany(Arrays.asList("before", null)));
     assertThrows(NullPointerException.class, () -> filter.contains((String) null));

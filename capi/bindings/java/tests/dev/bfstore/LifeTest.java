@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.logging.Handler;
@@ -59,7 +60,7 @@ class LifeTest extends Case {
     int called = 0;
     for (Method method : Filter.class.getDeclaredMethods()) {
       if (!Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())
-          || SAFE.contains(method.getName())) {
+          || SAFE.contains(method.getName()) || List.of(method.getParameterTypes()).contains(char.class)) {
         continue;
       }
       Object[] arguments = Arrays.stream(method.getParameterTypes()).map(type -> argument(type, other, path)).toArray();
@@ -73,6 +74,70 @@ class LifeTest extends Case {
     assertEquals(Health.SHUT, made.health());
     assertTrue(made.toString().contains("closed"));
     other.add("is still open");
+  }
+
+  /**
+   * The collector does not see an address. So what a call got as one has to be kept until the call ends; otherwise this ends
+   * the JVM, or finds a wrong no.
+   */
+  @Test
+  void memoryOfACallLastsUntilItEnds() throws InterruptedException {
+    CreateOptions small = options().capacity(0).layout(Layout.CLASSIC).numBits(4096).numProbes(2);
+    Filter first = create("small", small);
+    byte[] few = ones(512);
+    byte[] dumped = first.dump();
+    for (int i = 0; i < 12_000; i++) { // until the JVM compiles it
+      first.importBits(few, BitOrder.LITTLE);
+      Filter.load(dumped, new OpenOptions()).abandon();
+    }
+    AtomicBoolean ended = new AtomicBoolean();
+    Thread collector = new Thread(() -> {
+      while (!ended.get()) {
+        System.gc();
+      }
+    });
+    collector.start();
+    byte[] many = ones(48 << 20);
+    Filter large = create("large", small.numBits(48L << 23).exclusive());
+    for (int round = 0; round < 6; round++) {
+      large.importBits(many, BitOrder.LITTLE);
+      try (Filter loaded = Filter.load(large.dump(), new OpenOptions())) {
+        for (long key = 0; key < 1000; key++) {
+          assertTrue(loaded.contains(key));
+        }
+      }
+    }
+    ended.set(true);
+    collector.join();
+  }
+
+  private static byte[] ones(int bytes) {
+    byte[] made = new byte[bytes];
+    Arrays.fill(made, (byte) -1);
+    return made;
+  }
+
+  @Test
+  void aLoadedFilterIsClosedWhileAnotherThreadAsks() throws InterruptedException {
+    byte[] dumped = create().dump();
+    for (int round = 0; round < 200; round++) {
+      Filter loaded = Filter.load(dumped, new OpenOptions());
+      Semaphore begun = new Semaphore(0);
+      Thread asking = new Thread(() -> {
+        try {
+          while (true) {
+            loaded.contains(1L);
+            begun.release();
+          }
+        } catch (BfstoreException.ClosedException expected) {
+          // it ends so
+        }
+      });
+      asking.start();
+      begun.acquire();
+      loaded.close();
+      asking.join();
+    }
   }
 
   @Test
