@@ -46,7 +46,8 @@ func Records(data []byte, width, stride int) Keys {
 		return Keys{wrong: fmt.Sprintf("keys of %d bytes in records of %d", width, stride)}
 	}
 	if len(data)%stride != 0 {
-		return Keys{wrong: fmt.Sprintf("%d bytes are no multiple of %d", len(data), stride)}
+		wrong := fmt.Sprintf("%d bytes are no multiple of %d", len(data), stride)
+		return Keys{count: uint64(len(data)/stride + 1), wrong: wrong}
 	}
 	return Keys{count: uint64(len(data) / stride), kind: C.BFS_KEYS_FIXED, data: data, keyBytes: width, stride: stride}
 }
@@ -231,8 +232,9 @@ func (f *Filter) RemoveKeys(keys Keys) (int, error) {
 }
 
 // ContainsKeys answers for each key as Contains does, into `answers` if it is long enough, otherwise into a new slice. On
-// an error every answer is true.
+// an error every answer is true, and all of `answers` is.
 func (f *Filter) ContainsKeys(keys Keys, answers []bool) ([]bool, error) {
+	given := answers
 	if uint64(cap(answers)) < keys.count {
 		answers = make([]bool, keys.count)
 	}
@@ -241,8 +243,10 @@ func (f *Filter) ContainsKeys(keys Keys, answers []bool) ([]bool, error) {
 		return C.bridge_contains_keys(f.handle, part.given, part.data, part.offsets, part.validity, answersAt(answers, from))
 	})
 	if err != nil {
-		for i := range answers {
-			answers[i] = true
+		for _, doubt := range [][]bool{given, answers} {
+			for i := range doubt {
+				doubt[i] = true
+			}
 		}
 	}
 	return answers, err

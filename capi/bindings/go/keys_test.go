@@ -254,12 +254,16 @@ func TestKeysThatAreWrongAreRefusedAndNothingIsAdded(t *testing.T) {
 	} {
 		_, err := filter.AddKeys(keys)
 		refused(t, err, bfstore.EINVAL, "filter.bf")
-		answers, err := filter.ContainsKeys(keys, nil)
+		given := make([]bool, 2)
+		answers, err := filter.ContainsKeys(keys, given)
 		refused(t, err, bfstore.EINVAL)
-		for i := range answers {
-			equal(t, answers[i], true, name)
+		for _, answer := range append(answers, given...) {
+			equal(t, answer, true, name)
 		}
 	}
+	numbers, err := filter.SelectKeys(bfstore.Fixed([]byte("abcde"), 4), nil)
+	refused(t, err, bfstore.EINVAL)
+	equal(t, len(numbers), 2)
 	equal(t, must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{Fill: true})).Fill.SetBits, 0)
 }
 

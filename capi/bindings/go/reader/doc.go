@@ -12,8 +12,9 @@
 // bfstore.example/bfstore opens these, after it has asked the kernel what became of their pages.
 //
 // A writer may open the file later, and add: each key is found once its add has returned. If the writer, or the file,
-// comes into doubt (a sync that failed, a recovery, a file that is replaced, cut, overwritten or cannot be read), every
-// answer is true, and Health says why: open the path again. Like a library handle that was opened with NO_WRITE this
+// comes into doubt (a sync that failed, a recovery, a file that bfstore replaces, or that is cut, overwritten or cannot be
+// read), every answer is true, and Health says why: open the path again. A file that another program moves to the path is
+// not noticed by itself, and what is in that one alone is answered no: ask IsCurrent now and then. Like a library handle that was opened with NO_WRITE this
 // package does not ask the kernel whether it failed to write pages of a file in use. Between such a failure and the next
 // question of the writer, which then marks the file, a key in a dropped page is answered no.
 //

@@ -17,12 +17,11 @@ import (
 var local = map[uint32]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0xf2f52010: "f2fs",
 	0x858458f6: "ramfs", 0x2fc12fc1: "zfs", 0x4d44: "vfat", 0xca451a4e: "bcachefs"}
 
-const overlay = 0x794c7630
-
 type file struct {
 	*os.File
 	path  string
 	bytes uint64
+	facts syscall.Stat_t
 }
 
 func openFile(path string) (*file, error) {
@@ -31,12 +30,12 @@ func openFile(path string) (*file, error) {
 		return nil, failed(path, "opening", err.(*os.PathError).Err)
 	}
 	made := &file{File: opened, path: path}
-	facts, err := opened.Stat()
-	if err == nil && !facts.Mode().IsRegular() {
+	err = syscall.Fstat(int(opened.Fd()), &made.facts)
+	if err == nil && made.facts.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		err = notRegular.of(path)
 	} else if err != nil {
 		err = failed(path, "asking what it is", err)
-	} else if made.bytes = uint64(facts.Size()); made.bytes < headerBytes {
+	} else if made.bytes = uint64(made.facts.Size); made.bytes < headerBytes {
 		err = tooShort.of(path)
 	}
 	if err != nil {
@@ -46,14 +45,12 @@ func openFile(path string) (*file, error) {
 	return made, nil
 }
 
-// mayBeHere: of a sealed file no page changes, so it may be on an overlay as well.
-func (f *file) mayBeHere(sealed bool) error {
+func (f *file) mayBeHere() error {
 	var facts syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &facts); err != nil {
 		return failed(f.path, "asking for its filesystem", err)
 	}
-	magic := uint32(facts.Type)
-	if local[magic] == "" && !(sealed && magic == overlay) {
+	if local[uint32(facts.Type)] == "" {
 		return filesystem.of(f.path)
 	}
 	return nil
@@ -93,7 +90,7 @@ func (f *file) look() (*identity, *kind, error) {
 	if broken != nil {
 		return nil, broken, nil
 	}
-	if err := f.mayBeHere(is.sealed); err != nil {
+	if err := f.mayBeHere(); err != nil {
 		return nil, nil, err
 	}
 	if err := f.read(end, is.endAt); err != nil {

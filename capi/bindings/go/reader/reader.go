@@ -5,9 +5,12 @@
 package reader
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"math/bits"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -24,7 +27,9 @@ type Options struct {
 
 // Filter is an open filter file. Any number of goroutines may use one.
 type Filter struct {
-	path   string
+	path   string // as it was given, for messages
+	from   string // the same from the root on, whatever the working directory becomes
+	facts  syscall.Stat_t
 	is     identity
 	mapped []byte
 	body   []uint64
@@ -56,11 +61,15 @@ func Open(path string, options Options) (*Filter, error) {
 	if is.endAt+8 > math.MaxInt {
 		return nil, system.of(path + ": too long for a map on this machine")
 	}
+	from, err := filepath.Abs(path)
+	if err != nil {
+		return nil, failed(path, "asking for the working directory", err)
+	}
 	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(is.endAt+8), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, failed(path, "mapping", err)
 	}
-	made := &Filter{path: path, is: *is, mapped: mapped}
+	made := &Filter{path: path, from: from, facts: file.facts, is: *is, mapped: mapped}
 	made.body = unsafe.Slice((*uint64)(unsafe.Pointer(&mapped[is.bodyAt])), is.bodyBytes/8)
 	made.live = (*uint64)(unsafe.Pointer(&mapped[3*page]))
 	made.end = (*uint64)(unsafe.Pointer(&mapped[is.endAt]))
@@ -252,6 +261,26 @@ func (f *Filter) Facts() Facts {
 		layout = "classic"
 	}
 	return Facts{layout, int(f.is.numProbes), f.is.numBits, f.is.capacity, f.is.fpr, f.is.seed, f.is.fileID, f.is.sealed}
+}
+
+// IsCurrent tells whether the path still names this file, as long as it must be, and no answer is in doubt. False: open the
+// path again. It asks the file system, so do not call it for every lookup.
+func (f *Filter) IsCurrent() (bool, error) {
+	if err := f.Health(); err != nil {
+		if errors.Is(err, fs.ErrClosed) {
+			return false, err
+		}
+		return false, nil
+	}
+	var now syscall.Stat_t
+	err := syscall.Lstat(f.from, &now)
+	if err == syscall.ENOENT || err == syscall.ENOTDIR {
+		return false, nil
+	}
+	if err != nil {
+		return false, failed(f.path, "asking what has the name", err)
+	}
+	return now.Dev == f.facts.Dev && now.Ino == f.facts.Ino && uint64(now.Size) >= f.is.endAt+8, nil
 }
 
 // Health is nil, or why every answer is true now. It reads memory alone, so a long-running program may ask often.

@@ -580,6 +580,23 @@ func overwrite(t testing.TB, path string, data []byte) {
 	ok(t, file.Close())
 }
 
+func TestAFileThatOthersPutInItsPlaceIsNoLongerCurrent(t *testing.T) {
+	path := closed(t, bfstore.Options{Capacity: 1000})
+	filter := must[*Filter](t)(Open(path, Options{}))
+	equal(t, must[bool](t)(filter.IsCurrent()), true)
+	ok(t, os.Rename(path, path+".moved"))
+	equal(t, must[bool](t)(filter.IsCurrent()), false)
+	ok(t, os.WriteFile(path, must[[]byte](t)(os.ReadFile(path+".moved")), 0o600))
+	equal(t, must[bool](t)(filter.IsCurrent()), false)
+	ok(t, os.Rename(path+".moved", path))
+	equal(t, must[bool](t)(filter.IsCurrent()), true)
+	ok(t, os.Truncate(path, 20000))
+	equal(t, must[bool](t)(filter.IsCurrent()), false)
+	ok(t, filter.Close())
+	_, err := filter.IsCurrent()
+	equal(t, errors.Is(err, fs.ErrClosed), true)
+}
+
 func TestSealedFilesAreVerified(t *testing.T) {
 	path := closed(t, bfstore.Options{NumBits: 1<<23 + 512, NumProbes: 5})
 	sealed := path + ".sealed"

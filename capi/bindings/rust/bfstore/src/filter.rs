@@ -740,15 +740,33 @@ impl Filter {
 /// assert!(Filter::options().wrap(&memory)?.contains("alice"));
 /// # Ok::<(), bfstore::Error>(())
 /// ```
+///
+/// The buffer outlives the filter:
+///
+/// ```compile_fail,E0597
+/// # use bfstore::{AlignedBytes, Filter};
+/// let filter;
+/// let mut memory = AlignedBytes::zeroed(1000);
+/// filter = Filter::options_to_create().capacity(10).format(&mut memory)?;
+/// # Ok::<(), bfstore::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct BufferFilter<'b> {
     filter: Filter, // never given out as `&mut`: swapped with another one it would outlive the buffer
-    memory: PhantomData<&'b mut [u8]>,
+    _memory: Borrow<'b>,
+}
+
+/// Its Drop tells the compiler that dropping the filter uses the buffer, which has to be there still.
+#[derive(Debug)]
+struct Borrow<'b>(PhantomData<&'b mut [u8]>);
+
+impl Drop for Borrow<'_> {
+    fn drop(&mut self) {}
 }
 
 impl BufferFilter<'_> {
     pub(crate) fn new<'b>(filter: Filter) -> BufferFilter<'b> {
-        BufferFilter { filter, memory: PhantomData }
+        BufferFilter { filter, _memory: Borrow(PhantomData) }
     }
 
     /// As [`Filter::close`].  Nothing is written anywhere: the buffer has the filter.
