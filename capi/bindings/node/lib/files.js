@@ -7,7 +7,7 @@ import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf} from "./library.js";
 import {
   BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, TAKEN, modeFlags, nameOf,
-  numberNamed, pathBytes, setOptions, structOf,
+  numberNamed, pathBytes, plain, setOptions, structOf,
 } from "./options.js";
 import {planOf, rangeOf} from "./results.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
@@ -64,11 +64,12 @@ export async function createAsync(path, options) {
 }
 
 /** @param {Path | number} path @param {"r" | "r+"} mode @param {OpenOptions} options @returns {Call<Filter>} */
-function opening(path, mode, {exclusive, followSymlinks = true, ...options}) {
+function opening(path, mode, options) {
+  const {exclusive, followSymlinks = true, ...others} = plain(options);
   if (typeof followSymlinks !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(followSymlinks)}`);
   const flags = modeFlags(mode, exclusive) | (followSymlinks ? 0 : BFS.OPEN_NOFOLLOW);
   const descriptor = typeof path === "number";
-  const how = structOf("bfs_open_options", options, TAKEN.open, OPEN_FLAGS, flags | (descriptor ? BFS.OPEN_FD : 0));
+  const how = structOf("bfs_open_options", others, TAKEN.open, OPEN_FLAGS, flags | (descriptor ? BFS.OPEN_FD : 0));
   if (descriptor) how.set("fd", path, "a descriptor");
   return making("bfs_open_with", [descriptor ? null : pathBytes(path)], how, descriptor ? `descriptor ${path}` : nameOf(path));
 }
@@ -87,11 +88,12 @@ export async function openAsync(path, mode = "r", options = NONE) {
 
 /** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
  * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
-export function build(path, keys, {width, stride, ...options} = NONE) {
-  const sized = options.capacity ?? options.numBits ?? options.like;
+export function build(path, keys, options = NONE) {
+  const {width, stride, ...shape} = plain(options);
+  const sized = shape.capacity ?? shape.numBits ?? shape.like;
   const list = isList(keys) ? Array.from(keys) : keys;
-  const capacity = sized === undefined ? Math.max(1, batchOf(list, {width, stride}).count) : options.capacity;
-  const made = create(path, {...options, capacity, exclusive: true, unpublished: true});
+  const capacity = sized === undefined ? Math.max(1, batchOf(list, {width, stride}).count) : shape.capacity;
+  const made = create(path, {...shape, capacity, exclusive: true, unpublished: true});
   try {
     made.addMany(list, {width, stride});
     made.publish();

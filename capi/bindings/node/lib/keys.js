@@ -224,12 +224,13 @@ function listOf(list) {
   let numbers = new DataView(data.buffer);
   let end = 0;
   for (let i = 0; i < count; i++) {
-    const most = mostBytes(list[i]);
+    const key = list[i]; // read once: a list may give another one the second time
+    const most = mostBytes(key);
     if (end + most > data.length) {
       data = larger(data, end, most);
       numbers = new DataView(data.buffer);
     }
-    end += write(data, numbers, end, list[i]);
+    end += write(data, numbers, end, key);
     if (end > 0x7fffffff) throw new RangeError("more than 2 GiB of keys in one list: say them in parts, or as a column");
     offsets[i + 1] = end;
   }

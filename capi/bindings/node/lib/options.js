@@ -159,6 +159,7 @@ function milliseconds(what, zero, infinite, value) {
 /** @param {unknown} seeds @returns {Uint32Array} */
 function seedsOf(seeds) {
   if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
+  if (seeds.length === 0) throw new RangeError("seeds are at least one number; leave the option out for the usual ones");
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 
@@ -168,7 +169,10 @@ const SETTERS = {
   hash: (struct, value) => struct.set("hash", numberNamed("hash", HASHES, value)),
   like: (struct, value) => struct.set("like", pathBytes(value)),
   note: (struct, value) => setBytes(struct, "note", "note", "note_bytes", value),
-  secret: (struct, value) => setBytes(struct, "secret", "key", "key_bytes", value),
+  secret: (struct, value) => {
+    if (asBytes("secret", value).length === 0) throw new RangeError("secret has 16 bytes, not 0");
+    setBytes(struct, "secret", "key", "key_bytes", value);
+  },
   seeds: (struct, value) => {
     const seeds = seedsOf(value);
     struct.set("seeds", seeds);
@@ -221,12 +225,21 @@ function flagOf(name, value, flags) {
   return value ? flags[name] : 0;
 }
 
+/** The options, if they are an object whose own properties they are: those of a Map, or of a prototype, would be ignored.
+ * @template {object} T @param {T} options @returns {T} */
+export function plain(options) {
+  if (typeof options !== "object" || options === null) throw new TypeError(`options are an object, not ${shown(options)}`);
+  const prototype = Object.getPrototypeOf(options);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new TypeError(`options are an object with properties of its own, not ${shown(options)}`);
+  return options;
+}
+
 /** Fills in the fields, and returns the flags. undefined is "not given".
  * @param {Struct | null} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags @returns {number} */
 export function setOptions(struct, options, taken, flags) {
-  if (typeof options !== "object" || options === null) throw new TypeError(`options are an object, not ${shown(options)}`);
   let bits = 0;
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(plain(options))) {
     if (value === undefined) continue;
     if (Object.hasOwn(flags, name)) bits |= flagOf(name, value, flags);
     else if (struct !== null && taken.includes(name)) {

@@ -119,6 +119,8 @@ test("paths and options that are none", (t) => {
     [() => bfstore.create(path, {...sized, fpr: "0.01"}), TypeError], [() => bfstore.create(path, {...sized, layout: "other"}), TypeError],
     [() => bfstore.create(path, {...sized, layout: "toString"}), TypeError], [() => bfstore.create(path, {...sized, hash: "md5"}), TypeError],
     [() => bfstore.create(path, {...sized, fileId: Buffer.alloc(5)}), RangeError], [() => bfstore.create(path, {...sized, note: "text"}), TypeError],
+    [() => bfstore.create(path, {...sized, secret: new Uint8Array(0)}), RangeError], [() => bfstore.create(path, {...sized, seeds: []}), RangeError],
+    [() => bfstore.open(path, "r", new Map([["guard", true]])), TypeError],
     [() => bfstore.create(path, {...sized, hash: "siphash", secret: 16}), TypeError], [() => bfstore.create(path, {...sized, seeds: [2 ** 32]}), RangeError],
     [() => bfstore.create(path, {...sized, seeds: "12"}), TypeError], [() => bfstore.create(path, {...sized, lockTimeout: -1}), RangeError],
     [() => bfstore.create(path, {...sized, lockTimeout: NaN}), RangeError], [() => bfstore.create(path, {...sized, lockTimeout: 5e9}), RangeError],
