@@ -65,25 +65,27 @@ func (f *Filter) Dump(options DumpOptions) ([]byte, error) {
 
 // Merge adds every key of `from` to the filter. After an error some keys of `from` may be there, which does no harm.
 func (f *Filter) Merge(from *Filter) error {
-	lane, err := from.enter()
+	leave, err := enterAll(f, from)
 	if err != nil {
 		return err
 	}
-	defer lane.Leave()
-	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bfs_merge(handle, from.handle, words)
-	})
+	defer leave()
+	words := wordsFor()
+	if code := C.bfs_merge(f.handle, from.handle, words); code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
 }
 
 // Intersect makes a new file of the keys that each of the filters has, and of those that it has by chance.
 func Intersect(filters []*Filter, path string, options CopyOptions) error {
 	handles := make([]*C.bfs_filter, len(filters))
+	leave, err := enterAll(filters...)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	for i, filter := range filters {
-		lane, err := filter.enter()
-		if err != nil {
-			return err
-		}
-		defer lane.Leave()
 		handles[i] = filter.handle
 	}
 	where, err := pathOf(path)

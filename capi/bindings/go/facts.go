@@ -129,17 +129,15 @@ type Comparison struct {
 
 // Compare reads every bit of the filter, A, and of another one, B.
 func (f *Filter) Compare(other *Filter) (Comparison, error) {
-	lane, err := other.enter()
+	leave, err := enterAll(f, other)
 	if err != nil {
 		return Comparison{}, err
 	}
-	defer lane.Leave()
+	defer leave()
 	from := C.bfs_comparison{struct_bytes: C.sizeof_bfs_comparison}
-	err = f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bfs_compare(handle, other.handle, &from, words)
-	})
-	if err != nil {
-		return Comparison{}, err
+	words := wordsFor()
+	if code := C.bfs_compare(f.handle, other.handle, &from, words); code != C.BFS_OK {
+		return Comparison{}, failure(code, words)
 	}
 	return Comparison{
 		Differences(from.differs), from.comparable != 0, from.equal != 0, from.a_in_b != 0, from.b_in_a != 0,

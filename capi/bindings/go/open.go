@@ -306,6 +306,36 @@ func (f *Filter) enter() (*gate.Lane, error) {
 	return lane, nil
 }
 
+// enterAll begins a call of several filters, or of one several times. It waits for none while it holds another: Publish, which
+// waits for those that are held, would wait for ever.
+func enterAll(filters ...*Filter) (leave func(), err error) {
+	for {
+		lanes := make([]*gate.Lane, 0, len(filters))
+		leave = func() {
+			for _, lane := range lanes {
+				lane.Leave()
+			}
+			runtime.KeepAlive(filters)
+		}
+		for _, filter := range filters {
+			if lane := filter.gate.TryEnter(); lane != nil {
+				lanes = append(lanes, lane)
+			}
+		}
+		if len(lanes) == len(filters) {
+			return leave, nil
+		}
+		leave()
+		for _, filter := range filters { // waits for the end of a Publish
+			lane, err := filter.enter()
+			if err != nil {
+				return nil, err
+			}
+			lane.Leave()
+		}
+	}
+}
+
 // call is a call that returns BFS_OK or fails with words.
 func (f *Filter) call(work func(*C.bfs_filter, *C.bfs_error) C.int32_t) error {
 	_, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {

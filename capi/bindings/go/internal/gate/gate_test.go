@@ -7,6 +7,24 @@ import (
 	"testing"
 )
 
+func TestTryEnterDoesNotWait(t *testing.T) {
+	var gate Gate
+	lane := gate.TryEnter()
+	if lane == nil {
+		t.Fatal("not open")
+	}
+	lane.Leave()
+	gate.Alone(func() {
+		if gate.TryEnter() != nil {
+			t.Error("a call runs beside Alone")
+		}
+	})
+	gate.Close()
+	if gate.TryEnter() != nil {
+		t.Error("a call runs after Close")
+	}
+}
+
 func TestNoCallRunsBesideAloneOrAfterClose(t *testing.T) {
 	var gate Gate
 	var workers sync.WaitGroup
