@@ -45,9 +45,9 @@ def programs(arguments, folder):
             print(f"{language}: no program times it", file=sys.stderr)
             continue
         try:
-            binding, environment = languages.prepared(language, ROOT, archive, library, arguments.cc, out)
-            tree = languages.Tree(ROOT, archive, library, tuple(shlex.split(arguments.cc)), out / language)
-            found[language] = (module.times(tree, binding), environment)
+            where = (language, ROOT, archive, library, arguments.cc, out)
+            binding, environment = languages.prepared(*where)
+            found[language] = (module.times(languages.tree_of(*where), binding), environment)
         except languages.Missing as missing:
             print(f"{language}: left out, {missing}", file=sys.stderr)
     return found
@@ -141,6 +141,12 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE")
     arguments = parser.parse_args()
+    if not (pathlib.Path(arguments.build) / "capi" / "libbfstore.a").is_file():
+        parser.error(f"--build: {arguments.build} has no capi/libbfstore.a: build it first (tools/test makes build-release)")
+    if arguments.keys < 1000 or arguments.rounds < 1:
+        parser.error("--keys is at least 1000, and --rounds at least 1")
+    for language in set(arguments.languages) - set(languages.LANGUAGES):
+        parser.error(f"unknown language: {language}. Give {', '.join(languages.LANGUAGES)}")
     with tempfile.TemporaryDirectory(prefix="bfstore-bindings-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         folder = pathlib.Path(folder)
         found = with_rivals(programs(arguments, folder), pathlib.Path(arguments.build).resolve())

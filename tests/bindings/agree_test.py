@@ -69,8 +69,7 @@ def package_party(name):
 
 
 def sample_party(sample):
-    tree = languages.Tree(pathlib.Path(ROOT), pathlib.Path(ARCHIVE).resolve(), pathlib.Path(LIBRARY).resolve(),
-                          tuple(shlex.split(COMPILER)), pathlib.Path(OUT).resolve() / "samples")
+    tree = languages.tree_of("samples", ROOT, ARCHIVE, LIBRARY, COMPILER, OUT)
     command, folder, environment = samples.build(tree, sample)
     return Party(sample.file, command, environment, folder)
 

@@ -4,8 +4,8 @@
 
 It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
 returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
-Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, or exits with 77, the
-language's tests are skipped.
+Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, the language's tests
+are skipped.
 """
 
 import dataclasses
@@ -54,6 +54,12 @@ class Tree:
         return self.root / "capi" / "bindings"
 
 
+def tree_of(name, root, archive, library, compiler, out):
+    """From words of a command line; `out` is the folder that has those of all languages."""
+    return Tree(pathlib.Path(root), pathlib.Path(archive).resolve(), pathlib.Path(library).resolve(),
+                tuple(shlex.split(compiler)), pathlib.Path(out).resolve() / name)
+
+
 @dataclasses.dataclass(frozen=True)
 class Binding:
     tests: list  # the command that runs the binding's own tests, in its own runner
@@ -93,8 +99,7 @@ def abi(tree):
 
 def prepared(language, root, archive, library, compiler, out):
     """(Binding, its whole environment). Two tests that prepare one language at a time do it one after the other."""
-    tree = Tree(pathlib.Path(root), pathlib.Path(archive).resolve(), pathlib.Path(library).resolve(),
-                tuple(shlex.split(compiler)), pathlib.Path(out).resolve() / language)
+    tree = tree_of(language, root, archive, library, compiler, out)
     tree.out.mkdir(parents=True, exist_ok=True)
     with open(tree.out / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -106,10 +111,6 @@ def prepared(language, root, archive, library, compiler, out):
             if "/" in str(error.filename):
                 raise
             raise Missing(f"{error.filename} is not on this machine") from error
-        except SystemExit as end:
-            if end.code != 77:
-                raise
-            raise Missing("its build found that something is not on this machine") from end
     for command in (binding.tests, binding.agree):
         if not shutil.which(command[0]):
             raise Missing(f"{command[0]} is not on this machine")
