@@ -191,26 +191,22 @@ func Format(buffer []byte, options Options) (*Filter, error) {
 
 // Wrap opens a filter in a buffer, in place. The buffer is as for Format. Of the options only Write, Bare and Secret.
 func Wrap(buffer []byte, options ...OpenOptions) (*Filter, error) {
-	chosen, err := only(options)
-	if err != nil {
-		return nil, err
-	}
-	given, err := chosen.given()
-	if err != nil {
-		return nil, err
-	}
-	var handle *C.bfs_filter
-	words := wordsFor()
-	code := C.bridge_wrap(bytesOf(buffer), C.uint64_t(len(buffer)), given, bytesOf(chosen.Secret), &handle, words)
-	if code != C.BFS_OK {
-		return nil, failure(code, words)
-	}
-	return opened(handle, "buffer", buffer), nil
+	return inMemory("buffer", buffer, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_wrap(bytesOf(buffer), C.uint64_t(len(buffer)), given, secret, out, words)
+	})
 }
 
 // Load opens the filter in bytes from anywhere: an embedded or a bare one, or a whole file that is clean. They are
 // copied. Of the options only Write, Bare and Secret.
 func Load(data []byte, options ...OpenOptions) (*Filter, error) {
+	return inMemory("bytes", nil, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_load(bytesOf(data), C.uint64_t(len(data)), given, secret, out, words)
+	})
+}
+
+// inMemory opens a filter that is no file. It keeps `memory`.
+func inMemory(name string, memory []byte, options []OpenOptions,
+	open func(C.bfs_open_options, *C.uint8_t, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, error) {
 	chosen, err := only(options)
 	if err != nil {
 		return nil, err
@@ -221,11 +217,10 @@ func Load(data []byte, options ...OpenOptions) (*Filter, error) {
 	}
 	var handle *C.bfs_filter
 	words := wordsFor()
-	code := C.bridge_load(bytesOf(data), C.uint64_t(len(data)), given, bytesOf(chosen.Secret), &handle, words)
-	if code != C.BFS_OK {
+	if code := open(given, bytesOf(chosen.Secret), &handle, words); code != C.BFS_OK {
 		return nil, failure(code, words)
 	}
-	return opened(handle, "bytes", nil), nil
+	return opened(handle, name, memory), nil
 }
 
 // Close waits for the calls that run, and ends the filter. The last writer of a file syncs it and marks it clean; if
