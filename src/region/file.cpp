@@ -433,10 +433,12 @@ int File::failed_sync() const noexcept {
 }
 
 // The answer is for the whole inode, whatever range is asked for (Linux, mm/filemap.c, file_check_and_advance_wb_err).
-// Its errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT, ENOLINK and more. Only the errnos below
+// The call waits for the pages of the range that are on their way to the disk, and beyond the end there are none. Its
+// errno is the device's: EIO, ENOSPC, ENODATA (a bad medium), ETIMEDOUT, ENOLINK and more. Only the errnos below
 // say that the question cannot be asked here.
 int File::failed_writeback() const noexcept {
-  if (sync_file_range(descriptor(), 0, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
+  constexpr off_t kBeyondAnyPage = off_t{1} << 62;
+  if (sync_file_range(descriptor(), kBeyondAnyPage, 1, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
   const bool cannot_be_asked =
       errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL || errno == EBADF || errno == ESPIPE;
   return cannot_be_asked ? 0 : errno;

@@ -25,6 +25,13 @@ std::size_t own_stripe() noexcept {
   return stripe;
 }
 
+// In nanoseconds. The coarse clock is a read of memory, and good to some milliseconds.
+std::int64_t coarse_now() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 namespace store {
@@ -218,11 +225,14 @@ void Filter::Core::count_in(std::size_t in_stripe, std::uint64_t keys) noexcept 
   if (session != nullptr) check_writeback_in_time();
 }
 
-// One of the threads that add does it. The coarse clock is a read of memory, and good to some milliseconds.
+void Filter::Core::check_writeback_every(std::chrono::nanoseconds pause) noexcept {
+  writeback_check = pause;
+  next_writeback_check.store(coarse_now() + pause.count(), std::memory_order_relaxed);
+}
+
+// One of the threads that add does it.
 void Filter::Core::check_writeback_in_time() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  const std::int64_t now = coarse_now();
   std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);
   if (now < next) [[likely]]
     return;

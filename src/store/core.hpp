@@ -122,6 +122,8 @@ struct Filter::Core {
   void count_keys(std::uint64_t keys) noexcept { count_in(format::kKeysAddedInStripe, keys); }
   void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
   void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
+  // The first time after that pause, because who opens the file has asked.
+  void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;
   [[nodiscard]] std::uint64_t keys_added() const noexcept { return sum_in(format::kKeysAddedInStripe); }
   [[nodiscard]] std::uint64_t keys_removed() const noexcept { return sum_in(format::kKeysRemovedInStripe); }

@@ -60,7 +60,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
-  core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
+  core->check_writeback_every(std::chrono::milliseconds(options.writeback_check_ms));
   // Last: nothing after it may fail, because the file would stay without an owner.
   if (!options.unpublished) {
     if (Error error = core->session->publish_in_use(); !error.ok()) return error;

@@ -86,7 +86,7 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   auto core = std::make_unique<Core>(*functions, std::move(*session), how);
   core->secret.keep(options.key);
   core->hard_limit = options.hard_limit;
-  core->writeback_check = std::chrono::milliseconds(options.writeback_check_ms);
+  core->check_writeback_every(std::chrono::milliseconds(options.writeback_check_ms));
   return Filter(std::move(core));
 }
 

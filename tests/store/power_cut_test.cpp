@@ -22,6 +22,7 @@
 #include "faults.hpp"
 #include "format/locks.hpp"
 #include "support.hpp"
+#include "workers.hpp"
 
 using namespace bfstore;
 using namespace store_test;
@@ -68,8 +69,6 @@ struct Handle {
 };
 
 enum class Fault { kNone, kFails, kFailsAndDies, kDiesBefore, kDiesAfter };
-
-constexpr std::uint32_t kNeverAsks = UINT32_MAX;
 
 class Life {
  public:

@@ -51,7 +51,8 @@ int run_add(const std::vector<std::string>& words) {
   Board* board = map_board(words[2]);
   const auto number = static_cast<unsigned>(std::stoul(words[3]));
   const std::uint64_t batch = std::stoull(words[4]);
-  auto filter = Filter::open(words[1], OpenMode::kWrite);
+  // A kill in the middle of a question to the kernel leaves the file unclean (FORMAT.md, "States and events").
+  auto filter = Filter::open(words[1], OpenMode::kWrite, {.writeback_check_ms = kNeverAsks});
   if (!filter) return complain("open", filter.error());
   Progress& mine = board->workers.at(number);
   std::uint64_t acknowledged = mine.acknowledged();

@@ -9,6 +9,8 @@
 
 namespace store_test {
 
+constexpr std::uint32_t kNeverAsks = UINT32_MAX;  // writeback_check_ms of a writer that does not live so long
+
 // How far an adding worker is. Written after each add has returned, as one word, so that a kill cannot separate the
 // numbers.
 struct alignas(64) Progress {
