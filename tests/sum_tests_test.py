@@ -176,6 +176,16 @@ class Sum(unittest.TestCase):
             # It may be in a program that was skipped as a whole.
             self.assertEqual(run(text, program("SKIP: no disk\n", result="SKIP"))[0], 0)
 
+    def test_cases_of_a_folder_that_runs_elsewhere_are_not_missed(self):
+        self.write_tests()
+        elsewhere = self.tests / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "z_test.cpp").write_text('TEST_CASE("a third edge") {}\n', "utf-8")
+        both = program("PASSED: one edge\nPASSED: another edge\n")
+        (self.tests / "y_test.py").unlink()
+        self.assertEqual(self.sum(both, options=["--all-of", self.tests])[0], 1)
+        self.assertEqual(self.sum(both, options=["--all-of", self.tests, "--but", elsewhere])[0], 0)
+
     def test_a_case_that_failed_or_is_one_of_another_file_is_not_seen(self):
         self.write_tests()
         both = "PASSED: one edge\nPASSED: another edge\n"

@@ -28,6 +28,8 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
   mcs:mono-mcs mono:mono-runtime ruby:ruby perl:perl luajit:luajit php:php-cli gfortran:gfortran)
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
+# Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
+engine_packages=(sqlite3)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
@@ -84,6 +86,21 @@ apt_install() {
   apt_get install --no-install-recommends "$@"
 }
 
+# Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)). It is there as long as this script
+# works, and one that was there stays. PostgreSQL's packages also make a cluster, unless their own file says no.
+start_no_servers() {
+  local policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
+    # shellcheck disable=SC2064  # the words of now
+    trap "${as_root[*]} rm -f $policy" EXIT
+  fi
+  if [[ ! -e $clusters ]]; then
+    "${as_root[@]}" mkdir -p "${clusters%/*}"
+    printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$clusters" >/dev/null
+  fi
+}
+
 # Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
 # packages are fetched only if apt cannot install with those that it has (none yet, or out of date).
 install_packages() {
@@ -101,6 +118,7 @@ install_packages() {
   fi
   log=$(mktemp) || return 1
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  start_no_servers
   if ! { apt_install "${missing[@]}" || { apt_get update && apt_install "${missing[@]}"; }; } >"$log" 2>&1; then
     show_log "$log"
     rm -f "$log"

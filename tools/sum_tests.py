@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Adds up what a `meson test` run did, counting real test cases and not programs.
 
-usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER]
+usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER [--but FOLDER]]
 
 TESTLOG is meson-logs/testlog.json. A program that prints the closing lines of doctest, unittest, cargo test, go test -v,
 node --test or JUnit's console counts as that many tests, any other as one. Failed programs' output and the reason of
@@ -10,7 +10,7 @@ returns; a whole program that cannot run prints "SKIP: reason" and exits with 77
 
 --all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
 is not in the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names
-are seen in the lines of tests/support/passed.cpp and of `unittest -v`.
+are seen in the lines of tests/support/passed.cpp and of `unittest -v`. --but: those of this folder run elsewhere.
 
 Exit code 0 if all is well; 1 if anything failed or did not run, if nothing ran at all, or, with --no-skips, if something
 was skipped for a reason that is not in ALLOWED_SKIPS.
@@ -158,8 +158,9 @@ def cases_seen(test, output):
     return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped}
 
 
-def cases_not_seen(folder, seen):
-    return sorted(f"{file}: {name}" for file, name in all_cases(folder) if not {(file, name), (None, name)} & seen)
+def cases_not_seen(folder, but, seen):
+    wanted = all_cases(folder) - (all_cases(but) if but else set())
+    return sorted(f"{file}: {name}" for file, name in wanted if not {(file, name), (None, name)} & seen)
 
 
 def read_log(path):
@@ -177,10 +178,11 @@ def print_failure(test, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER]")
+    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER [--but FOLDER]]")
     parser.add_argument("testlog")
     parser.add_argument("--no-skips", action="store_true")
     parser.add_argument("--all-of", metavar="FOLDER")
+    parser.add_argument("--but", metavar="FOLDER")
     arguments = parser.parse_args()
 
     log = read_log(arguments.testlog)
@@ -197,7 +199,7 @@ def main():
 
     # What a program that was skipped as a whole would have run is not known; it is a failure of its own with --no-skips.
     if arguments.all_of and (arguments.no_skips or not any(test["result"] == "SKIP" for test in log)):
-        missing = cases_not_seen(arguments.all_of, seen)
+        missing = cases_not_seen(arguments.all_of, arguments.but, seen)
         failed += len(missing)
         print("".join(f"neither passed nor skipped: {case}\n" for case in missing), end="")
 
