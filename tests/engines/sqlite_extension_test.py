@@ -492,9 +492,55 @@ class Events(Case):
                 database.executescript(change)
                 self.assert_in_doubt(database)
                 self.assert_refused("bf_keep", database, "SELECT bf_sync('rows.bf')")
+                table = "others" if "others" in change else "rows"
+                column = "name" if "name" in change else "key"
+                self.one(database, f"SELECT bf_keep('rows.bf', '{table}', '{column}')")
+                database.execute(f"INSERT INTO {table} ({column}) VALUES ('c')")
+                self.assert_answers(self.connect(), "c")
                 database.close()
             self.doCleanups()
             self.setUp()
+
+    def test_a_row_whose_key_is_refused_is_taken_back_within_a_transaction(self):
+        database = self.kept()
+        self.filter.unlink()
+        database.close()
+        database = self.connect()
+        database.execute("BEGIN")
+        for words in ("INSERT", "INSERT OR IGNORE", "INSERT OR FAIL", "REPLACE"):
+            self.assert_refused("no such file", database, f"{words} INTO rows (key) VALUES ('c')")
+        for words in ("UPDATE", "UPDATE OR IGNORE", "UPDATE OR FAIL"):
+            self.assert_refused("no such file", database, f"{words} rows SET key = 'c'")
+        database.execute("COMMIT")
+        self.assertEqual(database.execute("SELECT key FROM rows").fetchall(), [("a",), ("b",)])
+
+    def test_a_table_without_autoincrement_is_added_again_as_a_whole(self):
+        for columns in ("id INTEGER PRIMARY KEY, key TEXT", "key TEXT", "key TEXT PRIMARY KEY) WITHOUT ROWID --"):
+            with self.subTest(columns):
+                database = self.connect()
+                database.execute(f"CREATE TABLE rows ({columns}\n)" if "--" not in columns else f"CREATE TABLE rows ({columns[:-3]}")
+                database.execute("SELECT bf_create('rows.bf', 1000)")
+                self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                self.insert(database, "a", "b")
+                self.one(database, "SELECT bf_sync('rows.bf')")
+                shutil.copy(self.filter, self.folder / "then.bf")
+                self.insert(database, "c")
+                database.close()
+                os.replace(self.folder / "then.bf", self.filter)
+                database = self.connect()
+                self.assertEqual(self.one(database, "SELECT bf_sync('rows.bf')"), 3)
+                self.assert_answers(database, "abc")
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_deleted_rows_key_stays_until_the_filter_is_built_again(self):
+        database = self.kept()
+        database.execute("DELETE FROM rows WHERE key = 'a'")
+        self.assertEqual(self.maybe(database, "a"), 1)
+        database.executescript("""BEGIN IMMEDIATE; SELECT bf_build('rows.bf', bf_keys(key), 0.001, 1000) FROM rows;
+                                  SELECT bf_sync('rows.bf'); COMMIT""")
+        self.assert_answers(database, "b", absent="a")
 
     def test_a_reader_of_an_older_state_still_finds_what_it_sees(self):
         database, reader = self.kept(), self.connect()
@@ -683,7 +729,9 @@ class Campaign:
         writers = [forked(write_for_ever, self.path, self.rng.random()) for _ in range(2)]
         if self.rng.random() < 0.2:
             time.sleep(0.01)
-            self.rng.choice([self.save_filter, self.restore_filter, self.restore_database_in_place])()  # in use
+            accident = self.rng.choice([self.save_filter, self.restore_filter, self.restore_database_in_place])
+            self.counts[f"{accident.__name__} in use"] += 1
+            accident()
         for writer in writers:
             time.sleep(self.rng.uniform(0, 0.03))
             killed(writer)
@@ -712,7 +760,7 @@ class Kills(Case):
         campaign = Campaign(self.folder, random.Random(SEED), journal)
         campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=seconds)
         self.addClassCleanup(print, journal, dict(campaign.counts))  # after the test's own line
-        self.assertGreater(campaign.counts["kills"], 10)
+        self.assertGreater(campaign.counts["kills"], 5)
         self.assertGreater(campaign.counts["trusted"], campaign.counts["checks"] / 10, "a filter that nobody asks says no wrong no")
 
     def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):
