@@ -113,6 +113,15 @@ class Functions(Case):
         absent = list(range(100, 1100))
         self.assertLess(sum(self.maybe(database, key) for key in absent), 20)
 
+    def test_a_key_goes_to_the_file_that_has_the_path_now(self):
+        database = self.connect()
+        for name in ("rows.bf", "new.bf"):
+            self.one(database, "SELECT bf_create(?, 100)", name)
+        self.one(database, "SELECT bf_add('rows.bf', 'x')")
+        os.replace(self.folder / "new.bf", self.filter)
+        self.one(database, "SELECT bf_add('rows.bf', 'y')")
+        self.assertEqual([self.maybe(self.connect(), key) for key in "xy"], [0, 1])
+
     def test_keys_are_the_bytes_that_other_languages_use(self):
         import bfstore_ctypes as bfs
         database = self.connect()

@@ -61,7 +61,7 @@ static void fail_to_add(sqlite3_context* context, const struct filter* filter, c
 
 static void add_to_plain(sqlite3_context* context, struct filter* filter, const struct key* key) {
   bfs_error error = BFS_ERROR_INIT;
-  if (filter->handle == NULL || !filter->writes || bfs_health(filter->handle) != BFS_OK)
+  if (filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1)
     if (open_filter(filter, BFS_OPEN_WRITE, &error) != BFS_OK) {
       fail(context, filter->path, &error);
       return;
