@@ -756,7 +756,7 @@ class Campaign:
     def run(self, kills=2**62, seconds=2**30):
         end = time.monotonic() + seconds
         try:
-            while self.counts["kills"] < kills and time.monotonic() < end:
+            while self.counts["kills"] < kills and (time.monotonic() < end or self.counts["kills"] < 8):
                 self.round()
             self.without_reader()
         finally:
@@ -769,7 +769,6 @@ class Kills(Case):
         campaign = Campaign(self.folder, random.Random(SEED), journal)
         campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=seconds)
         self.addClassCleanup(print, journal, dict(campaign.counts))  # after the test's own line
-        self.assertGreater(campaign.counts["kills"], 5)
         self.assertGreater(campaign.counts["trusted"], campaign.counts["checks"] / 10, "a filter that nobody asks says no wrong no")
 
     def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):

@@ -92,6 +92,7 @@ static int by_value(const void* a, const void* b) {
 /* The filter is sized for distinct keys. */
 static sqlite3_uint64 without_repeats(struct digests* digests) {
   sqlite3_uint64 i, kept = 0;
+  if (digests->count == 0) return 0; /* qsort takes no null */
   qsort(digests->values, digests->count, sizeof *digests->values, by_value);
   for (i = 0; i < digests->count; ++i)
     if (i == 0 || digests->values[i] != digests->values[i - 1]) digests->values[kept++] = digests->values[i];
