@@ -33,7 +33,7 @@ def option(name, default):
 
 
 KILLS, SEED = option("kills", 2), option("seed", time.time_ns() % 2**32)
-engines.needs(programs=[str(BIN / "postgres"), str(BIN / "initdb"), str(REGRESS), "psql", "make"])
+engines.needs(programs=[str(BIN / "postgres"), str(BIN / "initdb"), str(BIN / "psql"), str(REGRESS), "make"])
 TREE = engines.tree()
 # The server refuses root, and needs no rights.
 AS_USER = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
@@ -63,7 +63,7 @@ class Installation:
         self.bin.mkdir(parents=True)
         for program in ("postgres", "initdb"):
             shutil.copy(BIN / program, self.bin)
-        (self.bin / "psql").symlink_to(shutil.which("psql"))
+        (self.bin / "psql").symlink_to(BIN / "psql")
         self._link(LIBRARY), self._link(SHARE), self._link(SHARE / "extension")
         self._build(folder / "build")
 
@@ -104,8 +104,10 @@ class Cluster:
 
     @property
     def environment(self):
-        return {**os.environ, "PGHOST": str(self.folder), "PGPORT": str(self.port), "PGUSER": "postgres",
-                "PGDATABASE": "postgres", "PGOPTIONS": "", "PSQLRC": "/dev/null", "BFSTORE_FOLDER": str(self.folder)}
+        # Debian's psql of /usr/bin is a program that looks for the psql of a cluster.
+        return {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "PGHOST": str(self.folder), "PGPORT": str(self.port),
+                "PGUSER": "postgres", "PGDATABASE": "postgres", "PGOPTIONS": "", "PSQLRC": "/dev/null",
+                "BFSTORE_FOLDER": str(self.folder)}
 
     def start(self):
         self.server = engines.Server([*AS_USER, self.bin / "postgres", "-D", self.data, "-k", self.folder], self.answers,
@@ -288,8 +290,8 @@ class Files(unittest.TestCase):
 
     def closed(self):
         """Every backend that adds has ended, so that the file is clean."""
-        engines.wait_until(lambda: MAIN.ask("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "1",
-                           "backends")
+        others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        engines.wait_until(lambda: MAIN.ask(others) == "0", "the end of the backends")
 
     def test_an_older_copy_is_not_believed_and_takes_no_row(self):
         MAIN.ask(self.insert(1001))
@@ -315,7 +317,8 @@ class Files(unittest.TestCase):
             engines.wait_until(lambda: MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key = 1001") == "1", "the row")
             self.saved()
             writer.kill()
-        MAIN.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()")
+        MAIN.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' "
+                 "AND pid <> pg_backend_pid()")
         self.closed(), self.put_back()
         self.assertEqual((self.wrong(), self.believed()), ("0", False))
         self.refused(self.insert(1002))
@@ -366,8 +369,8 @@ class Files(unittest.TestCase):
         self.assertEqual(done.stdout.split(), ["t|t"], done.stderr)
         done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask)
         self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
-        done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c",
-                         f"CREATE TRIGGER t AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop')",
+        done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c", "CREATE TRIGGER t AFTER INSERT ON t "
+                         f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop')",
                          "-c", "INSERT INTO t VALUES (1)")
         self.assertIn("another database", done.stderr)
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
@@ -409,8 +412,8 @@ def make_foreign(cluster, rows):
     """The table `near`, and `far`, which is the same through a connection of the server to itself."""
     path = cluster.folder / "near.bf"
     cluster.ask("CREATE EXTENSION IF NOT EXISTS bfstore", "CREATE EXTENSION IF NOT EXISTS postgres_fdw",
-                f"CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{cluster.folder}', port '{cluster.port}', "
-                "dbname 'postgres')", "CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres')",
+                "CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw "
+                f"OPTIONS (host '{cluster.folder}', port '{cluster.port}', dbname 'postgres')", "CREATE USER MAPPING FOR postgres SERVER itself OPTIONS (user 'postgres')",
                 "CREATE TABLE near (key bigint PRIMARY KEY, value text)",
                 f"INSERT INTO near SELECT i * 2 + 1, 'value ' || i FROM generate_series(1, {rows}) AS i",
                 "CREATE FOREIGN TABLE far (key bigint, value text) SERVER itself OPTIONS (table_name 'near')",
@@ -442,14 +445,16 @@ def bench():
     print(f"{rows} rows, wrong no: {wrong}; {asked} absent keys, false maybe: {100 * false / asked:.3f} %", flush=True)
     assert wrong == 0 and false < asked / 50
     MAIN.ask(f"CREATE TABLE asked AS SELECT i * 2 AS key FROM generate_series(1, {asked}) AS i", "ANALYZE asked",
-             f"CREATE TABLE tenth AS SELECT i * 2 + (i % 10 = 0)::int AS key FROM generate_series(1, {asked}) AS i", "ANALYZE tenth",
+             f"CREATE TABLE tenth AS SELECT i * 2 + (i % 10 = 0)::int AS key FROM generate_series(1, {asked}) AS i",
+             "ANALYZE tenth",
              "CREATE TABLE plain (key bigint PRIMARY KEY, value text)", "CREATE TABLE kept (LIKE plain INCLUDING ALL)",
              f"SELECT bf_attach('kept', 'key', '{MAIN.folder}/kept.bf', 2000000)")
     lookups = "SELECT count(*) FROM generate_series(2, {}, 2) AS g, LATERAL (SELECT 1 FROM {} WHERE key = g {} OFFSET 0) AS x"
     joins = "SELECT count(*) FROM {} AS a JOIN near USING (key) WHERE {}"
     loop = ("jit = off", "enable_hashjoin = off", "enable_mergejoin = off", "max_parallel_workers_per_gather = 0")
     hash_join = ("jit = off", "enable_nestloop = off", "enable_mergejoin = off", "max_parallel_workers_per_gather = 0")
-    kinds = [("foreign lookups, absent", lookups.format(4000, "far", ""), lookups.format(4000, "far", f"AND bf_maybe('{path}', g)"), loop)]
+    kinds = [("2,000 foreign lookups, absent", lookups.format(4000, "far", ""),
+              lookups.format(4000, "far", f"AND bf_maybe('{path}', g)"), loop)]
     for table in ("asked", "tenth"):
         for name, how in (("nested loop", loop), ("hash join", hash_join)):
             kinds.append((f"{name}, {'absent' if table == 'asked' else 'a tenth present'}", joins.format(table, "true"),
@@ -462,7 +467,7 @@ def bench():
                 times[which].append(milliseconds(MAIN, statement, how))
         tell(name, times)
     times = [[], []]
-    for round_number in range(5):
+    for _ in range(5):
         times[0].append(transactions(MAIN, "SELECT value FROM near WHERE key = :key"))
         times[1].append(transactions(MAIN, f"SELECT value FROM near WHERE key = :key AND bf_maybe('{path}', :key::bigint)"))
     tell("one point lookup of a client, absent", times)

@@ -156,7 +156,8 @@ BEGIN
       USING HINT = 'Call bf_detach first.';
   END IF;
   FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
-    EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION bf_keep(%L, %L, %L, %L)',
+    EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
+                   ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L)',
                    format('~bfstore %s %s', moment, key.attnum), moment, tab, path, col, key.base, policy);
     EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER %I', tab, format('~bfstore %s %s', moment, key.attnum));
   END LOOP;
@@ -186,13 +187,14 @@ BEGIN
 END
 $body$;
 
+-- Lookups check the role for themselves, as COPY does; all others have to be granted, too.
 DO $$
 DECLARE
   f regprocedure;
 BEGIN
   FOR f IN SELECT p.oid FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
       JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-    WHERE e.extname = 'bfstore' AND d.deptype = 'e' AND p.proname ~ '^(bf_(create|add|remove|sync|build|keep|attach|detach)|build|drop|claim|key_type)$'
+    WHERE e.extname = 'bfstore' AND d.deptype = 'e' AND p.proname NOT IN ('bf_maybe', 'bf_count', 'bf_info')
   LOOP
     EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_write_server_files', f);
