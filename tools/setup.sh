@@ -29,7 +29,7 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
 # Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
-engine_packages=(sqlite3)
+engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
@@ -87,18 +87,13 @@ apt_install() {
 }
 
 # Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)). It is there as long as this script
-# works, and one that was there stays. PostgreSQL's packages also make a cluster, unless their own file says no.
+# works, and one that was there stays.
 start_no_servers() {
-  local policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
-  if [[ ! -e $policy ]]; then
-    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
-    # shellcheck disable=SC2064  # the words of now
-    trap "${as_root[*]} rm -f $policy" EXIT
-  fi
-  if [[ ! -e $clusters ]]; then
-    "${as_root[@]}" mkdir -p "${clusters%/*}"
-    printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$clusters" >/dev/null
-  fi
+  local policy=/usr/sbin/policy-rc.d
+  [[ ! -e $policy ]] || return 0
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
+  # shellcheck disable=SC2064  # the words of now
+  trap "${as_root[*]} rm -f $policy" EXIT
 }
 
 # Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
