@@ -86,15 +86,18 @@ apt_install() {
   apt_get install --no-install-recommends "$@"
 }
 
-# Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)). It is there as long as this script
-# works, and one that was there stays.
-start_no_servers() {
-  local policy=/usr/sbin/policy-rc.d
-  [[ ! -e $policy ]] || return 0
-  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
-  # shellcheck disable=SC2064  # the words of now
-  trap "${as_root[*]} rm -f $policy" EXIT
-}
+# Runs a command. Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)): it is there as long
+# as the command runs, and one that was there stays.
+without_starting_servers() (
+  policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy" || exit 1
+  fi
+  "$@"
+)
+
+apt_install_or_update() { apt_install "$@" || { apt_get update && apt_install "$@"; }; }
 
 # Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
 # packages are fetched only if apt cannot install with those that it has (none yet, or out of date).
@@ -113,8 +116,7 @@ install_packages() {
   fi
   log=$(mktemp) || return 1
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  start_no_servers
-  if ! { apt_install "${missing[@]}" || { apt_get update && apt_install "${missing[@]}"; }; } >"$log" 2>&1; then
+  if ! without_starting_servers apt_install_or_update "${missing[@]}" >"$log" 2>&1; then
     show_log "$log"
     rm -f "$log"
     print_install_command "${missing[@]}"
