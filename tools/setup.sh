@@ -210,8 +210,11 @@ fetch_newer_rust() {
     dpkg -x "$package" "$1" || return 1
   done
   rm -rf "$packages"
-  # shellcheck disable=SC2016  # for the script
-  printf '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu) \\\n  exec "$here/usr/bin/rustc" --sysroot "$here/usr" "$@"\n' >"$1/rustc"
+  cat >"$1/rustc" <<'END'
+#!/bin/sh
+here=$(dirname "$0")
+LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu) exec "$here/usr/bin/rustc" --sysroot "$here/usr" "$@"
+END
   chmod +x "$1/rustc" && "$1/rustc" --version
 }
 
