@@ -176,6 +176,45 @@ fetch_go_modules() {
   cp "$1/go.sum" "$2/complete"
 }
 
+# fetch_crates FROM TO: those of FROM/Cargo.toml into TO, a CARGO_HOME, if their hashes are those of FROM/packages.lock. TO/package
+# is FROM with cargo's own lock, in which addresses are. Debian's cargo (0.66) asks a registry in the way of today only as an
+# unstable feature.
+fetch_crates() {
+  cmp -s "$1/packages.lock" "$2/complete" && return 0
+  mkdir -p "$2" && rm -rf "$2/package" && cp -r "$1" "$2/package" || return 1
+  local -x HOME=$2 CARGO_HOME=$2 RUSTC_BOOTSTRAP=1
+  cargo -Z sparse-registry generate-lockfile --quiet --manifest-path "$2/package/Cargo.toml" || return 1
+  diff <(sed -n 's/^checksum = "\(.*\)"$/\1/p' "$2/package/Cargo.lock" | sort) <(cut -d' ' -f3 "$1/packages.lock" | sort) || return 1
+  cargo -Z sparse-registry fetch --quiet --locked --manifest-path "$2/package/Cargo.toml" || return 1
+  cp "$1/packages.lock" "$2/complete"
+}
+
+# Prints the package whose name begins with $2 that the package $1 depends on.
+depends_on() {
+  apt-cache depends --important "$1" | sed -n "s/^ *Depends: \\($2[0-9.]*\\)\$/\\1/p" | head -n 1
+}
+
+# fetch_newer_rust TO: TO/rustc, a compiler for crates that Debian's does not compile. It is the one with which Debian builds its
+# browsers. It cannot be installed beside the other one, so it is only unpacked.
+fetch_newer_rust() {
+  local packages=$1/packages std llvm package
+  "$1/rustc" --version >/dev/null 2>&1 && return 0
+  rm -rf "$1" && mkdir -p "$packages" || return 1
+  std=$(depends_on libstd-rust-web-dev libstd-rust-web-)
+  llvm=$(depends_on "${std:?no newer Rust is known: run apt-get update}" libllvm)
+  (cd "$packages" && apt-get -q download rustc-web libstd-rust-web-dev "$std" "${llvm:?}") || return 1
+  for package in "$packages"/*.deb; do
+    dpkg -x "$package" "$1" || return 1
+  done
+  rm -rf "$packages"
+  cat >"$1/rustc" <<'END'
+#!/bin/sh
+here=$(dirname "$0")
+LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu) exec "$here/usr/bin/rustc" --sysroot "$here/usr" "$@"
+END
+  chmod +x "$1/rustc" && "$1/rustc" --version
+}
+
 # fetch_jars LOCK TO: a line of LOCK is the file's name, what Maven calls it, and its SHA-256.
 fetch_jars() {
   local jar artifact checksum repository
