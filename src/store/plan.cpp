@@ -1,13 +1,12 @@
 #include "store/plan.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <numeric>
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "format/bare.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
@@ -24,7 +23,7 @@ using format::Form;
 using format::Identity;
 
 Error fill_random(void* bytes, std::size_t length) {
-  const ssize_t got = getrandom(bytes, length, 0);
+  const ssize_t got = base::random_bytes(bytes, length);
   return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
 }
 
