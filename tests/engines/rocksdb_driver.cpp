@@ -2,7 +2,7 @@
 //   write FOLDER SEED     writes, syncs, rebuilds and flushes until it is killed
 //   check FOLDER [FAULT]  opens the front, and asks for every row that the database has
 //   read FOLDER           a secondary instance that follows the writer, and asks for every row, until it is killed
-//   readonly FOLDER       the same once, with OpenForReadOnly
+//   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
 //   cases FOLDER          what has no place in a campaign
 //   gaps FOLDER           rows that the WAL does not have
 //   bench FOLDER ROWS MODE
@@ -178,7 +178,7 @@ void Read(const std::string& folder, bool secondary) {
   const std::string path = folder + "/db", own = folder + "/secondary";
   const Status opened = secondary ? rocksdb::DB::OpenAsSecondary(options, path, own, Descriptors(), &families, &db)
                                   : rocksdb::DB::OpenForReadOnly(options, path, Descriptors(), &families, &db);
-  if (!opened.ok()) Fail(secondary ? 3 : 2, opened.ToString());
+  if (!opened.ok()) Fail(3, opened.ToString());
   RocksDBReader reader(db, {});
   std::mt19937_64 random(1);
   for (uint64_t seed = 1;; ++seed) {
