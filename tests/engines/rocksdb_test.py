@@ -302,5 +302,8 @@ class RocksDB(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if BENCH:
+        print(subprocess.run([DRIVER, "bench", engines.folder(), "1000000"], text=True, check=True, capture_output=True).stdout)
+        sys.exit()
     print(f"--seed={SEED}", flush=True)
     engines.main()
