@@ -1,5 +1,5 @@
 // What rocksdb_test.py runs, and kills.  Exit code 7 is a wrong no; 2 an error that the test did not ask for.
-//   write FOLDER SEED     writes, syncs, rebuilds and flushes until it is killed
+//   write FOLDER SEED [calm]  writes, syncs, flushes, and unless calm rebuilds, until it is killed
 //   check FOLDER [FAULT]  opens the front, and asks for every row that the database has
 //   read FOLDER           a secondary instance that follows the writer, and asks for every row, until it is killed
 //   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
@@ -44,7 +44,7 @@ rocksdb::Options DatabaseOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.create_missing_column_families = true;
-  options.WAL_ttl_seconds = getenv("NO_WAL") ? 0 : 3600;
+  options.WAL_ttl_seconds = 3600;
   options.write_buffer_size = 64 << 10;
   options.max_background_jobs = 1;
   options.info_log_level = rocksdb::FATAL_LEVEL;
@@ -125,7 +125,7 @@ uint64_t AbsentTold(bfstore::rocksdb_front::Asking& front, const Families& famil
   return told;
 }
 
-void Write(const std::string& folder, uint64_t seed) {
+void Write(const std::string& folder, uint64_t seed, bool calm) {
   Place place(folder);
   std::mt19937_64 random(seed);
   std::vector<std::string> put;
@@ -146,6 +146,7 @@ void Write(const std::string& folder, uint64_t seed) {
     const uint64_t dice = random() % 6000;
     if (dice < 60) Need(place->Sync());
     if (dice < 10) Need(place->Flush({}, place.families[random() % 2]));
+    if (calm) continue;
     if (dice == 10) Need(place->Rebuild(place.families));
     if (dice == 11) Need(place->Recover(place.families));
   }
@@ -433,7 +434,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 2 ? argv[1] : "", folder = argc > 2 ? argv[2] : "";
   const std::string more = argc > 3 ? argv[3] : "";
   if (mode == "write")
-    Write(folder, std::strtoull(more.c_str(), nullptr, 10));
+    Write(folder, std::strtoull(more.c_str(), nullptr, 10), argc > 4);
   else if (mode == "check")
     Check(folder);
   else if (mode == "read")
