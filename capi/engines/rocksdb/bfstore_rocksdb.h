@@ -1,0 +1,769 @@
+// A Bloom filter in a file in front of a whole RocksDB database: a key that it lacks costs no read of RocksDB.
+// Header only, over bfstore.h alone.  RocksDBFront is for the process that writes, RocksDBReader for the processes that
+// opened the database with OpenForReadOnly or OpenAsSecondary.  Both are a rocksdb::DB, which they own.
+//
+// The order is "The engine's protocol" of bfstore.h, with RocksDB's WAL as the log.  A batch is log and visible row in
+// one, so its keys are added before it is written.  Positions are sequence numbers.
+//
+// What is in the filter: a key of the default column family as it is; a key of another one with the family's id after
+// it (4 bytes, little-endian).  A program in any language can thus ask for keys of the default family.
+#ifndef BFSTORE_ROCKSDB_H
+#define BFSTORE_ROCKSDB_H
+
+#include <bfstore.h>
+#include <rocksdb/db.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/transaction_log.h>
+#include <rocksdb/utilities/stackable_db.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bfstore {
+
+struct RocksDBFrontOptions {
+  std::string path;         // of the filter; empty: the database's folder with ".bf" after it
+  uint64_t capacity = 0;    // keys that a new filter is made for, if twice the database's estimate is not more
+  double fpr = 0.001;       // at that many keys
+  uint64_t owner = 1;       // bfs_sync's
+  uint32_t mode = 0;        // permission bits of a new filter file; 0: 0600
+  uint64_t open_flags = 0;  // more flags of bfs_open, such as BFS_OPEN_GUARD
+  // The front keeps one row of its own in the default column family, which iterators see.
+  std::string record_key = std::string("\0bfstore.front", 14);
+};
+
+namespace rocksdb_front {
+
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::DB;
+using rocksdb::ReadOptions;
+using rocksdb::Slice;
+using rocksdb::Status;
+using Families = std::vector<ColumnFamilyHandle*>;
+
+inline Status StatusOf(int32_t code, const std::string& message) {
+  return code == BFS_EBUSY ? Status::Busy("bfstore", message) : Status::IOError("bfstore", message);
+}
+
+// The bytes that stand for a key of a column family.
+class FilterKey {
+ public:
+  FilterKey(uint32_t family, const Slice& key) : data_(key.data()), bytes_(key.size()) {
+    if (family == 0) return;
+    char* made = bytes_ + sizeof family <= small_.size() ? small_.data() : Grown(bytes_ + sizeof family);
+    if (bytes_ > 0) std::memcpy(made, key.data(), bytes_);
+    for (unsigned i = 0; i < sizeof family; ++i) made[bytes_++] = static_cast<char>(family >> (8 * i));
+    data_ = made;
+  }
+  FilterKey(const FilterKey&) = delete;
+  FilterKey& operator=(const FilterKey&) = delete;
+
+  const char* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  char* Grown(size_t bytes) {
+    large_.resize(bytes);
+    return large_.data();
+  }
+
+  const char* data_;
+  size_t bytes_;
+  std::array<char, 256> small_;
+  std::string large_;
+};
+
+// Many threads pass at once; one closes it and is alone.  Slots, so that threads do not share a cache line.  The mark
+// that it closes goes first: a lock of the C library alone would let a stream of passers starve the one who closes.
+class Gate {
+  struct alignas(64) Slot {
+    std::shared_mutex lock;
+  };
+
+ public:
+  class Pass {
+   public:
+    explicit Pass(Gate& gate) : slot_(gate.slots_[std::hash<std::thread::id>()(std::this_thread::get_id()) % kSlots]) {
+      for (;;) {
+        gate.closing_.wait(true);
+        slot_.lock.lock_shared();
+        if (!gate.closing_) return;
+        slot_.lock.unlock_shared();
+      }
+    }
+    ~Pass() { slot_.lock.unlock_shared(); }
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+
+   private:
+    Slot& slot_;
+  };
+
+  class Closed {
+   public:
+    explicit Closed(Gate& gate) : gate_(gate), one_at_a_time_(gate.closers_) {
+      gate_.closing_ = true;
+      for (Slot& slot : gate_.slots_) slot.lock.lock();
+    }
+    ~Closed() {
+      for (Slot& slot : gate_.slots_) slot.lock.unlock();
+      gate_.closing_ = false;
+      gate_.closing_.notify_all();
+    }
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+   private:
+    Gate& gate_;
+    std::lock_guard<std::mutex> one_at_a_time_;
+  };
+
+ private:
+  static constexpr size_t kSlots = 16;
+  std::array<Slot, kSlots> slots_;
+  std::atomic<bool> closing_{false};
+  std::mutex closers_;
+};
+
+// The one row that the front keeps in the database.  `epoch` is that of the filter's mark, a new one at each opening:
+// a filter with a mark in it was compared with this history of the database, and not with one that was abandoned.
+struct Record {
+  uint64_t epoch = 0;
+  uint64_t previous = 0;  // the filter has a mark of this one if the writer was killed before it stored the new one
+  uint8_t file_id[16] = {};
+};
+
+inline Status ReadRecord(DB* db, const std::string& key, Record* record) {
+  std::string value;
+  Status status = db->Get(ReadOptions(), key, &value);
+  *record = Record();
+  if (status.ok() && value.size() == sizeof *record) std::memcpy(record, value.data(), sizeof *record);
+  return status.IsNotFound() ? Status::OK() : status;
+}
+
+inline Status WriteRecord(DB* db, const std::string& key, const Record& record) {
+  rocksdb::WriteOptions durable;
+  durable.sync = true;
+  return db->Put(durable, key, Slice(reinterpret_cast<const char*>(&record), sizeof record));
+}
+
+inline bool HasFileId(const bfs_filter* filter, const Record& record) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  return bfs_stats(filter, 0, &facts, nullptr) == BFS_OK &&
+         std::memcmp(facts.file_id, record.file_id, sizeof record.file_id) == 0;
+}
+
+inline uint64_t NewEpoch() {
+  std::random_device random;
+  return (static_cast<uint64_t>(random()) << 32 | random()) | 1;  // 0 is none
+}
+
+// Adds the keys of a batch to one or two filters.  Deletes add nothing, and take nothing out: no kind of filter that
+// RocksDB's log could keep right can do that.  A batch of two-phase commit is an error (the base class's answer): its
+// sequence numbers are not those of its keys.
+class KeyAdder : public rocksdb::WriteBatch::Handler {
+ public:
+  KeyAdder(bfs_filter* filter, bfs_filter* next) : filter_(filter), next_(next) {}
+
+  Status PutCF(uint32_t family, const Slice& key, const Slice&) override { return Add(family, key); }
+  Status MergeCF(uint32_t family, const Slice& key, const Slice&) override { return Add(family, key); }
+  Status PutEntityCF(uint32_t family, const Slice& key, const Slice&) override { return Add(family, key); }
+  Status PutBlobIndexCF(uint32_t family, const Slice& key, const Slice&) override { return Add(family, key); }
+  Status DeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status SingleDeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
+  Status DeleteRangeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
+  Status MarkNoop(bool) override { return Status::OK(); }
+  void LogData(const Slice&) override {}
+
+  Status Add(uint32_t family, const Slice& key) {
+    const FilterKey bytes(family, key);
+    const int32_t code = bfs_add(filter_, bytes.data(), bytes.bytes());
+    if (next_ != nullptr && bfs_add(next_, bytes.data(), bytes.bytes()) < 0) next_refused_ = true;
+    return code < 0 ? StatusOf(code, bfs_strerror(code)) : Status::OK();
+  }
+
+  bool next_refused() const { return next_refused_; }
+
+ private:
+  bfs_filter* filter_;
+  bfs_filter* next_;
+  bool next_refused_ = false;
+};
+
+// What the front of a writer and that of a reader have in common: they ask the filter before they read.
+class Asking : public rocksdb::StackableDB {
+ public:
+  Asking(DB* db, const RocksDBFrontOptions& options) : StackableDB(db), options_(options) {
+    if (options_.path.empty()) options_.path = db->GetName() + ".bf";
+  }
+
+  // For bfs_stats and bfs_health.  NULL: every answer is "maybe".  Not while Rebuild or Recover is called.
+  const bfs_filter* filter() const { return filter_; }
+  const std::string& filter_path() const { return options_.path; }
+
+  // Whether RocksDB has no such key.  False is "maybe".
+  virtual bool CertainlyAbsent(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key) = 0;
+
+  using StackableDB::Get;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             rocksdb::PinnableSlice* value) override {
+    return CertainlyAbsent(options, family, key) ? Status::NotFound() : db_->Get(options, family, key, value);
+  }
+
+  using StackableDB::GetEntity;
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   rocksdb::PinnableWideColumns* columns) override {
+    return CertainlyAbsent(options, family, key) ? Status::NotFound() : db_->GetEntity(options, family, key, columns);
+  }
+
+  using StackableDB::KeyMayExist;
+  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
+                   bool* value_found = nullptr) override {
+    if (value_found != nullptr) *value_found = false;
+    return !CertainlyAbsent(options, family, key) && db_->KeyMayExist(options, family, key, value, value_found);
+  }
+
+  using StackableDB::MultiGet;
+  std::vector<Status> MultiGet(const ReadOptions& options, const Families& families, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override {
+    std::vector<Status> statuses(keys.size(), Status::NotFound());
+    std::vector<size_t> asked;
+    Families of_asked;
+    std::vector<Slice> asked_keys;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (CertainlyAbsent(options, families[i], keys[i])) continue;
+      asked.push_back(i);
+      of_asked.push_back(families[i]);
+      asked_keys.push_back(keys[i]);
+    }
+    std::vector<std::string> found;
+    const std::vector<Status> answers = db_->MultiGet(options, of_asked, asked_keys, &found);
+    values->assign(keys.size(), std::string());
+    for (size_t i = 0; i < asked.size(); ++i) {
+      statuses[asked[i]] = answers[i];
+      (*values)[asked[i]] = std::move(found[i]);
+    }
+    return statuses;
+  }
+
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, const size_t num_keys, const Slice* keys,
+                rocksdb::PinnableSlice* values, Status* statuses, const bool sorted_input = false) override {
+    std::vector<size_t> asked;
+    std::vector<Slice> asked_keys;
+    for (size_t i = 0; i < num_keys; ++i) {
+      statuses[i] = Status::NotFound();
+      if (CertainlyAbsent(options, family, keys[i])) continue;
+      asked.push_back(i);
+      asked_keys.push_back(keys[i]);
+    }
+    std::vector<rocksdb::PinnableSlice> found(asked.size());
+    std::vector<Status> answers(asked.size());
+    db_->MultiGet(options, family, asked.size(), asked_keys.data(), found.data(), answers.data(), sorted_input);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      statuses[asked[i]] = answers[i];
+      values[asked[i]] = std::move(found[i]);
+    }
+  }
+
+ protected:
+  // A comparator may take keys of different bytes for one key, or look at a part of the key alone (timestamps).
+  static bool BytesAreTheKey(const ColumnFamilyHandle* family) {
+    const rocksdb::Comparator* order = family->GetComparator();
+    return !order->CanKeysWithDifferentByteContentsBeEqual() && order->timestamp_size() == 0;
+  }
+
+  static bool Lacks(const bfs_filter* filter, ColumnFamilyHandle* family, const Slice& key) {
+    const FilterKey bytes(family->GetID(), key);
+    return bfs_contains(filter, bytes.data(), bytes.bytes()) == 0;
+  }
+
+  RocksDBFrontOptions options_;
+  Gate asks_;                     // closed while filter_ changes
+  bfs_filter* filter_ = nullptr;  // NULL: there is none that can be trusted
+};
+
+}  // namespace rocksdb_front
+
+// How an opening made the filter current.
+enum class RocksDBRecovery { kNothingMissing, kFromWal, kFromAllRows };
+
+// For the process that writes.  Every write of every process goes through it, from the first one on: what is written
+// to the database past it, while it is open, is answered "no".  (Before it is opened again that does no harm.)  It
+// takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order than that of bytes
+// are not in the filter's answers: Get reads them always.
+class RocksDBFront : public rocksdb_front::Asking {
+  using Status = rocksdb::Status;
+  using Slice = rocksdb::Slice;
+  using Families = rocksdb_front::Families;
+  using Family = rocksdb::ColumnFamilyHandle;
+  using Gate = rocksdb_front::Gate;
+
+ public:
+  // Compares the filter with the database, and adds what is missing: from the WAL, if that goes back to the filter's
+  // mark (DBOptions.WAL_ttl_seconds must cover the time between two calls of Sync), otherwise from all rows into a new
+  // filter.  `families` are those that DB::Open returned (for DB::Open without families: DefaultColumnFamily()).
+  // With OK *front owns `db`; otherwise the caller still does.
+  static Status Open(rocksdb::DB* db, const RocksDBFrontOptions& options, const Families& families,
+                     RocksDBFront** front) {
+    std::unique_ptr<RocksDBFront> made(new RocksDBFront(db, options));
+    const Status status = made->Start(families);
+    *front = made.release();
+    if (status.ok()) return status;
+    (*front)->db_ = nullptr;
+    delete *front;
+    *front = nullptr;
+    return status;
+  }
+
+  ~RocksDBFront() override {
+    if (filter_ != nullptr && Sync().ok())
+      bfs_close(filter_, nullptr);
+    else
+      bfs_abandon(filter_);
+  }
+
+  // Makes the WAL, and then the filter, durable up to now.  An opening after a power cut adds what came later.
+  // After an error call Recover.
+  Status Sync() {
+    Gate::Pass pass(writes_);
+    if (filter_ == nullptr) return Refused();
+    return SyncHandle(filter_, epoch_);
+  }
+
+  // A new filter of all rows takes the place of this one, for more keys or since many were deleted.  Other threads
+  // read and write meanwhile.  `families` are all families of the database.  After an error the old one is in use.
+  Status Rebuild(const Families& families) {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
+    for (const Family* family : families) SawFamily(family);
+    if (filter_ == nullptr) return Refused();
+    return Replace(families);
+  }
+
+  // After a write or Sync returned an error of bfstore: opens the filter again, as Open does.  Other threads may read.
+  Status Recover(const Families& families) {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
+    {
+      Gate::Closed no_writes(writes_);
+      Gate::Closed no_asks(asks_);
+      bfs_close(filter_, nullptr);
+      filter_ = nullptr;
+    }
+    return StartAlone(families);
+  }
+
+  Status Close() override {
+    {
+      std::lock_guard<std::mutex> one_at_a_time(changing_);
+      const Status synced = filter_ == nullptr ? Status::OK() : Sync();
+      if (!synced.ok()) return synced;
+      Gate::Closed no_writes(writes_);
+      Gate::Closed no_asks(asks_);
+      bfs_close(filter_, nullptr);
+      filter_ = nullptr;
+    }
+    return db_->Close();
+  }
+
+  RocksDBRecovery recovered_by() const { return recovered_by_; }
+
+  bool CertainlyAbsent(const rocksdb::ReadOptions& options, Family* family, const Slice& key) override {
+    if (!BytesAreTheKey(family)) return false;
+    Gate::Pass pass(asks_);
+    if (filter_ == nullptr) return false;
+    // A new filter lacks what was deleted before it was built, which an older snapshot still shows.
+    if (options.snapshot != nullptr && options.snapshot->GetSequenceNumber() < built_at_) return false;
+    // Nor does it have the rows of a family that was dropped before, which its handle still shows.
+    if (family->GetID() < in_filter_.size() && !in_filter_[family->GetID()]) return false;
+    return Lacks(filter_, family, key);
+  }
+
+  // The keys first, then the rows: a key without a row costs a false positive and no more.  An error of bfstore
+  // means that nothing was written.
+  Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) override {
+    if (batch == nullptr) return Status::InvalidArgument("no batch");
+    Gate::Pass pass(writes_);
+    if (filter_ == nullptr) return Refused();
+    rocksdb_front::KeyAdder adder(filter_, next_);
+    const Status added = batch->Iterate(&adder);
+    if (adder.next_refused()) next_refused_ = true;
+    return added.ok() ? db_->Write(options, batch) : added;
+  }
+
+  using StackableDB::Put;
+  Status Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& value) override {
+    return DB::Put(options, family, key, value);  // calls Write
+  }
+  Status Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& time,
+             const Slice& value) override {
+    return DB::Put(options, family, key, time, value);
+  }
+
+  using StackableDB::PutEntity;
+  Status PutEntity(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
+                   const rocksdb::WideColumns& columns) override {
+    return DB::PutEntity(options, family, key, columns);
+  }
+
+  using StackableDB::Merge;
+  Status Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& value) override {
+    return DB::Merge(options, family, key, value);
+  }
+
+  // These rows are not in the WAL: their keys are made durable first.
+  using StackableDB::IngestExternalFile;
+  Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
+                            const rocksdb::IngestExternalFileOptions& options) override {
+    rocksdb::IngestExternalFileArg one;
+    one.column_family = family;
+    one.external_files = files;
+    one.options = options;
+    return IngestExternalFiles({one});
+  }
+
+  using StackableDB::IngestExternalFiles;
+  Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) override {
+    Gate::Pass pass(writes_);
+    if (filter_ == nullptr) return Refused();
+    for (const auto& arg : args) {
+      for (const std::string& file : arg.external_files) {
+        const Status added = AddFile(arg.column_family, file);
+        if (!added.ok()) return added;
+      }
+    }
+    const Status synced = SyncHandle(filter_, epoch_);
+    return synced.ok() ? db_->IngestExternalFiles(args) : synced;
+  }
+
+  Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                            Family** handle) override {
+    const Status status = db_->CreateColumnFamily(options, name, handle);
+    if (status.ok()) SawFamily(*handle);
+    return status;
+  }
+
+  Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options, const std::vector<std::string>& names,
+                              Families* handles) override {
+    const Status status = db_->CreateColumnFamilies(options, names, handles);
+    for (const Family* family : *handles) SawFamily(family);
+    return status;
+  }
+
+  Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                              Families* handles) override {
+    const Status status = db_->CreateColumnFamilies(families, handles);
+    for (const Family* family : *handles) SawFamily(family);
+    return status;
+  }
+
+  using StackableDB::CreateColumnFamilyWithImport;
+  Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions&, const std::string&,
+                                      const rocksdb::ImportColumnFamilyOptions&,
+                                      const rocksdb::ExportImportFilesMetaData&, Family**) override {
+    return Status::NotSupported("bfstore", "import before the front is opened, and remove the filter");
+  }
+
+ private:
+  using Asking::Asking;
+
+  static Status Refused() { return Status::IOError("bfstore", "there is no filter to add keys to: call Recover"); }
+
+  Status AddFile(Family* family, const std::string& file) {
+    rocksdb::SstFileReader reader(db_->GetOptions(family));
+    Status status = reader.Open(file);
+    if (!status.ok()) return status;
+    rocksdb_front::KeyAdder adder(filter_, next_);
+    status = AddRows(reader.NewIterator(rocksdb::ReadOptions()), family->GetID(), &adder);
+    if (adder.next_refused()) next_refused_ = true;
+    return status;
+  }
+
+  static Status AddRows(rocksdb::Iterator* rows, uint32_t family, rocksdb_front::KeyAdder* adder) {
+    std::unique_ptr<rocksdb::Iterator> owned(rows);
+    for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+      const Status added = adder->Add(family, rows->key());
+      if (!added.ok()) return added;
+    }
+    return rows->status();
+  }
+
+  // The log first: a mark above the log's end would be useless after a power cut.
+  Status SyncHandle(bfs_filter* filter, uint64_t epoch) {
+    const uint64_t mark = db_->GetLatestSequenceNumber();  // the keys of all rows up to here were added before them
+    const Status flushed = db_->FlushWAL(true);
+    if (!flushed.ok()) return flushed;
+    bfs_error error = BFS_ERROR_INIT;
+    const int32_t code = bfs_sync(filter, options_.owner, epoch, mark, &error);
+    return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
+  }
+
+  Status Start(const Families& families) {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
+    return StartAlone(families);
+  }
+
+  // No thread writes: filter_ is NULL.
+  Status StartAlone(const Families& families) {
+    for (const Family* family : families) SawFamily(family);
+    rocksdb_front::Record record;
+    Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record);
+    if (!status.ok()) return status;
+    bfs_filter* filter = nullptr;
+    bool recovers = false;
+    status = OpenFile(&filter, &recovers);
+    if (!status.ok()) return status;
+    if (filter != nullptr) {
+      if (Continue(filter, record, recovers).ok()) return Status::OK();
+      bfs_close(filter, nullptr);
+    }
+    status = Replace(families);
+    if (status.ok()) recovered_by_ = RocksDBRecovery::kFromAllRows;
+    return status;
+  }
+
+  // OK without a filter: there is none to go on with.  What a moment or a person can mend is an error, and no reason
+  // to throw a filter away.
+  Status OpenFile(bfs_filter** filter, bool* recovers) {
+    bfs_error error = BFS_ERROR_INIT;
+    const uint64_t flags = BFS_OPEN_WRITE | options_.open_flags;
+    int32_t code = bfs_open(options_.path.c_str(), flags, filter, &error);
+    *recovers = code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
+    if (*recovers) code = bfs_open(options_.path.c_str(), flags | BFS_OPEN_RECOVER, filter, &error);
+    if (code == BFS_OK || code == BFS_ENOENT || BFS_IS_MALFORMED(code) || BFS_IS_STATE_ERROR(code)) return Status::OK();
+    return rocksdb_front::StatusOf(code, error.message);
+  }
+
+  // Step 4 of the protocol.  An error: the filter cannot be made current from the WAL.
+  Status Continue(bfs_filter* filter, const rocksdb_front::Record& record, bool recovers) {
+    const uint64_t latest = db_->GetLatestSequenceNumber();
+    uint64_t base = 0, mark = 0;
+    for (const uint64_t epoch : {record.epoch, record.previous}) {
+      if (mark != 0 || epoch == 0) continue;
+      base = epoch;
+      mark = bfs_get_mark(filter, options_.owner, epoch);
+    }
+    if (mark == 0 || mark > latest) return Status::Aborted("the filter has no mark of this database");
+    Status status = AddFromWal(filter, mark, latest);
+    if (!status.ok()) return status;
+    rocksdb_front::Record next;
+    status = Announce(filter, base, &next);
+    if (status.ok()) status = SyncHandle(filter, next.epoch);
+    if (!status.ok()) return status;
+    if (recovers && bfs_finish_recovery(filter, options_.owner, nullptr) < 0) return Status::Aborted("not recovered");
+    recovered_by_ = mark == latest ? RocksDBRecovery::kNothingMissing : RocksDBRecovery::kFromWal;
+    Use(filter, next.epoch);
+    return Status::OK();
+  }
+
+  // Every sequence number from the one after `mark` to `latest` has to be in a batch: rows that were written without a
+  // WAL, ingested, or in a file of the WAL that is gone, are a gap.
+  Status AddFromWal(bfs_filter* filter, uint64_t mark, uint64_t latest) {
+    if (mark == latest) return Status::OK();
+    std::unique_ptr<rocksdb::TransactionLogIterator> log;
+    Status status = db_->GetUpdatesSince(mark + 1, &log);
+    uint64_t next = mark + 1;
+    rocksdb_front::KeyAdder adder(filter, nullptr);
+    for (; status.ok() && next <= latest && log->Valid(); log->Next()) {
+      const rocksdb::BatchResult batch = log->GetBatch();
+      if (batch.sequence > next) break;
+      status = batch.writeBatchPtr->Iterate(&adder);
+      next = std::max<uint64_t>(next, batch.sequence + batch.writeBatchPtr->Count());
+    }
+    if (!status.ok()) return status;
+    return next == latest + 1 ? Status::OK() : Status::Aborted("the WAL has a gap");
+  }
+
+  // The database knows the filter's next epoch before the filter does.  The record is a row, too.
+  Status Announce(bfs_filter* filter, uint64_t previous, rocksdb_front::Record* next) {
+    bfs_statistics facts = BFS_STATISTICS_INIT;
+    int32_t code = bfs_stats(filter, 0, &facts, nullptr);
+    if (code == BFS_OK) code = bfs_add(filter, options_.record_key.data(), options_.record_key.size());
+    if (code < 0) return rocksdb_front::StatusOf(code, bfs_strerror(code));
+    next->epoch = rocksdb_front::NewEpoch();
+    next->previous = previous;
+    std::memcpy(next->file_id, facts.file_id, sizeof next->file_id);
+    return rocksdb_front::WriteRecord(db_, options_.record_key, *next);
+  }
+
+  void Use(bfs_filter* filter, uint64_t epoch) {
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    filter_ = filter;
+    epoch_ = epoch;
+  }
+
+  // RocksDB counts ids upwards.
+  void SawFamily(const Family* family) {
+    uint32_t highest = highest_family_;
+    while (highest < family->GetID() && !highest_family_.compare_exchange_weak(highest, family->GetID())) {
+    }
+  }
+
+  Status Replace(const Families& families) {
+    Status status = HasAllFamilies(families);
+    bfs_filter* fresh = nullptr;
+    if (status.ok()) status = CreateFresh(families, &fresh);
+    if (!status.ok()) return status;
+    {
+      Gate::Closed no_writes(writes_);  // every write that did not add to `fresh` is a row when this is closed
+      next_ = fresh;
+      next_refused_ = false;
+    }
+    const uint32_t highest = highest_family_;  // a family that comes later has no row that `fresh` lacks
+    rocksdb_front::KeyAdder adder(fresh, nullptr);
+    for (size_t i = 0; status.ok() && i < families.size(); ++i) {
+      rocksdb::ReadOptions all;
+      all.total_order_seek = true;
+      all.fill_cache = false;
+      status = AddRows(db_->NewIterator(all, families[i]), families[i]->GetID(), &adder);
+    }
+    Gate::Closed no_writes(writes_);
+    next_ = nullptr;
+    if (status.ok() && next_refused_) status = Status::IOError("bfstore", "the new filter took not every key");
+    if (status.ok()) return Publish(fresh, families, highest);
+    bfs_abandon(fresh);
+    return status;
+  }
+
+  // No thread writes.
+  Status Publish(bfs_filter* fresh, const Families& families, uint32_t highest) {
+    const uint64_t built_at = db_->GetLatestSequenceNumber();
+    rocksdb_front::Record next;
+    bfs_error error = BFS_ERROR_INIT;
+    Status status = Announce(fresh, filter_ == nullptr ? 0 : epoch_, &next);
+    if (status.ok()) status = SyncHandle(fresh, next.epoch);
+    const int32_t code = status.ok() ? bfs_publish(fresh, &error) : BFS_OK;
+    bfs_close(fresh, nullptr);
+    if (code != BFS_OK) status = rocksdb_front::StatusOf(code, error.message);
+    if (!status.ok()) return status;
+    Gate::Closed no_asks(asks_);
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+    status = OpenPublished(next);
+    built_at_ = built_at;
+    in_filter_.assign(highest + 1, false);
+    for (const Family* family : families) in_filter_[family->GetID()] = true;
+    return status;
+  }
+
+  // A published handle only reads.  Another program may have moved another file to the path.
+  Status OpenPublished(const rocksdb_front::Record& record) {
+    bfs_error error = BFS_ERROR_INIT;
+    const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
+    if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
+    epoch_ = record.epoch;
+    if (HasFileId(filter_, record) && bfs_get_mark(filter_, options_.owner, record.epoch) != 0) return Status::OK();
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+    return Status::IOError("bfstore", "another file was moved to " + options_.path);
+  }
+
+  Status HasAllFamilies(const Families& families) {
+    std::vector<std::string> names;
+    const Status status = DB::ListColumnFamilies(rocksdb::DBOptions(db_->GetOptions()), db_->GetName(), &names);
+    std::set<std::string> given;
+    for (const Family* family : families) given.insert(family->GetName());
+    for (const std::string& name : names) {
+      if (given.count(name) == 0) return Status::InvalidArgument("bfstore", "column family " + name + " is not given");
+    }
+    return status;
+  }
+
+  Status CreateFresh(const Families& families, bfs_filter** fresh) {
+    uint64_t rows = 0;
+    for (Family* family : families) {
+      uint64_t estimate = 0;
+      if (db_->GetIntProperty(family, DB::Properties::kEstimateNumKeys, &estimate)) rows += estimate;
+    }
+    bfs_options made = BFS_OPTIONS_INIT;
+    made.capacity = std::max<uint64_t>({options_.capacity, 2 * rows, 1000});
+    made.fpr = options_.fpr;
+    made.mode = options_.mode;
+    made.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;
+    bfs_error error = BFS_ERROR_INIT;
+    const int32_t code = bfs_create(options_.path.c_str(), &made, fresh, &error);
+    return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
+  }
+
+  Gate writes_;                 // closed while filter_ or next_ changes; after changing_, before asks_
+  std::mutex changing_;         // Rebuild, Recover, Close
+  bfs_filter* next_ = nullptr;  // a filter that is being built
+  std::atomic<bool> next_refused_{false};
+  uint64_t epoch_ = 0;     // of filter_'s mark
+  uint64_t built_at_ = 0;  // the sequence number from which on filter_ has every key
+  std::atomic<uint32_t> highest_family_{0};
+  std::vector<bool> in_filter_;  // by id of the families that were there when it was built; later ones are in it
+  RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
+};
+
+// For the other processes.  It asks a filter only if the database, as this process sees it, names that filter:
+// otherwise every answer is "maybe", until TryCatchUpWithPrimary shows a state that does.
+class RocksDBReader : public rocksdb_front::Asking {
+ public:
+  // Owns `db`, which is of OpenForReadOnly or OpenAsSecondary.  A secondary's GetName() is that of the primary.
+  RocksDBReader(rocksdb::DB* db, const RocksDBFrontOptions& options) : Asking(db, options) {}
+  ~RocksDBReader() override { bfs_close(filter_, nullptr); }
+
+  bool CertainlyAbsent(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
+                       const rocksdb::Slice& key) override {
+    if (options.snapshot != nullptr || !BytesAreTheKey(family)) return false;
+    for (int tries = 0; tries < 2; ++tries) {
+      const uint64_t view = db_->GetLatestSequenceNumber();
+      {
+        rocksdb_front::Gate::Pass pass(asks_);
+        const bool trusted = view == trusted_at_ && filter_ != nullptr && bfs_health(filter_) == BFS_OK;
+        if (trusted) return Lacks(filter_, family, key);
+        if (view == trusted_at_ && Now() < next_try_) return false;
+      }
+      Trust();
+    }
+    return false;
+  }
+
+ private:
+  static int64_t Now() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  // The view is read before the record: a record of a later state is that of a filter with at least the view's keys,
+  // or is not trusted.
+  void Trust() {
+    rocksdb_front::Gate::Closed no_asks(asks_);
+    rocksdb_front::Record record;
+    trusted_at_ = db_->GetLatestSequenceNumber();
+    next_try_ = Now() + 100;
+    const bool read = rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
+    if (read && filter_ != nullptr && IsNamed(record)) return;
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+    if (!read) return;
+    if (bfs_open(options_.path.c_str(), BFS_OPEN_READ | options_.open_flags, &filter_, nullptr) != BFS_OK) return;
+    if (IsNamed(record)) return;
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+  }
+
+  bool IsNamed(const rocksdb_front::Record& record) const {
+    return bfs_health(filter_) == BFS_OK && rocksdb_front::HasFileId(filter_, record) &&
+           bfs_get_mark(filter_, options_.owner, record.epoch) != 0 && bfs_is_current(filter_, nullptr) == 1;
+  }
+
+  uint64_t trusted_at_ = UINT64_MAX;  // the view for which filter_ is the one
+  int64_t next_try_ = 0;
+};
+
+}  // namespace bfstore
+
+#endif

@@ -1,0 +1,114 @@
+"""The filter policy of capi/engines/leveldb in the real LevelDB: every key that was put is found, whatever the size and the address
+of its filter, whichever policy wrote the table, and after its writer was killed.
+
+--kills=N for a longer loop, --seed=N, --bench for the measurement of README.md.
+"""
+import concurrent.futures
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import engines
+
+
+def option(name, default):
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+KILLS, SEED = option("kills", 6), option("seed", time.time_ns() % 2**32)
+BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+TREE = engines.tree()
+if not pathlib.Path("/usr/include/leveldb/db.h").exists():
+    engines.missing("libleveldb-dev")
+engines.needs(["g++"])
+
+
+def build(source):
+    program = TREE.out / pathlib.Path(source).stem
+    subprocess.run(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Wshadow", "-Werror", f"-I{TREE.root / 'capi'}",
+                    f"-I{TREE.root / 'capi/engines/leveldb'}", TREE.root / source, TREE.archive, "-lleveldb", "-o", program],
+                   check=True)
+    return program
+
+
+with concurrent.futures.ThreadPoolExecutor() as pool:
+    DRIVER, EXAMPLE = pool.map(build, ["tests/engines/leveldb_driver.cpp", "capi/engines/leveldb/example.cpp"])
+
+
+def run(*arguments, program=DRIVER, timeout=120):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        raise AssertionError(f"{arguments}: exit {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+class LevelDB(unittest.TestCase):
+    def folder(self):
+        folder = engines.folder()
+        if os.access("/dev/shm", os.W_OK):
+            folder = pathlib.Path("/dev/shm") / folder.name
+            folder.mkdir()
+            self.addCleanup(shutil.rmtree, folder, True)
+        return folder
+
+    def test_filters_of_each_size_at_each_address_have_their_keys_and_what_is_no_filter_is_maybe(self):
+        run("policy")
+
+    def test_databases_of_the_built_in_policy_and_of_ours_open_with_either(self):
+        policies = ("10", "builtin:10", "none", "20")
+        for wrote in policies:
+            folder = self.folder()
+            run("write", folder, wrote, 0, 3000)
+            for opens in policies:
+                with self.subTest(wrote=wrote, opens=opens):
+                    self.assertEqual(run("check", folder, opens, 3000), "3000\n")
+
+    def test_tables_of_several_policies_in_one_database(self):
+        folder = self.folder()
+        for number, policy in enumerate(("10", "builtin:10", "none", "20", "10")):
+            run("write", folder, policy, 1000 * number, 1000 * number + 1000)
+            self.assertEqual(run("check", folder, policy, 1000 * number + 1000), f"{1000 * number + 1000}\n")
+
+    def test_rows_of_a_killed_writer_are_found(self):
+        rng, folder, rows = random.Random(SEED), self.folder(), 0
+        for kill in range(KILLS):
+            writer = subprocess.Popen([DRIVER, "write", folder, "10", str(rows)], stdout=subprocess.PIPE, text=True)
+            time.sleep(rng.uniform(0.05, 0.3))
+            writer.kill()
+            said = writer.communicate()[0].split("\n")[:-1]
+            self.assertEqual(writer.returncode, -signal.SIGKILL)
+            rows = int(said[-1]) + 1 if said else rows
+            self.assertGreaterEqual(int(run("check", folder, "10", rows)), rows)
+        self.assertGreater(rows, 1000)
+
+    def test_fewer_blocks_are_read_than_with_the_built_in_policy_and_as_many_bytes(self):
+        reads, sizes = {}, {}
+        for policy in ("none", "builtin:10", "builtin:17", "10"):
+            read, size = run("reads", self.folder(), policy, 60000, 60000).split()
+            reads[policy], sizes[policy] = float(read), int(size)
+        self.addClassCleanup(print, reads, sizes)
+        self.assertGreater(reads["none"], 0.99)
+        self.assertLess(reads["10"], reads["builtin:10"] / 5)
+        self.assertLess(reads["10"], reads["builtin:17"])
+        self.assertLessEqual(sizes["10"], sizes["builtin:17"] * 1.005)
+
+    def test_the_example(self):
+        self.assertEqual(run(self.folder() / "db", program=EXAMPLE), "alice: 1\nzoe: NotFound: \n")
+
+
+if __name__ == "__main__":
+    if BENCH:
+        print(run("table", timeout=600))
+        sys.exit()
+    print(f"--seed={SEED}", flush=True)
+    engines.main()

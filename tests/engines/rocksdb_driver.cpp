@@ -1,0 +1,451 @@
+// What rocksdb_test.py runs, and kills.  Exit code 7 is a wrong no; 2 an error that the test did not ask for.
+//   write FOLDER SEED [calm]  writes, syncs, flushes, and unless calm rebuilds, until it is killed
+//   check FOLDER [FAULT]  opens the front, and asks for every row that the database has
+//   read FOLDER           a secondary instance that follows the writer, and asks for every row, until it is killed
+//   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
+//   cases FOLDER          what has no place in a campaign
+//   gaps FOLDER           rows that the WAL does not have
+//   bench FOLDER ROWS     times of Gets without a filter, with RocksDB's own, and with the front
+#include <bfstore_rocksdb.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+
+using bfstore::RocksDBFront;
+using bfstore::RocksDBFrontOptions;
+using bfstore::RocksDBReader;
+using bfstore::RocksDBRecovery;
+using rocksdb::Slice;
+using rocksdb::Status;
+using Families = std::vector<rocksdb::ColumnFamilyHandle*>;
+
+namespace {
+
+[[noreturn]] void Fail(int code, const std::string& words) {
+  std::cerr << words << std::endl;
+  _exit(code);
+}
+void Need(const Status& status) {
+  if (!status.ok()) Fail(2, status.ToString());
+}
+void Expect(bool good, const std::string& words) {
+  if (!good) Fail(7, words);
+}
+
+rocksdb::Options DatabaseOptions() {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.WAL_ttl_seconds = 3600;
+  options.write_buffer_size = 64 << 10;
+  options.max_background_jobs = 1;
+  options.info_log_level = rocksdb::FATAL_LEVEL;
+  options.keep_log_file_num = 1;
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> Descriptors() {
+  return {{"default", DatabaseOptions()}, {"other", DatabaseOptions()}};
+}
+
+// A database with its two families and its front.
+struct Place {
+  Families families;
+  RocksDBFront* front = nullptr;
+
+  explicit Place(const std::string& folder, RocksDBFrontOptions options = {}) {
+    rocksdb::DB* db = nullptr;
+    Need(rocksdb::DB::Open(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+    if (options.capacity == 0) options.capacity = 20000;
+    Need(RocksDBFront::Open(db, options, families, &front));
+  }
+  ~Place() {
+    DestroyHandles();
+    delete front;
+  }
+  void DestroyHandles() {
+    for (rocksdb::ColumnFamilyHandle* family : families) Need(front->DestroyColumnFamilyHandle(family));
+    families.clear();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  RocksDBFront* operator->() const { return front; }
+};
+
+std::string RandomKey(std::mt19937_64& random) {
+  std::string key(random() % 3 == 0 ? 8 + random() % 300 : 16, '\0');
+  for (char& byte : key) byte = static_cast<char>(random());
+  return key;
+}
+
+// A row that its database finds without the filter.  (A secondary's Get once missed a row of its iterator: not explained.)
+void ExpectFound(const Status& got, rocksdb::StackableDB& front, rocksdb::ColumnFamilyHandle* family,
+                 const Slice& key) {
+  rocksdb::PinnableSlice value;
+  if (!got.ok() && front.GetBaseDB()->Get({}, family, key, &value).ok())
+    Fail(7, "a row of " + family->GetName() + ": " + got.ToString());
+}
+
+// Asks the front, by Get and MultiGet, for the rows that the iterators of its database show from a key on.
+uint64_t CheckRows(rocksdb::StackableDB& front, const Families& families, const std::string& from = "",
+                   size_t most = SIZE_MAX) {
+  uint64_t rows = 0;
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    std::unique_ptr<rocksdb::Iterator> all(front.NewIterator({}, family));
+    std::vector<std::string> keys;
+    for (all->Seek(from); all->Valid() && keys.size() < most; all->Next()) keys.push_back(all->key().ToString());
+    Need(all->status());
+    for (const std::string& key : keys) {
+      rocksdb::PinnableSlice value;
+      ExpectFound(front.Get({}, family, key, &value), front, family, key);
+    }
+    const std::vector<Slice> slices(keys.begin(), keys.end());
+    std::vector<std::string> values;
+    const std::vector<Status> found = front.MultiGet({}, Families(keys.size(), family), slices, &values);
+    for (size_t i = 0; i < keys.size(); ++i) ExpectFound(found[i], front, family, keys[i]);
+    rows += keys.size();
+  }
+  return rows;
+}
+
+uint64_t AbsentTold(bfstore::rocksdb_front::Asking& front, const Families& families, uint64_t seed) {
+  std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15ULL);
+  uint64_t told = 0;
+  for (int i = 0; i < 1000; ++i) told += front.CertainlyAbsent({}, families[i % families.size()], RandomKey(random));
+  return told;
+}
+
+void Write(const std::string& folder, uint64_t seed, bool calm) {
+  Place place(folder);
+  std::mt19937_64 random(seed);
+  std::vector<std::string> put;
+  for (;;) {
+    rocksdb::WriteBatch batch;
+    for (uint64_t count = 1 + random() % 20; count-- > 0;) {
+      rocksdb::ColumnFamilyHandle* family = place.families[random() % 2];
+      if (random() % 6 == 0 && !put.empty()) {
+        Need(batch.Delete(family, put[random() % put.size()]));
+      } else {
+        put.push_back(RandomKey(random));
+        Need(batch.Put(family, put.back(), std::to_string(random())));
+      }
+    }
+    rocksdb::WriteOptions how;
+    how.sync = random() % 8 == 0;
+    Need(place->Write(how, &batch));
+    const uint64_t dice = random() % 6000;
+    if (dice < 60) Need(place->Sync());
+    if (dice < 10) Need(place->Flush({}, place.families[random() % 2]));
+    if (calm) continue;
+    if (dice == 10) Need(place->Rebuild(place.families));
+    if (dice == 11) Need(place->Recover(place.families));
+  }
+}
+
+const char* Words(RocksDBRecovery how) {
+  switch (how) {
+    case RocksDBRecovery::kNothingMissing:
+      return "nothing";
+    case RocksDBRecovery::kFromWal:
+      return "wal";
+    case RocksDBRecovery::kFromAllRows:
+      return "rows";
+  }
+  return "?";
+}
+
+void Check(const std::string& folder) {
+  Place place(folder);
+  const uint64_t rows = CheckRows(*place.front, place.families);
+  std::cout << Words(place->recovered_by()) << " " << rows << " " << AbsentTold(*place.front, place.families, rows)
+            << std::endl;
+}
+
+void Read(const std::string& folder, bool secondary) {
+  rocksdb::Options options = DatabaseOptions();
+  options.max_open_files = -1;
+  rocksdb::DB* db = nullptr;
+  Families families;
+  const std::string path = folder + "/db", own = folder + "/secondary";
+  const Status opened = secondary ? rocksdb::DB::OpenAsSecondary(options, path, own, Descriptors(), &families, &db)
+                                  : rocksdb::DB::OpenForReadOnly(options, path, Descriptors(), &families, &db);
+  if (!opened.ok()) Fail(3, opened.ToString());
+  RocksDBReader reader(db, {});
+  std::mt19937_64 random(1);
+  for (uint64_t seed = 1;; ++seed) {
+    if (secondary && !reader.TryCatchUpWithPrimary().ok()) continue;
+    const std::string from = secondary ? RandomKey(random) : "";
+    const uint64_t rows = CheckRows(reader, families, from, secondary ? 500 : SIZE_MAX);
+    std::cout << rows << " " << AbsentTold(reader, families, seed) << std::endl;
+    if (!secondary) break;
+  }
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+bool Has(Place& place, const std::string& key, const rocksdb::Snapshot* snapshot = nullptr, int family = 0) {
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot;
+  std::string value;
+  return place->Get(options, place.families[family], key, &value).ok();
+}
+
+void SnapshotsOlderThanARebuild(Place& place) {
+  Need(place->Put({}, "old", "1"));
+  const rocksdb::Snapshot* snapshot = place->GetSnapshot();
+  Need(place->Delete({}, "old"));
+  Need(place->Rebuild(place.families));
+  Expect(Has(place, "old", snapshot), "a snapshot shows a row that was deleted before the rebuild");
+  place->ReleaseSnapshot(snapshot);
+  Expect(place->CertainlyAbsent({}, place.families[0], "old"), "a rebuild forgets deleted rows");
+}
+
+void DroppedFamilies(Place& place) {
+  rocksdb::ColumnFamilyHandle* dropped = nullptr;
+  Need(place->CreateColumnFamily(DatabaseOptions(), "dropped", &dropped));
+  Need(place->Put({}, dropped, "row", "1"));
+  Expect(!place->Rebuild(place.families).ok(), "a rebuild without a family has to fail");
+  Need(place->DropColumnFamily(dropped));
+  Need(place->Rebuild(place.families));
+  std::string value;
+  Need(place->Get({}, dropped, "row", &value));
+  Need(place->DestroyColumnFamilyHandle(dropped));
+  rocksdb::ColumnFamilyHandle* later = nullptr;
+  Need(place->CreateColumnFamily(DatabaseOptions(), "later", &later));
+  Need(place->Put({}, later, "row", "1"));
+  Need(place->Get({}, later, "row", &value));
+  Expect(place->CertainlyAbsent({}, later, "no row"), "a family that came later is in the filter");
+  Need(place->DropColumnFamily(later));
+  Need(place->DestroyColumnFamilyHandle(later));
+}
+
+// A filter that took "ABC" for another key than "abc" would answer no.
+class WithoutCase : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "without case"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    return strcasecmp(a.ToString().c_str(), b.ToString().c_str());
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+void FamiliesWithAnotherOrder(Place& place) {
+  static WithoutCase without_case;
+  rocksdb::ColumnFamilyOptions options = DatabaseOptions();
+  options.comparator = &without_case;
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  Need(place->CreateColumnFamily(options, "without case", &family));
+  Need(place->Put({}, family, "abc", "1"));
+  std::string value;
+  Need(place->Get({}, family, "ABC", &value));
+  Need(place->DropColumnFamily(family));
+  Need(place->DestroyColumnFamilyHandle(family));
+}
+
+void EachWayToWriteAndToAsk(Place& place) {
+  Need(place->Put({}, place.families[1], "put", "1"));
+
+  Need(place->PutEntity({}, place.families[1], "entity", {{"", "1"}}));
+  Need(place->Put({}, "", "the empty key"));
+  Need(place->Put({}, place.families[1], "", "the empty key"));
+  Need(place->Put({}, place.families[1], std::string(255, 'x'), "longer than the small buffer"));
+  for (const std::string& key : {std::string("put"), std::string("entity"), std::string(), std::string(255, 'x')}) {
+    Expect(Has(place, key, nullptr, 1), "Get of '" + key + "'");
+    rocksdb::PinnableWideColumns columns;
+    Need(place->GetEntity({}, place.families[1], key, &columns));
+    std::string value;
+    Expect(place->KeyMayExist({}, place.families[1], key, &value), "KeyMayExist of '" + key + "'");
+  }
+  Expect(Has(place, ""), "the empty key of the default family");
+  const Slice keys[] = {"none 1", "put", "none 2", "entity"};
+  rocksdb::PinnableSlice values[4];
+  Status statuses[4];
+  place->MultiGet({}, place.families[1], 4, keys, values, statuses);
+  Expect(statuses[0].IsNotFound() && statuses[2].IsNotFound(), "MultiGet of what is absent");
+  Expect(statuses[1].ok() && statuses[3].ok() && values[1] == "1" && values[3] == "1", "MultiGet of what is there");
+  std::string value;
+  Expect(!place->KeyMayExist({}, place.families[1], "none", &value), "KeyMayExist of what is absent");
+}
+
+void IngestedFiles(Place& place, const std::string& folder) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
+  Need(writer.Open(folder + "/new.sst"));
+  for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
+  Need(writer.Finish());
+  Need(place->IngestExternalFile(place.families[0], {folder + "/new.sst"}, {}));
+  for (int i = 100; i < 200; ++i) Expect(Has(place, "ingested " + std::to_string(i)), "an ingested row");
+}
+
+// Writers of two threads while filters replace each other.
+void RebuildsUnderWriters(Place& place) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 2; ++thread) {
+    threads.emplace_back([&place, &stop, thread] {
+      for (int i = 0; !stop; ++i) {
+        const std::string key = std::to_string(thread) + " of a thread " + std::to_string(i);
+        Need(place->Put({}, key, "1"));
+        Expect(Has(place, key), "a row while a filter is replaced");
+      }
+    });
+  }
+  for (int i = 0; i < 8; ++i) Need(i % 4 == 3 ? place->Sync() : place->Rebuild(place.families));
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CheckRows(*place.front, place.families);
+}
+
+// The filter is superseded by a stranger: adds are refused, and so are rows.
+void RefusedWrites(Place& place) {
+  bfs_options made = BFS_OPTIONS_INIT;
+  made.like = place->filter_path().c_str();
+  made.flags = BFS_OPTION_REPLACE;
+  bfs_filter* stranger = nullptr;
+  if (bfs_create(made.like, &made, &stranger, nullptr) != BFS_OK) Fail(2, "bfs_create");
+  bfs_close(stranger, nullptr);
+  Expect(!place->Put({}, "refused", "1").ok(), "a row without a key in the filter");
+  Expect(!Has(place, "refused"), "a refused row");
+  Need(place->Recover(place.families));
+  Expect(place->recovered_by() == RocksDBRecovery::kFromAllRows, "a stranger's filter has to be replaced");
+  CheckRows(*place.front, place.families);
+  Need(place->Put({}, "refused", "1"));
+}
+
+void Cases(const std::string& folder) {
+  Place place(folder);
+  SnapshotsOlderThanARebuild(place);
+  DroppedFamilies(place);
+  FamiliesWithAnotherOrder(place);
+  EachWayToWriteAndToAsk(place);
+  IngestedFiles(place, folder);
+  RebuildsUnderWriters(place);
+  RefusedWrites(place);
+  place.DestroyHandles();  // RocksDB wants that before it is closed
+  Need(place->Close());
+  Expect(!place->Put({}, "closed", "1").ok(), "a write after Close");
+}
+
+// Rows that survive a power cut and are not in the WAL.  FAULT=tail: they are the last ones.
+void Gaps(const std::string& folder, bool tail) {
+  Place place(folder);
+  Need(place->Sync());
+  rocksdb::WriteOptions without;
+  without.disableWAL = true;
+  for (int i = 0; i < 100; ++i) Need(place->Put(without, "not in the WAL " + std::to_string(i), "1"));
+  Need(place->Flush({}, place.families));
+  if (!tail) Need(place->Put({}, "in the WAL", "1"));
+  Need(place->FlushWAL(true));
+  _exit(0);
+}
+
+// --- The measurement
+// --------------------------------------------------------------------------------------------------
+
+std::string RowKey(uint64_t number) {
+  std::mt19937_64 random(number * 2 + 1);
+  std::string key(16, '\0');
+  for (char& byte : key) byte = static_cast<char>(random());
+  return key;
+}
+
+// Rows in several levels; a cache of a tenth of them.
+rocksdb::Options BenchOptions(bool own_filter) {
+  rocksdb::Options options = DatabaseOptions();
+  options.write_buffer_size = 8 << 20;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(8 << 20);
+  if (own_filter) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+double Microseconds(rocksdb::DB& db, const std::vector<std::string>& keys, bool there) {
+  std::string value;
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& key : keys)
+    if (db.Get({}, key, &value).ok() != there) Fail(7, "a Get answered the wrong way");
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  return took.count() / static_cast<double>(keys.size());
+}
+
+struct Bench {
+  rocksdb::DB* db = nullptr;
+
+  Bench(const std::string& folder, bool own_filter, bool front, uint64_t rows) {
+    Need(rocksdb::DB::Open(BenchOptions(own_filter), folder, &db));
+    RocksDBFront* made = nullptr;
+    RocksDBFrontOptions options;
+    options.capacity = rows;
+    if (front) Need(RocksDBFront::Open(db, options, {db->DefaultColumnFamily()}, &made));
+    if (front) db = made;
+    const auto start = std::chrono::steady_clock::now();
+    const std::string value(100, 'v');
+    for (uint64_t number = 0; number < rows; number += 100) {
+      rocksdb::WriteBatch batch;
+      for (uint64_t i = number; i < number + 100; ++i) Need(batch.Put(RowKey(i), value));
+      Need(db->Write({}, &batch));
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::printf("%s: loaded in %.2f s\n", folder.c_str() + folder.rfind('/') + 1, took.count());
+    Need(db->Flush({}));
+    Need(rocksdb::Status(db->CompactRange({}, nullptr, nullptr)));
+    if (!front) return;
+    uint64_t maybes = 0;
+    for (uint64_t i = rows; i < 2 * rows; ++i)
+      maybes += !made->CertainlyAbsent({}, db->DefaultColumnFamily(), RowKey(i));
+    std::printf("the filter's false positives: %.5f\n", static_cast<double>(maybes) / static_cast<double>(rows));
+    if (maybes > rows / 500) Fail(2, "more false positives than promised");
+  }
+  ~Bench() { delete db; }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+};
+
+void Measure(const std::string& folder, uint64_t rows) {
+  Bench none(folder + "/none", false, false, rows), own(folder + "/bloom10", true, false, rows),
+      front(folder + "/front", false, true, rows);
+  std::mt19937_64 random(1);
+  std::vector<std::string> absent, there;
+  for (int i = 0; i < 20000; ++i) absent.push_back(RowKey(rows + random() % rows));
+  for (int i = 0; i < 20000; ++i) there.push_back(RowKey(random() % rows));
+  std::puts("us a Get: absent without, bloom(10), front; present without, bloom(10), front");
+  for (int round = 0; round < 5; ++round) {
+    for (const auto& [keys, expected] : {std::pair(&absent, false), std::pair(&there, true)})
+      for (const Bench* bench : {&none, &own, &front}) std::printf("%8.3f", Microseconds(*bench->db, *keys, expected));
+    std::puts("");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 2 ? argv[1] : "", folder = argc > 2 ? argv[2] : "";
+  const std::string more = argc > 3 ? argv[3] : "";
+  if (mode == "write")
+    Write(folder, std::strtoull(more.c_str(), nullptr, 10), argc > 4);
+  else if (mode == "check")
+    Check(folder);
+  else if (mode == "read")
+    Read(folder, true);
+  else if (mode == "readonly")
+    Read(folder, false);
+  else if (mode == "cases")
+    Cases(folder);
+  else if (mode == "gaps")
+    Gaps(folder, more == "tail");
+  else if (mode == "bench")
+    Measure(folder, std::strtoull(more.c_str(), nullptr, 10));
+  else
+    Fail(2, "what to do?");
+}

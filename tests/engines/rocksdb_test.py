@@ -1,0 +1,343 @@
+"""The front of capi/engines/rocksdb over the real library: its writer is killed at any moment, and so is the opening that adds
+what is missing; power is cut, which keeps of the filter and of the WAL what was synced, and any part of the rest; filters and
+databases come back from backups. After each of these no row may be answered "no", to the writer and to other processes.
+
+--kills=N for a longer campaign, --seed=N, --bench for the measurement of README.md.
+"""
+import collections
+import concurrent.futures
+import contextlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import engines
+
+WRONG_NO = 7
+PAGE = 4096
+HEADER = 4 * PAGE
+
+
+def option(name, default):
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
+BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+TREE = engines.tree()
+if not pathlib.Path("/usr/include/rocksdb/db.h").exists():
+    engines.missing("librocksdb-dev")
+engines.needs(["g++"])
+
+
+def build(source, *flags):
+    program = TREE.out / pathlib.Path(source).stem
+    subprocess.run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", *flags,
+                    f"-I{TREE.root / 'capi'}", f"-I{TREE.root / 'capi/engines/rocksdb'}", TREE.root / source, TREE.archive,
+                    "-lrocksdb", "-o", program], check=True)
+    return program
+
+
+with concurrent.futures.ThreadPoolExecutor() as pool:
+    DRIVER, EXAMPLE = pool.map(build, ["tests/engines/rocksdb_driver.cpp", "capi/engines/rocksdb/example.cpp"])
+
+
+class WrongNo(Exception):
+    pass
+
+
+def finished(process):
+    words = process.communicate(timeout=120)
+    if process.returncode == WRONG_NO:
+        raise WrongNo(words[1])
+    return words
+
+
+def started(*arguments, driver=None, **environment):
+    return subprocess.Popen([driver or DRIVER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **environment})
+
+
+def run(*arguments, **how):
+    process = started(*arguments, **how)
+    out, error = finished(process)
+    if process.returncode != 0:
+        raise AssertionError(f"{arguments}: exit {process.returncode}: {error}")
+    return out.split()
+
+
+def killed(process, after):
+    """It is killed unless it ended before; a wrong no that it saw first is raised."""
+    time.sleep(after)
+    process.kill()
+    _, error = finished(process)
+    if process.returncode not in (-signal.SIGKILL, 0):
+        raise AssertionError(f"exit {process.returncode}: {error}")
+
+
+class Campaign:
+    """One database; `how` counts from what the openings made the filter current."""
+
+    def __init__(self, folder, rng):
+        self.folder, self.rng = folder, rng
+        self.counts, self.how, self.rows = collections.Counter(), collections.Counter(), 0
+
+    @property
+    def filter(self):
+        return self.folder / "db.bf"
+
+    def check(self):
+        how, rows, told = run("check", self.folder)
+        self.how[how] += 1
+        self.rows = int(rows)
+        self.counts["absent keys told"] += int(told)
+        self.counts["checks"] += 1
+
+    def write(self, seconds):
+        killed(started("write", self.folder, self.rng.getrandbits(60)), seconds)
+        self.counts["kills"] += 1
+
+    def logs(self):
+        return set((self.folder / "db").glob("**/*.log"))
+
+    def bytes(self, but=()):
+        sizes = 0
+        for path in self.logs():
+            if path.name in but:
+                continue
+            with contextlib.suppress(FileNotFoundError):  # it was archived
+                sizes += path.stat().st_size
+        return sizes
+
+    def busy_writer(self, *more):
+        """One that has written rows, on a machine of any speed."""
+        before = {path.name for path in self.logs()}  # they may be moved to the archive
+        writer = started("write", self.folder, self.rng.getrandbits(60), *more)
+        engines.wait_until(lambda: self.bytes(before) > 30000, "a writer")
+        return writer
+
+    def kill_an_opening(self):
+        killed(started("check", self.folder), self.rng.uniform(0, 0.06))
+        self.counts["kills"] += 1
+
+    def save(self, name):
+        """A backup: in use, if a writer is running."""
+        saved = self.folder / name
+        shutil.rmtree(saved, ignore_errors=True)
+        saved.mkdir()
+        if self.filter.exists():
+            shutil.copy(self.filter, saved)
+        shutil.copytree(self.folder / "db", saved / "db", ignore_dangling_symlinks=True)
+
+    def restore_filter(self):
+        """mv, as PROMISES.md has it."""
+        if (self.folder / "saved" / "db.bf").exists():
+            shutil.copy(self.folder / "saved" / "db.bf", self.folder / "back")
+            os.replace(self.folder / "back", self.filter)
+
+    def restore_database(self):
+        if (self.folder / "saved").exists():
+            shutil.rmtree(self.folder / "db")
+            shutil.copytree(self.folder / "saved" / "db", self.folder / "db")
+
+    def remove_filter(self):
+        self.filter.unlink(missing_ok=True)
+
+    def archive_is_gone(self):
+        shutil.rmtree(self.folder / "db" / "archive", ignore_errors=True)
+
+    def save_closed(self):
+        self.check()
+        self.save("saved")
+
+    def accident(self):
+        happens = self.rng.choice([self.save_closed, self.save_closed, self.restore_filter, self.restore_filter,
+                                   self.restore_database, self.remove_filter, self.archive_is_gone, self.cut_power, self.cut_power,
+                                   self.cut_power])
+        happens()
+        self.counts[happens.__name__] += 1
+
+    def cut_power(self):
+        """The filter of a moment whose pages the kernel wrote or did not write since, and a WAL whose end is lost."""
+        writer = started("write", self.folder, self.rng.getrandbits(60))
+        time.sleep(self.rng.uniform(0.1, 0.3))
+        before = self.folder / "before"
+        synced = self.filter.exists() and shutil.copy(self.filter, before)
+        killed(writer, self.rng.uniform(0.02, 0.2))
+        if synced:
+            self.mix_pages(before)
+        logs = sorted((self.folder / "db").glob("*.log"))
+        if logs:
+            size = logs[-1].stat().st_size
+            os.truncate(logs[-1], size - self.rng.randint(0, min(size, 5000)))
+
+    def mix_pages(self, before):
+        """Written to a new inode, as after a boot: what the file says of its state is that of `before`."""
+        old, new = bytearray(before.read_bytes()), self.filter.read_bytes()
+        if len(old) == len(new) and old[:64] == new[:64]:
+            for at in range(HEADER, len(old) - PAGE, PAGE):
+                if self.rng.random() < 0.5:
+                    old[at:at + PAGE] = new[at:at + PAGE]
+        (self.folder / "after").write_bytes(old)
+        os.replace(self.folder / "after", self.filter)
+
+    def round(self):
+        self.write(self.rng.uniform(0.05, 0.25))
+        if self.rng.random() < 0.3:
+            self.kill_an_opening()
+        if self.rng.random() < 0.5:
+            self.accident()
+        if self.rng.random() < 0.3:
+            reader = started("readonly", self.folder)
+            finished(reader)
+            self.counts["read only" if reader.returncode == 0 else "no database yet"] += 1
+            assert reader.returncode in (0, 3), reader.returncode
+        self.check()
+        if self.rows > 30000:
+            shutil.rmtree(self.folder / "db")
+            self.counts["began anew"] += 1
+
+    def run(self, kills=2**62, seconds=2**30):
+        end = time.monotonic() + seconds
+        while self.counts["kills"] < kills and time.monotonic() < end:
+            self.round()
+
+
+class RocksDB(unittest.TestCase):
+    def folder(self):
+        """In memory: what is tested is not the disk."""
+        folder = engines.folder()
+        if os.access("/dev/shm", os.W_OK):
+            folder = pathlib.Path("/dev/shm") / folder.name
+            folder.mkdir()
+            self.addCleanup(shutil.rmtree, folder, True)
+        return folder
+
+    def campaign(self):
+        return Campaign(self.folder(), random.Random(SEED))
+
+    def test_no_row_is_answered_no_after_kills_power_cuts_and_backups(self):
+        campaign = self.campaign()
+        campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=7)
+        self.addClassCleanup(print, dict(campaign.counts), dict(campaign.how))
+        self.assertGreater(campaign.counts["kills"], 2)
+        self.assertGreater(campaign.counts["absent keys told"], 980 * campaign.counts["checks"])
+        self.assertGreater(campaign.how["wal"] + campaign.how["rows"], 0)
+
+    def test_a_killed_writer_loses_nothing_and_its_filter_goes_on_from_the_wal(self):
+        campaign = self.campaign()
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        campaign.check()
+        self.assertGreater(campaign.rows, 100)
+        self.assertNotIn("rows", campaign.how)  # "nothing": it was killed right after a sync
+
+    def test_after_a_power_cut_the_filter_of_an_earlier_moment_is_recovered_from_the_wal(self):
+        campaign = self.campaign()
+        campaign.check()
+        writer = campaign.busy_writer("calm")
+        before, size = campaign.filter.read_bytes(), campaign.bytes()
+        engines.wait_until(lambda: campaign.bytes() != size, "more rows")
+        killed(writer, 0.3)
+        campaign.filter.unlink()
+        campaign.filter.write_bytes(before)  # another inode, and dirty: unclean, as after a boot
+        self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask it
+        campaign.check()
+        self.assertGreater(campaign.rows, 100)
+        self.assertEqual(dict(campaign.how), {"rows": 1, "wal": 1})
+
+    def test_a_secondary_instance_follows_its_writer(self):
+        folder = self.folder()
+        run("check", folder)
+        reader = started("read", folder)
+        for seed in range(3):
+            killed(started("write", folder, seed), 0.3)
+        time.sleep(0.5)
+        reader.kill()
+        words = finished(reader)[0].split("\n")
+        self.assertEqual(reader.returncode, -signal.SIGKILL)
+        told = [int(line.split()[1]) for line in words if " " in line]
+        self.assertGreater(len(told), 3)
+        self.assertGreater(max(told), 980)
+
+    def test_a_reader_trusts_no_filter_but_the_one_that_the_database_names(self):
+        campaign = self.campaign()
+        campaign.check()
+        campaign.save("saved")
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        rows, told = map(int, run("readonly", campaign.folder))
+        self.assertGreater(told, 980)
+        campaign.restore_filter()
+        rows, told = map(int, run("readonly", campaign.folder))
+        self.assertGreater(rows, 100)
+        self.assertEqual(told, 0)
+        campaign.check()
+        self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
+
+    def test_a_history_that_was_abandoned_leaves_no_mark(self):
+        """The database and its filter are restored together, and go on; then the filter of the first history comes back. Its
+        mark is not above the end of the log."""
+        campaign = self.campaign()
+        campaign.check()
+        campaign.save("first")
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        later = (campaign.folder / "db.bf").read_bytes()
+        shutil.rmtree(campaign.folder / "db")
+        shutil.copytree(campaign.folder / "first" / "db", campaign.folder / "db")
+        shutil.copy(campaign.folder / "first" / "db.bf", campaign.folder / "back")
+        os.replace(campaign.folder / "back", campaign.filter)
+        killed(campaign.busy_writer("calm"), 0.05)
+        (campaign.folder / "back").write_bytes(later)
+        os.replace(campaign.folder / "back", campaign.filter)
+        campaign.check()
+        self.assertEqual(campaign.how["rows"], 2)
+
+    def test_rows_that_the_wal_lacks_are_a_gap(self):
+        for where in ("middle", "tail"):
+            with self.subTest(where):
+                campaign = self.campaign()
+                campaign.check()
+                run("gaps", campaign.folder, where)
+                campaign.check()
+                self.assertEqual(campaign.how["rows"], 2)
+
+    def test_without_old_files_of_the_wal_all_rows_are_added(self):
+        campaign = self.campaign()
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        campaign.save("saved")
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        shutil.rmtree(campaign.folder / "db" / "archive")
+        campaign.restore_filter()
+        campaign.check()
+        self.assertEqual(campaign.how["rows"], 1)
+
+    def test_each_case_of_the_driver(self):
+        run("cases", self.folder())
+
+    def test_the_example(self):
+        folder = self.folder()
+        self.assertEqual(run(folder, "put", "alice", "1", driver=EXAMPLE), [])
+        self.assertEqual(run(folder, "get", "alice", driver=EXAMPLE), ["alice", "=", "1"])
+        self.assertEqual(run(folder, "get", "zoe", driver=EXAMPLE), ["zoe", "is", "absent,", "says", "the", "filter"])
+
+
+if __name__ == "__main__":
+    if BENCH:
+        print(subprocess.run([DRIVER, "bench", engines.folder(), "1000000"], text=True, check=True, capture_output=True).stdout)
+        sys.exit()
+    print(f"--seed={SEED}", flush=True)
+    engines.main()
