@@ -551,7 +551,8 @@ class Doubt(Filtered):
 
 class Kills(Filtered):
     def campaign(self, kind=Campaign):
-        return kind(self.place, self.nginx, self.backend, random.Random(SEED))
+        rng = random.Random(f"{SEED} {kind.__name__}")  # of its own: two campaigns in one database write other keys
+        return kind(self.place, self.nginx, self.backend, rng)
 
     def test_no_item_is_answered_404_whatever_is_killed(self):
         campaign = self.campaign()
