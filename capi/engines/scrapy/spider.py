@@ -1,0 +1,21 @@
+"""A spider that follows every link of a site, for any number of crawlers that share one file:
+
+    PYTHONPATH=. scrapy runspider spider.py -a site=http://127.0.0.1:8000/ -s BLOOM_PATH=seen.bf -s BLOOM_JOURNAL=one.journal
+"""
+
+import scrapy
+
+
+class Site(scrapy.Spider):
+    name = "site"
+    custom_settings = {"DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter",
+                       "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7",  # the same for all crawlers of a file
+                       "SPIDER_MIDDLEWARES": {"bloom_dupefilter.Unfinished": 50}}
+
+    def __init__(self, site, **arguments):
+        super().__init__(**arguments)
+        self.start_urls = [site]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        yield from response.follow_all(css="a")

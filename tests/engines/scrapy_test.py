@@ -1,0 +1,320 @@
+"""capi/engines/scrapy: crawlers of the real Scrapy share one filter of the requests that were seen. They crawl a site on loopback
+that counts how often each page is fetched; they are killed and started again; and real URLs go through Scrapy's own duplicates
+filter next to this one.
+
+Arguments: those of engines.tree(), then unittest's; --kills=N for a longer loop of kills; or --bench, which has a million real
+URLs (--urls=N: so many) through both filters, and prints memory, seconds and how many URLs were called seen that were not.
+"""
+import http.server
+import itertools
+import logging
+import multiprocessing
+import random
+import sys
+import time
+import unittest
+
+import engines
+import debian_urls
+
+
+def option(name, default):
+    """--name=N of the command line, which unittest does not know."""
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+KILLS, URLS = option("kills", 2), option("urls", 1_000_000)
+TREE = engines.tree()
+engines.needs(programs=["apt-cache"], modules=["scrapy"])
+import python  # noqa: E402  # tests/bindings/python.py, found only after engines
+
+python.build(TREE)
+EXAMPLE = TREE.root / "capi" / "engines" / "scrapy"
+sys.path[:0] = [str(TREE.out), str(EXAMPLE)]
+import bfstore  # noqa: E402
+import scrapy.cmdline  # noqa: E402
+from scrapy import Request, Spider  # noqa: E402
+from scrapy.dupefilters import RFPDupeFilter  # noqa: E402
+from scrapy.utils.test import get_crawler  # noqa: E402
+import bloom_dupefilter  # noqa: E402
+
+PAGES = 300
+
+
+# --- A site -----------------------------------------------------------------------------------------------------------
+
+def links(page):
+    """Each page but the first has a link from another one, and there are many more."""
+    rng = random.Random(page)
+    return [number for number in (2 * page + 1, 2 * page + 2) if number < PAGES] + rng.choices(range(1, PAGES), k=8)
+
+
+class Site:
+    """In a process of its own. Page 0 is the root."""
+
+    def __init__(self):
+        self.port, self.fetched = engines.free_port(), multiprocessing.Array("L", PAGES)
+        self.ready = multiprocessing.Event()
+        self.process = multiprocessing.Process(target=self.serve, daemon=True)
+        self.process.start()
+        engines.wait_until(self.ready.is_set, "the site")
+
+    @property
+    def root(self):
+        return f"http://127.0.0.1:{self.port}/"
+
+    def serve(self):
+        fetched = self.fetched
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_GET(self):
+                page = int(self.path[1:] or 0)
+                with fetched.get_lock():
+                    fetched[page] += 1
+                body = "".join(f'<a href="/{number}">{number}</a>' for number in links(page)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 128
+
+            def handle_error(self, *_):  # a crawler was killed
+                pass
+
+        with Server(("127.0.0.1", self.port), Handler) as server:
+            self.ready.set()
+            server.serve_forever()
+
+    def close(self):
+        self.process.terminate()
+        self.process.join()
+
+    def pages(self):
+        return sum(1 for count in self.fetched if count)
+
+
+class Crawlers(unittest.TestCase):
+    def setUp(self):
+        self.folder, self.site, self.running = engines.folder(), Site(), {}
+        self.addCleanup(self.site.close)
+        self.addCleanup(self.kill_all)
+
+    def start(self, name):
+        """scrapy runspider, in a fork of this process, which has imported Scrapy already."""
+        settings = [f"BLOOM_PATH={self.folder / 'seen.bf'}", "BLOOM_CAPACITY=100000", f"BLOOM_JOURNAL={self.folder / name}.journal",
+                    f"LOG_FILE={self.folder / name}.log", "LOG_LEVEL=WARNING", "TELNETCONSOLE_ENABLED=0", "CONCURRENT_REQUESTS_PER_DOMAIN=4"]
+        words = itertools.chain.from_iterable(("-s", setting) for setting in settings)
+        command = ["scrapy", "runspider", str(EXAMPLE / "spider.py"), "-a", f"site={self.site.root}", *words]
+        assert "twisted.internet.reactor" not in sys.modules, "each crawler needs its own"
+        self.running[name] = multiprocessing.Process(target=scrapy.cmdline.execute, args=(command,))
+        self.running[name].start()
+
+    def kill_all(self):
+        for crawler in self.running.values():
+            crawler.kill()
+            crawler.join()
+        self.running.clear()
+
+    def wait(self):
+        for name, crawler in self.running.items():
+            crawler.join(120)
+            self.assertEqual(crawler.exitcode, 0, name)
+            self.assertEqual((self.folder / f"{name}.log").read_text("utf-8"), "")
+        self.running.clear()
+
+    def test_four_crawlers_fetch_each_page_once_or_nearly(self):
+        for number in range(4):
+            self.start(f"crawler-{number}")
+        self.wait()
+        counts = list(self.site.fetched)[1:]
+        self.assertEqual(counts.count(0), 0, "pages that no crawler fetched")
+        self.assertLess(sum(counts), len(counts) * 1.02)
+
+    def test_crawlers_that_are_killed_and_started_again_fetch_every_page(self):
+        starts = 0
+        for kill in range(KILLS):
+            for number in range(2):
+                self.start(f"crawler-{number}")
+                starts += 1
+            enough = (kill + 1) * PAGES // (KILLS + 2)
+            engines.wait_until(lambda: self.site.pages() >= enough, f"{enough} pages", 60)
+            self.kill_all()
+        self.assertLess(self.site.pages(), PAGES, "nothing was left to do")
+        self.start("crawler-0")
+        self.start("crawler-1")
+        self.wait()
+        counts = list(self.site.fetched)[1:]
+        self.assertEqual(counts.count(0), 0, "pages that no crawler fetched")
+        self.assertLess(sum(counts), len(counts) * 1.02 + starts * 16, "more than were under way at a kill")
+
+
+# --- What it remembers ------------------------------------------------------------------------------------------------
+
+def dupefilter(folder, **settings):
+    """As Scrapy makes it."""
+    words = {"BLOOM_PATH": str(folder / "seen.bf"), "BLOOM_CAPACITY": 1000, "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings}
+    crawler = get_crawler(Spider, {**words, "DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter"})
+    crawler.spider = Spider("test")
+    return bloom_dupefilter.BloomDupeFilter.from_crawler(crawler)
+
+
+def page(number):
+    return Request(f"http://127.0.0.1/{number}")
+
+
+class Seen(unittest.TestCase):
+    def setUp(self):
+        self.folder = engines.folder()
+        logging.getLogger("bloom_dupefilter").setLevel(logging.ERROR)
+
+    def opened(self, **settings):
+        made = dupefilter(self.folder, **settings)
+        self.addCleanup(made.filter.abandon)
+        return made
+
+    def test_a_request_is_seen_by_every_crawler_and_after_a_restart(self):
+        one, other = self.opened(), self.opened()
+        self.assertFalse(one.request_seen(page(1)))
+        self.assertTrue(one.request_seen(page(1)))
+        self.assertTrue(other.request_seen(page(1)))
+        one.close("finished")
+        other.close("finished")
+        self.assertTrue(self.opened().request_seen(page(1)))
+
+    def test_of_crawlers_that_see_a_request_at_one_moment_one_at_least_wins_and_nearly_always_one_alone(self):
+        count, crawlers = 3000, 4
+        won = [multiprocessing.Array("B", count, lock=False) for _ in range(crawlers)]
+        self.opened(BLOOM_CAPACITY=100000).close("finished")
+        barrier = multiprocessing.Barrier(crawlers)
+
+        def crawl(mine):
+            seen, requests = dupefilter(self.folder), [page(number) for number in range(count)]
+            barrier.wait()
+            for number, request in enumerate(requests):
+                mine[number] = not seen.request_seen(request)
+            seen.close("finished")
+        processes = [multiprocessing.Process(target=crawl, args=(mine,)) for mine in won]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+            self.assertEqual(process.exitcode, 0)
+        winners = [sum(column) for column in zip(*won, strict=True)]
+        self.assertEqual(winners.count(0), 0)
+        self.assertLess(sum(winners), count * 1.01)
+        self.assertGreater(sum(1 for mine in won if any(mine)), 1, "no race")
+
+    def test_in_doubt_no_page_is_skipped_and_each_is_fetched_once_by_each_crawler(self):
+        seen = self.opened()
+        self.assertFalse(seen.request_seen(page(1)))
+        bfstore.create(self.folder / "seen.bf", capacity=1000, replace=True).close()
+        self.assertIn(b"any key", seen.filter)  # everything is "maybe" now
+        for number in (1, 2, 3):
+            self.assertFalse(seen.request_seen(page(number)))
+            self.assertTrue(seen.request_seen(page(number)))
+
+    def test_a_full_filter_skips_no_more_pages_than_promised(self):
+        self.opened(BLOOM_CAPACITY=500, BLOOM_FPR=0.001).close("finished")
+        seen = self.opened()  # not by the crawler that made the file
+        new = sum(not seen.request_seen(page(number)) for number in range(4000))
+        self.assertGreater(new, 4000 * (1 - 0.004))
+        self.assertLess(seen.filter.stats().keys_added, 700)
+        self.assertTrue(all(seen.request_seen(page(number)) for number in range(0, 4000, 3)))
+
+    def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
+        path = str(self.folder / "one.journal")
+        seen = self.opened(BLOOM_JOURNAL=path)
+        for number in range(3):
+            self.assertFalse(seen.request_seen(page(number)))
+        seen.finish(page(1))
+        seen.journal.close()
+        whole = (self.folder / "one.journal").read_bytes()
+        self.assertEqual(self.unfinished(whole), ["0", "2"])
+        self.assertEqual(self.unfinished(whole[:-1]), ["0", "1", "2"], "the note that it is finished was cut short")
+        for length in range(0, len(whole), 41):
+            names = self.unfinished(whole[:length])
+            self.assertEqual(names, ["0", "1", "2"][:len(names)])
+
+    def unfinished(self, words):
+        folder = engines.folder()
+        (folder / "journal").write_bytes(words)
+        seen = dupefilter(folder, BLOOM_JOURNAL=str(folder / "journal"))
+        requests = list(seen.unfinished())
+        for request in requests:
+            self.assertTrue(request.dont_filter)
+            self.assertTrue(seen.request_seen(request), "the killed crawler had not added it, and now it is added")
+        seen.close("finished")
+        return [request.url.rpartition("/")[2] for request in requests]
+
+    def test_real_urls_are_seen_as_scrapys_own_filter_sees_them(self):
+        urls = debian_urls.urls(5000)
+        self.assertEqual(len(urls), 5000)
+        fpr = 1e-3
+        seen = self.opened(BLOOM_CAPACITY=len(urls), BLOOM_FPR=fpr)
+        own = RFPDupeFilter(fingerprinter=seen.fingerprinter)
+        requests = [Request(url) for url in urls]
+        pairs = [(seen.request_seen(request), own.request_seen(request)) for request in requests]
+        self.assertEqual(pairs.count((False, True)), 0)
+        self.assertLess(pairs.count((True, False)), len(urls) * fpr)  # 1e-3 is the rate at the end, and the mean is lower
+        self.assertTrue(all(seen.request_seen(request) for request in requests))
+
+
+# --- Measured ---------------------------------------------------------------------------------------------------------
+
+class Bench(unittest.TestCase):
+    """Each filter's own time: the fingerprints, which are the greater part of the work, are computed before."""
+    BLOCK = 1000
+
+    def measure(self):
+        urls = debian_urls.urls(URLS)
+        self.assertEqual(len(urls), URLS)
+        folder = engines.folder()
+        bloom = dupefilter(folder, BLOOM_CAPACITY=URLS)
+        own = RFPDupeFilter(fingerprinter=bloom.fingerprinter)
+        seconds, wrong, alike = {bloom: 0, own: 0, "fingerprints": 0}, 0, 0
+        for begin in range(0, URLS, self.BLOCK):
+            start = time.process_time()
+            requests = [Request(url) for url in urls[begin:begin + self.BLOCK]]
+            for request in requests:
+                bloom.fingerprinter.fingerprint(request)
+            seconds["fingerprints"] += time.process_time() - start
+            answers = []
+            for one in (bloom, own):
+                start = time.process_time()
+                answers.append(list(map(one.request_seen, requests)))
+                seconds[one] += time.process_time() - start
+            pairs = list(zip(*answers, strict=True))
+            self.assertNotIn((False, True), pairs)
+            wrong, alike = wrong + pairs.count((True, False)), alike + pairs.count((True, True))
+        self.assertLess(wrong, URLS * 1e-4)
+        self.assertTrue(all(bloom.request_seen(Request(url)) for url in urls[::100]), "forgotten")
+        memory = sys.getsizeof(own.fingerprints) + sum(map(sys.getsizeof, own.fingerprints))
+        print(f"\n{URLS} URLs ({alike} are another's in canonical form), requests and fingerprints: {seconds['fingerprints']:.1f} s of CPU")
+        print(f"Scrapy's set: {seconds[own]:.1f} s, {memory / 1e6:.1f} MB in each crawler")
+        print(f"BloomDupeFilter: {seconds[bloom]:.1f} s, {(folder / 'seen.bf').stat().st_size / 1e6:.1f} MB of file for all crawlers, "
+              f"{wrong} wrong seen")
+        bloom.close("finished")
+
+
+def load_tests(loader, _tests, _pattern):
+    if BENCH:
+        return unittest.TestSuite([Bench("measure")])
+    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Seen))
+
+
+if __name__ == "__main__":
+    engines.main()
