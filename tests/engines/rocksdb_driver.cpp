@@ -87,7 +87,8 @@ std::string RandomKey(std::mt19937_64& random) {
   return key;
 }
 
-// A row that its database finds without the filter.  (A secondary's Get once missed a row of its iterator: not explained.)
+// A row that its database finds without the filter.  (A secondary's Get once missed a row of its iterator: not
+// explained.)
 void ExpectFound(const Status& got, rocksdb::StackableDB& front, rocksdb::ColumnFamilyHandle* family,
                  const Slice& key) {
   rocksdb::PinnableSlice value;
