@@ -645,8 +645,8 @@ int32_t bfs_create_part(const char* path, const bfs_options* options, uint32_t p
   });
 }
 
-int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts) {
-  if (filter == nullptr) return BFS_EINVAL;
+int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_get_part: filter is null");
   const bfstore::Part part = filter->filter.part();
   if (out_part != nullptr) *out_part = part.number;
   if (out_num_parts != nullptr) *out_num_parts = part.parts;

@@ -888,7 +888,7 @@ BFS_API BFS_CHECK int32_t bfs_create_part(const char* path, const bfs_options* o
 
 /* Which part this filter is: *out_part of *out_num_parts; a whole filter is part 0 of 1.  Either pointer may be NULL.
  * Codes: EINVAL. */
-BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts);
+BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts, bfs_error* error);
 
 /* Makes a new file of the whole filter of these `count` parts, in any order: equal bit for bit to one filter of all
  * keys.  The parts may be files, ranges of files, or in buffers.  The complete, durable, clean file appears under its

@@ -64,7 +64,7 @@ const RecordRow kStampRow{
 }  // namespace
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kTicketRow, &kStampRow};
+  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kPartRow, &kTicketRow, &kStampRow};
   return kRows;
 }
 
@@ -98,6 +98,7 @@ Identity with_all_records(Form form) {
   identity.form = form;
   identity.note = "a note";
   identity.key_check = KeyCheck{1, 2};
+  identity.part = PartOfWhole{{1, 3}, 250};
   identity.shape = {Layout::kBlocked, Hash::kSipHash, 5, kBits, 100, 0.01, 0};
   identity.header_bytes = 4096;
   identity.body_bytes = kBits / 8;
@@ -122,6 +123,7 @@ Identity with_seeds(std::uint32_t num_seeds) {
   identity.shape.hash = Hash::kMurmur3;
   identity.shape.num_probes = num_seeds;
   identity.key_check.reset();
+  identity.part.reset();
   identity.seeds.emplace(num_seeds, 42);
   return identity;
 }
