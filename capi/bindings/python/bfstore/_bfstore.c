@@ -249,8 +249,7 @@ static Py_ssize_t begin_all(PyObject* handles, PyObject* type, const bfs_filter*
 }
 
 /* Arguments: the class of handles, a tuple of them, the path, the options. */
-static PyObject* of_filters(PyObject* arguments, int32_t (*call)(const bfs_filter* const*, size_t, const char*,
-                                                                 const bfs_copy_options*, bfs_error*)) {
+static PyObject* of_filters(PyObject* arguments, int joins) {
   PyObject *type = NULL, *handles = NULL, *path = NULL, *given = NULL, *result = NULL;
   bfs_copy_options options;
   bfs_error error = BFS_ERROR_INIT;
@@ -265,7 +264,8 @@ static PyObject* of_filters(PyObject* arguments, int32_t (*call)(const bfs_filte
   if (filters == NULL) PyErr_NoMemory();
   if (!PyErr_Occurred()) {
     int32_t code;
-    WITHOUT_GIL(code = call(filters, (size_t)count, text, &options, &error));
+    WITHOUT_GIL(code = joins ? bfs_join(filters, (size_t)count, text, &options, &error)
+                             : bfs_intersect(filters, (size_t)count, text, &options, &error));
     result = none_or_raise(code, &error);
   }
   for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
@@ -276,12 +276,12 @@ static PyObject* of_filters(PyObject* arguments, int32_t (*call)(const bfs_filte
 
 static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
   (void)self;
-  return of_filters(arguments, bfs_intersect);
+  return of_filters(arguments, 0);
 }
 
 static PyObject* module_join(PyObject* self, PyObject* arguments) {
   (void)self;
-  return of_filters(arguments, bfs_join);
+  return of_filters(arguments, 1);
 }
 
 /* --- Bare filters ------------------------------------------------------------------------------------------------- */
