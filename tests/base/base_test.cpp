@@ -43,6 +43,8 @@ const char* expected_name(Code code) {
       return "BFS_EDIGESTONLY";
     case Code::kKeyOnly:
       return "BFS_EKEYONLY";
+    case Code::kPart:
+      return "BFS_EPART";
     case Code::kSizing:
       return "BFS_ESIZING";
     case Code::kInternal:

@@ -263,8 +263,8 @@ bfstore::Part parse_part(const std::string& option, const std::string& text) {
 }
 
 void add_part(CLI::App& app, bfstore::Options& options) {
-  add_text(app, "--part", "make only this part of the filter: its number, from 0, and how many parts there are: 2/8",
-           "I/N", [&](const std::string& name, const std::string& text) { options.part = parse_part(name, text); });
+  add_text(app, "--part", "make only part I of N of the filter, from 0: only the keys of that part belong to it", "I/N",
+           [&](const std::string& name, const std::string& text) { options.part = parse_part(name, text); });
 }
 
 constexpr std::uint32_t kMostSpools = 4096;
@@ -345,9 +345,9 @@ void add_build(CLI::App& app, Arguments& arguments) {
   add_part(build, arguments.options);
   build.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
       ->excludes("--null");
-  add_parts(build, arguments,
-            "sort the keys into N parts in $TMPDIR first, 8 bytes each, and fill one part after the other: for a "
-            "filter\nlarger than the CPU's caches, or than memory");
+  add_parts(
+      build, arguments,
+      "sort the digests into N parts in $TMPDIR first, and fill one after the other: for a filter larger than memory");
   build.footer(
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
