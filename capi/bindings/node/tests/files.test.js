@@ -311,7 +311,7 @@ test("compare", (t) => {
 });
 
 test("parts", async (t) => {
-  const here = folder(t);
+  const here = caseOf(t);
   const parts = [0, 1].map((part) => bfstore.createPart(here.file(`part${part}`), part, 2, {capacity: 100, seed: 1n}));
   assert.deepEqual(parts[1].part(), {part: 1, numParts: 2});
   for (const key of ["a", "b", "c", "d"]) parts[Number(parts[0].digest(key) >> 63n)].add(key);
