@@ -297,7 +297,7 @@ class FilesTest extends Case {
     halves.get(1).addDigest(-7);
     assertThrows(BfstoreException.class, () -> halves.get(0).addDigest(-7));
     assertThrows(BfstoreException.class, () -> halves.get(1).containsDigest(7));
-    assertThrows(BfstoreException.class,
+    assertThrows(BfstoreException.MismatchException.class,
         () -> Filter.join(halves.subList(1, 2), folder.resolve("no"), new CopyOptions()));
     Filter.join(halves, folder.resolve("whole"), new CopyOptions());
     Filter whole = kept(Filter.open(folder.resolve("whole")));
