@@ -317,7 +317,7 @@ void add_create(CLI::App& app, Arguments& arguments) {
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "       bf create FILE --like OTHER\n"
-                       "       options of all: [--part I/N] [--filling] " +
+                       "       options of all: [--part I/N] [--filling]\n                       " +
                            std::string(kShapeUsage));
   add_file(create, arguments, "the filter to make");
   add_shape(create, arguments, false);
@@ -336,7 +336,7 @@ void add_build(CLI::App& app, Arguments& arguments) {
                        "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
                        "       bf build FILE --from KEYS [-0] --like OTHER\n"
-                       "       options of all: [--parts N] [--part I/N] [--digests] " +
+                       "       options of all: [--parts N] [--part I/N] [--digests]\n                       " +
                            std::string(kShapeUsage));
   add_file(build, arguments, "the filter to make; it appears when it is complete");
   add_path(build, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
@@ -345,9 +345,7 @@ void add_build(CLI::App& app, Arguments& arguments) {
   add_part(build, arguments.options);
   build.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
       ->excludes("--null");
-  add_parts(
-      build, arguments,
-      "sort the digests into N parts in $TMPDIR first, and fill one after the other: for a filter larger than memory");
+  add_parts(build, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
   build.footer(
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
