@@ -51,6 +51,13 @@ std::string_view what_to_do_about(int os_errno) noexcept {
   }
 }
 
+// strerror_r of glibc returns the text, which need not be in the buffer. That of other C libraries fills the buffer,
+// and returns an errno.
+[[maybe_unused]] const char* described(const char* text, const char* /*buffer*/) noexcept { return text; }
+[[maybe_unused]] const char* described(int failed, const char* buffer) noexcept {
+  return failed == 0 ? buffer : "an unknown error";
+}
+
 }  // namespace
 
 std::string printable(std::string_view bytes, std::size_t most) {
@@ -79,7 +86,7 @@ Error fail_errno(int os_errno, const std::string& path, std::string_view what) {
   std::string message = path.empty() ? std::string() : path + ": ";
   message += what;
   message += ": ";
-  message += strerror_r(os_errno, buffer.data(), buffer.size());  // GNU's: never fails, no locale but the caller's
+  message += described(strerror_r(os_errno, buffer.data(), buffer.size()), buffer.data());  // in the caller's locale
   if (const auto way = what_to_do_about(os_errno); !way.empty()) message = sentences(std::move(message), way);
   return Error{code_of_errno(os_errno), os_errno, std::move(message)};
 }

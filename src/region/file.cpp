@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "region/blocks.hpp"
 #include "region/descriptor.hpp"
 
@@ -461,7 +462,7 @@ Error File::rename_temporary(bool replace) {
   if (replace) {
     outcome = renameat(folder, temporary, folder, name_.c_str());
   } else {
-    outcome = renameat2(folder, temporary, folder, name_.c_str(), RENAME_NOREPLACE);
+    outcome = base::rename_without_replacing(folder, temporary, name_.c_str());
     if (outcome != 0 && errno != EEXIST) {  // no such flag here: a hard link refuses to replace, too
       outcome = linkat(folder, temporary, folder, name_.c_str(), 0);
       if (outcome == 0) unlinkat(folder, temporary, 0);

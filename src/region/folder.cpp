@@ -1,7 +1,6 @@
 #include "region/folder.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "region/descriptor.hpp"
 
 namespace bfstore::region {
@@ -34,7 +34,7 @@ std::string name_in_folder(const std::string& path) {
 
 std::string temporary_name() {
   std::uint64_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(getpid());
+  if (base::random_bytes(&random, sizeof random) != sizeof random) random = static_cast<std::uint64_t>(getpid());
   std::array<char, 32> name{};
   std::snprintf(name.data(), name.size(), ".bfs%016llx.tmp", static_cast<unsigned long long>(random));
   return name.data();

@@ -1,11 +1,11 @@
 #include "region/fork.hpp"
 
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include <cerrno>
 
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 
 namespace bfstore::region {
 namespace {
@@ -39,7 +39,8 @@ Result<ForkMark> ForkMark::make() {
   std::uint64_t value = __atomic_load_n(*word, __ATOMIC_ACQUIRE);
   if (value == 0) {  // the first call in this process, or in this child
     std::uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random) return base::fail_errno(errno, "getrandom", "calling");
+    if (base::random_bytes(&random, sizeof random) != sizeof random)
+      return base::fail_errno(errno, "getrandom", "calling");
     random |= 1;
     if (__atomic_compare_exchange_n(*word, &value, random, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) value = random;
   }

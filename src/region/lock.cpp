@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "region/holder.hpp"
 
 namespace bfstore::region {
@@ -101,7 +101,7 @@ Error lock_in_time(const File& file, int descriptor, std::uint64_t byte, std::ui
 
 std::uint64_t any_number() noexcept {
   std::uint64_t random = 0;
-  return getrandom(&random, sizeof random, 0) == sizeof random ? random : static_cast<std::uint64_t>(getpid());
+  return base::random_bytes(&random, sizeof random) == sizeof random ? random : static_cast<std::uint64_t>(getpid());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "base/bytes.hpp"
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "region/descriptor.hpp"
 
 namespace bfstore::region {
@@ -85,7 +86,7 @@ Error append_handle(int descriptor, std::vector<std::byte>& bytes) {
 
 Error append_birth(int descriptor, std::vector<std::byte>& bytes) {
   struct statx facts {};
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &facts) != 0)
+  if (base::facts_of(descriptor, STATX_BTIME, facts) != 0)
     return no_answer(errno) ? Error{} : base::fail_errno(errno, "", "asking for the time of its birth");
   if ((facts.stx_mask & STATX_BTIME) == 0) return {};
   append(bytes, static_cast<std::uint64_t>(facts.stx_btime.tv_sec));

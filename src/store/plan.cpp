@@ -1,7 +1,5 @@
 #include "store/plan.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "base/libc.hpp"
 #include "format/bare.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
@@ -25,7 +24,7 @@ using format::Form;
 using format::Identity;
 
 Error fill_random(void* bytes, std::size_t length) {
-  const ssize_t got = getrandom(bytes, length, 0);
+  const ssize_t got = base::random_bytes(bytes, length);
   return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
 }
 

@@ -1,4 +1,5 @@
 // The base room: arithmetic, bytes, and errors with their codes.
+#include <cstring>
 #include <set>
 
 #include "base/arith.hpp"
@@ -215,7 +216,7 @@ TEST_CASE("an errno becomes the code that is for it, with path, deed and system'
   CHECK(error.message ==
         "/data/users.bf: allocating 64 bytes on disk: No space left on device. "
         "Free some space, or use another disk.");
-  CHECK(base::fail_errno(EIO, "", "syncing").message == "syncing: Input/output error");
+  CHECK(base::fail_errno(EIO, "", "syncing").message == std::string("syncing: ") + std::strerror(EIO));
   const std::array<std::pair<int, Code>, 12> codes{{{ENOENT, Code::kNotFound},
                                                     {ENOTDIR, Code::kNotFound},
                                                     {EACCES, Code::kAccess},

@@ -17,6 +17,7 @@ import zipfile
 PACKAGE = os.path.join(sys.argv[1], "tools", "package")
 BUILD = pathlib.Path(sys.argv[2]).resolve().parents[1]
 del sys.argv[1:]
+NOTICE = "/xxhash-license.txt"
 
 
 def run(*arguments, **more):
@@ -59,6 +60,8 @@ class Usage(unittest.TestCase):
         files = sorted(os.listdir(self.folder + "/new/folder"))
         self.assertEqual([name.rsplit(".", 1)[1] for name in files], ["whl", "gz"])
         self.assertEqual([line.split()[0] for line in out.splitlines()], files)
+        notice = [name for name in self.names_in(pathlib.Path(self.folder, "new", "folder", files[0])) if name.endswith(NOTICE)]
+        self.assertEqual(len(notice), 1, "what is compiled from xxHash's header goes with its license")
 
     def test_the_packages_of_other_languages_have_their_sources_and_libraries(self):
         missing = [name for name in ("cargo", "javac", "node", "npm") if not shutil.which(name)]
@@ -73,14 +76,15 @@ class Usage(unittest.TestCase):
         names = {kind: self.names_in(path) for kind, path in files.items() if kind != "bfstore.pom"}
         for kind, part in (("bfstore-go.zip", "bfstore/reader/reader.go"), ("bfstore-sys.crate", "/vendor/capi/bfstore.h"),
                            ("bfstore.crate", "/src/lib.rs"), ("bfstore.jar", "/libbfstore.so"), ("bfstore.jar", "Filter.class"),
-                           ("bfstore.tgz", "/libbfstore.so"), ("bfstore.tgz", "types/index.d.ts")):
+                           ("bfstore.tgz", "/libbfstore.so"), ("bfstore.tgz", "types/index.d.ts"), ("bfstore.jar", NOTICE),
+                           ("bfstore.tgz", NOTICE)):
             self.assertTrue([name for name in names[kind] if re.sub("@v[0-9.]+", "", name).endswith(part)], (kind, part))
 
         # Go refuses a module with any other name in it.
         self.assertEqual([name for name in names["bfstore-go.zip"] if not re.match(r"bfstore\.example/bfstore@v[0-9.]+/.*[^/]$", name)], [])
 
     def names_in(self, path):
-        if path.suffix in (".zip", ".jar"):
+        if path.suffix in (".zip", ".jar", ".whl"):
             with zipfile.ZipFile(path) as packed:
                 return packed.namelist()
         with tarfile.open(path) as packed:

@@ -1,11 +1,13 @@
-"""Files between machines of either byte order: the library, built by a cross compiler for s390x, which is big-endian,
-and run by an emulator, together with the library of this machine.
+"""Files between machines of either byte order and of three processors: the library, built by cross compilers for s390x,
+which is big-endian, and for aarch64, each run by an emulator, together with the library of this machine.
 
 Arguments: the project's root, this machine's byte_order.
 """
 import concurrent.futures
+import itertools
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -16,21 +18,29 @@ ROOT, NATIVE = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from bfstore_ctypes import LAYOUTS  # found only now
 
-CROSS, EMULATOR = "s390x-linux-gnu-g++", "qemu-s390x"
+PROCESSORS = ("s390x", "aarch64")
 FLAGS = ["-std=c++20", "-O0", "-D_FILE_OFFSET_BITS=64", "-D_GNU_SOURCE", '-DBFSTORE_VERSION="0"']
 
 
-def built_in(folder: str) -> str:
-    """Boost and xxHash are headers alone; of this machine's others the cross compiler must see none."""
+def tools(processor: str) -> tuple:
+    return processor + "-linux-gnu-g++", "qemu-" + processor
+
+
+def built_for(processor: str, folder: str) -> list:
+    """The command that runs a static byte_order of this processor.
+
+    Boost and xxHash are headers alone; of this machine's others the cross compiler must see none.
+    """
+    compiler, emulator = tools(processor)
     headers = pathlib.Path(folder, "headers")
-    headers.mkdir()
+    headers.mkdir(parents=True)
     (headers / "boost").symlink_to("/usr/include/boost")
     for header in ("xxhash.h", "xxh3.h"):
         (headers / header).symlink_to("/usr/include/" + header)
 
     def compiled(source: pathlib.Path) -> str:
         made = os.path.join(folder, "_".join(source.parts[1:]) + ".o")
-        subprocess.run([CROSS, *FLAGS, f"-I{ROOT}/src", f"-I{ROOT}/include", "-isystem", headers, "-c", source, "-o", made],
+        subprocess.run([compiler, *FLAGS, f"-I{ROOT}/src", f"-I{ROOT}/include", "-isystem", headers, "-c", source, "-o", made],
                        check=True)
         return made
 
@@ -49,8 +59,8 @@ def built_in(folder: str) -> str:
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compiled, sources))
     program = os.path.join(folder, "byte_order")
-    subprocess.run([CROSS, "-static", *objects, "-o", program], check=True)
-    return program
+    subprocess.run([compiler, "-static", *objects, "-o", program], check=True)
+    return [emulator, program]
 
 
 class Process:
@@ -71,19 +81,22 @@ class Process:
 class ByteOrder(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        for program in (CROSS, EMULATOR):
+        others = [one for one in PROCESSORS if one != platform.machine()]
+        for program in sum(map(tools, others), ()):
             if shutil.which(program) is None:
                 raise unittest.SkipTest(program + " is not installed")
         folder = tempfile.TemporaryDirectory(prefix="bfstore-order-")
         cls.addClassCleanup(folder.cleanup)
-        cls.little, cls.big = [NATIVE], [EMULATOR, built_in(folder.name)]
+        cls.machines = {platform.machine(): [NATIVE]}
+        for processor in others:
+            cls.machines[processor] = built_for(processor, os.path.join(folder.name, processor))
 
     def for_each_pair(self, use) -> None:
-        """Each layout, made by one machine and used by the other, and by big-endian ones alone."""
-        for layout in LAYOUTS:
-            for maker, other in ((self.big, self.big), (self.big, self.little), (self.little, self.big)):
-                with self.subTest(layout=layout, maker=maker, other=other), tempfile.TemporaryDirectory() as folder:
-                    use(maker, other, os.path.join(folder, "file.bf"), layout)
+        """Each layout, made by one machine and used by another, and by big-endian ones alone."""
+        pairs = [*itertools.permutations(self.machines, 2), ("s390x", "s390x")]
+        for layout, (maker, other) in itertools.product(LAYOUTS, pairs):
+            with self.subTest(layout=layout, maker=maker, other=other), tempfile.TemporaryDirectory() as folder:
+                use(self.machines[maker], self.machines[other], os.path.join(folder, "file.bf"), layout)
 
     def run_once(self, machine: list, *arguments: object) -> str:
         process = Process(machine, *arguments)

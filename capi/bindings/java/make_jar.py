@@ -141,7 +141,8 @@ def pack(library, classes, jar):
     maven = classes / "META-INF" / "maven" / GROUP / NAME
     maven.mkdir(parents=True)
     (maven / "pom.xml").write_text(pom(), encoding="utf-8")
-    shutil.copy(ROOT / "LICENSE", classes / "META-INF")
+    for notice in ("LICENSE", "capi/xxhash-license.txt"):
+        shutil.copy(ROOT / notice, classes / "META-INF")
     manifest = jar.parent / "manifest"
     manifest.write_text(f"Automatic-Module-Name: {GROUP}\nImplementation-Version: {version()}\n", encoding="utf-8")
     run(home_with_jna() / "bin" / "jar", "--create", "--file", jar, "--manifest", manifest, "-C", classes, ".")

@@ -3,7 +3,7 @@
 meson builds libbfstore.a, and the C compiler the extension against CPython's limited API: one wheel for 3.11 and later.
 Needed on the machine: meson, ninja, a C and a C++ compiler, pkg-config, the headers of Python, Boost and xxHash. The
 version stands in the root's meson.build, and nowhere here. A config setting `archive`, the path of a libbfstore.a that is
-already built, leaves out meson.
+already built, leaves out meson. `platform` is the last part of the wheel's tag, where CC compiles for another than this.
 """
 
 import base64
@@ -26,10 +26,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = HERE / "bfstore"
 # In an sdist the sources of the library are next to this file; in the repository this file is in capi/bindings/python.
 ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
-TAG = "cp311-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests")
 LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
 KEYS = pathlib.Path("capi", "bindings", "keys.json")  # the tests' table of keys, which all languages share
+NOTICE = ROOT / "capi" / "xxhash-license.txt"  # of what the extension has within it
 PYTHON_FILES = ("__init__.py", "__init__.pyi", "py.typed")
 
 
@@ -54,10 +55,14 @@ def _archive(folder, settings):
 
 
 def _extension(archive, compiler, target):
-    """Compiles the extension. What the library needs is linked in, and nothing of it is visible from outside."""
+    """Compiles the extension. What the library needs is linked in, and nothing of it is visible from outside (zig's linker has no
+    --exclude-libs)."""
+    visible = target.with_suffix(".map")
+    visible.write_text("{ global: PyInit__bfstore; local: *; };\n", "utf-8")
     _run(*compiler, "-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
          f"-I{ROOT / 'capi'}", "-isystem", sysconfig.get_path("include"), *sorted(PACKAGE.glob("*.c")), archive, "-lstdc++", "-lm",
-         "-pthread", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,--strip-all", "-o", target)
+         "-pthread", f"-Wl,--version-script={visible}", "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,--strip-all", "-o", target)
+    visible.unlink()
 
 
 def assemble(archive, compiler, folder):
@@ -80,11 +85,12 @@ def _metadata():
     return "\n".join(lines) + "\n\n" + (HERE / project["readme"]).read_text("utf-8")
 
 
-def _write_wheel(path, files):
+def _write_wheel(path, tag, files):
     """files: {name in the wheel: bytes}. RECORD is made here, as PEP 427 has it."""
     info = f"bfstore-{version()}.dist-info"
     files = {**files, f"{info}/METADATA": _metadata().encode(), f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
-             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: bfstore\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()}
+             f"{info}/licenses/{NOTICE.name}": NOTICE.read_bytes(),
+             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: bfstore\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()}
     record = ""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, data in files.items():
@@ -96,13 +102,15 @@ def _write_wheel(path, files):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517."""
-    name = f"bfstore-{version()}-{TAG}.whl"
+    settings = config_settings or {}
+    tag = "cp311-abi3-" + (settings.get("platform") or PLATFORM)
+    name = f"bfstore-{version()}-{tag}.whl"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        archive = _archive(folder / "build", config_settings or {})
+        archive = _archive(folder / "build", settings)
         assemble(archive, shlex.split(os.environ.get("CC", "cc")), folder)
         files = {f"bfstore/{path.name}": path.read_bytes() for path in sorted((folder / "bfstore").iterdir())}
-    _write_wheel(pathlib.Path(wheel_directory) / name, files)
+    _write_wheel(pathlib.Path(wheel_directory) / name, tag, files)
     return name
 
 
