@@ -382,7 +382,8 @@ bfs_interval interval_of(const bfstore::Interval& from) noexcept { return {from.
 std::uint32_t differs_of(const bfstore::Differences& from) noexcept {
   return (from.layout ? BFS_DIFFERS_LAYOUT : 0) | (from.hash ? BFS_DIFFERS_HASH : 0) |
          (from.seed ? BFS_DIFFERS_SEED : 0) | (from.secret ? BFS_DIFFERS_KEY : 0) |
-         (from.num_probes ? BFS_DIFFERS_NUM_PROBES : 0) | (from.num_bits ? BFS_DIFFERS_NUM_BITS : 0);
+         (from.num_probes ? BFS_DIFFERS_NUM_PROBES : 0) | (from.num_bits ? BFS_DIFFERS_NUM_BITS : 0) |
+         (from.part ? BFS_DIFFERS_PART : 0);
 }
 
 bfs_comparison comparison_of(const bfstore::Comparison& from) noexcept {
@@ -431,6 +432,27 @@ std::int64_t all_maybe(std::uint32_t* indices, std::size_t count) noexcept {
 template <class Item>
 bool possible(const Item* items, std::size_t count) noexcept {
   return count == 0 || (items != nullptr && count <= PTRDIFF_MAX / sizeof(Item));
+}
+
+// What `use(sources, how)` makes of filters that a new file is made of.
+template <class Use>
+std::int32_t with_filters(const bfs_filter* const* filters, std::size_t count, const char* path,
+                          const bfs_copy_options* options, const std::string& function, bfs_error* error, Use use) {
+  if (path == nullptr || (filters == nullptr && count != 0))
+    return invalid(error, (function + ": filters or path is null").c_str());
+  return with_copy_options(options, function.c_str(), kFlagsOfIntersect, error, [&](const bfs_copy_options& known) {
+    if (!possible(filters, count)) return report(error, invalid(function + ": count is greater than any array"));
+    std::vector<const Filter*> sources;
+    for (const bfs_filter* const one : std::span(filters, count)) {
+      if (one == nullptr) return report(error, invalid(function + ": one of the filters is null"));
+      sources.push_back(&one->filter);
+    }
+    bfstore::SaveOptions how;
+    copy_how(known, how);
+    how.fpr = known.fpr;
+    how.filling = (known.flags & BFS_OPTION_FILLING) != 0;
+    return report(error, use(sources, how));
+  });
 }
 
 // Empty if the caller cannot have such arrays.
@@ -613,6 +635,24 @@ int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** ou
   });
 }
 
+int32_t bfs_create_part(const char* path, const bfs_options* options, uint32_t part, uint32_t num_parts,
+                        bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (path == nullptr || out == nullptr) return invalid(error, "bfs_create_part: path or out is null");
+  return with_options(options, "bfs_create_part", kFlagsOfCreate, error, [&](Options& read) {
+    read.part = bfstore::Part{part, num_parts};
+    return hand_out(out, error, [&] { return Filter::create(path, read); });
+  });
+}
+
+int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_get_part: filter is null");
+  const bfstore::Part part = filter->filter.part();
+  if (out_part != nullptr) *out_part = part.number;
+  if (out_num_parts != nullptr) *out_num_parts = part.parts;
+  return BFS_OK;
+}
+
 int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error) {
   if ((flags & BFS_OPEN_FD) != 0) {  // descriptor 0 is one, too
     if (out != nullptr) *out = nullptr;
@@ -740,21 +780,14 @@ int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes
 
 int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path, const bfs_copy_options* options,
                       bfs_error* error) {
-  if (path == nullptr || (filters == nullptr && count != 0))
-    return invalid(error, "bfs_intersect: filters or path is null");
-  return with_copy_options(options, "bfs_intersect", kFlagsOfIntersect, error, [&](const bfs_copy_options& known) {
-    if (!possible(filters, count)) return invalid(error, "bfs_intersect: count is greater than any array");
-    std::vector<const Filter*> sources;
-    for (const bfs_filter* const one : std::span(filters, count)) {
-      if (one == nullptr) return invalid(error, "bfs_intersect: one of the filters is null");
-      sources.push_back(&one->filter);
-    }
-    bfstore::SaveOptions how;
-    copy_how(known, how);
-    how.fpr = known.fpr;
-    how.filling = (known.flags & BFS_OPTION_FILLING) != 0;
-    return report(error, Filter::intersect(sources, path, how));
-  });
+  return with_filters(filters, count, path, options, "bfs_intersect", error,
+                      [&](const auto& sources, const auto& how) { return Filter::intersect(sources, path, how); });
+}
+
+int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path, const bfs_copy_options* options,
+                 bfs_error* error) {
+  return with_filters(parts, count, path, options, "bfs_join", error,
+                      [&](const auto& sources, const auto& how) { return Filter::join(sources, path, how); });
 }
 
 int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error) {

@@ -104,6 +104,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_ESHUT (-18)        /* the handle was shut: it answers "maybe", and adds nothing */
 #define BFS_EMISMATCH (-19)    /* two filters differ in what must be equal: the message says in what */
 #define BFS_EKEYONLY (-20)     /* the file's hash gives no digests: it takes keys alone */
+#define BFS_EPART (-21)        /* the key belongs to another part of the whole filter than this one: see "Parts" */
 #define BFS_EUNCLEAN (-100)    /* dirty when the machine went down, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
@@ -167,7 +168,8 @@ typedef struct bfs_filter bfs_filter;
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
  * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
- * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load, i: bfs_intersect. */
+ * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load, i: bfs_intersect and bfs_join; c is also
+ * bfs_create_part. */
 
 /* What for: exactly one of these in o, w and l. */
 #define BFS_OPEN_READ 0x1ull  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
@@ -429,6 +431,7 @@ typedef struct bfs_statistics {
 #define BFS_DIFFERS_KEY 0x8u  /* the secret of BFS_HASH_SIPHASH */
 #define BFS_DIFFERS_NUM_PROBES 0x10u
 #define BFS_DIFFERS_NUM_BITS 0x20u
+#define BFS_DIFFERS_PART 0x40u /* which part of a whole filter, or of how many: bfs_get_part */
 
 /* A number that is estimated, and the interval that has it in 95 of 100 cases. */
 typedef struct bfs_interval {
@@ -866,6 +869,43 @@ BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bf
 BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path,
                                         const bfs_copy_options* options, bfs_error* error);
 
+/* Parts.  Part i of N of a filter (BFS_LAYOUT_BLOCKED or BFS_LAYOUT_COUNTING) has its lines from i * lines / N to
+ * (i + 1) * lines / N, where N divides the number of lines.  A key belongs to the part of its digest: i is the high
+ * half of the 128-bit product digest * N.  So a machine builds and asks its own part alone, and the bodies of all
+ * parts, one after the other, are the body of the whole filter.  A part is a filter like any other, with m, n and p of
+ * its own.  But a key of another part is BFS_EPART: it is not added, and never answered "no".  A call with many keys of
+ * which one is of another part is BFS_EPART, and nothing is added or removed (with nulls: keys before it may be); every
+ * answer is 1.  Lookups take as long as in a whole filter. */
+
+/* bfs_create, for a part of the filter that the options describe: part number `part`, from 0, of `num_parts`.  m is
+ * rounded up to whole lines of each part.  n of the part is its share of bfs_options.capacity, and six standard
+ * deviations more, since chance decides which keys are in it.  All parts need one seed: give it, or let `like` be
+ * another part (of which the number may differ), or the whole filter (num_parts divides its lines).  The bare form has
+ * no parts.  Part 0 of 1 is the whole filter.
+ * Waits and codes: as bfs_create; EINVAL also where the layout has no parts. */
+BFS_API BFS_CHECK int32_t bfs_create_part(const char* path, const bfs_options* options, uint32_t part,
+                                          uint32_t num_parts, bfs_filter** out, bfs_error* error);
+
+/* Which part this filter is: *out_part of *out_num_parts; a whole filter is part 0 of 1.  Either pointer may be NULL.
+ * Codes: EINVAL. */
+BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts, bfs_error* error);
+
+/* Makes a new file of the whole filter of these `count` parts, in any order: equal bit for bit to one filter of all
+ * keys.  The parts may be files, ranges of files, or in buffers.  The complete, durable, clean file appears under its
+ * name, or nothing does.  Other threads and processes may add meanwhile.  The new file has every key whose add to its
+ * part returned before this call (with BFS_OPEN_COPY: before the part was opened).  Parts of one filter have the same
+ * layout, hash, seed or secret, k, m and number of parts, and each of them is there once: otherwise BFS_EMISMATCH, and
+ * the message names the part that is missing, there twice or different.  The new file has n and p of the whole, no note
+ * and no marks; its count of keys is the sum of theirs.
+ * bfs_copy_options.fpr is 0.
+ * Flags: BFS_OPTION_REPLACE (of another file than those of the parts), BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILLING.
+ * Waits: as bfs_save, for each of the parts.
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EMISMATCH, EFORKED,
+ * EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS, and
+ * ENOTREGULAR, ESYMLINK of what is replaced. */
+BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path,
+                                   const bfs_copy_options* options, bfs_error* error);
+
 /* Fills in *out: in what filter A and filter B differ, whether they are equal, and how many keys each has, both have,
  * and either has.  Reads every bit of both, once.  Other threads and processes may add meanwhile: every key whose add
  * returned before this call is counted.  Filters that do not fit together are BFS_OK, and *out says in what they
@@ -934,8 +974,8 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range
  * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
- * Codes: EINVAL, EREADONLY, EDIGESTONLY, EKEYONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL,
- * EFAULT. */
+ * Codes: EINVAL, EREADONLY, EDIGESTONLY, EKEYONLY, EPART, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED,
+ * EFULL, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
 
@@ -951,22 +991,22 @@ BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
  * while a filter is being filled.  A recovery adds again what came after the marks, and removes nothing again.  After
  * BFS_OPEN_ACCEPT_LOSS some keys may be missing: to remove one of these is to remove a key that was never added.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
- * Codes: EINVAL, EREADONLY, EUNSUPPORTED, EDIGESTONLY, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED,
- * EFILLING, EFAULT. */
+ * Codes: EINVAL, EREADONLY, EUNSUPPORTED, EDIGESTONLY, EPART, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING,
+ * ESUPERSEDED, EFILLING, EFAULT. */
 BFS_API BFS_CHECK int32_t bfs_remove(bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API BFS_CHECK int32_t bfs_remove_digest(bfs_filter* filter, uint64_t digest);
 
 /* Returns how often the key was added and not removed, at most: 0 (a certain no) to 15, of a filter of the counting
  * layout.  15 means 15 or more, or that the file is in doubt (bfs_health).
  * Waits for nothing but the disk.
- * Codes: EINVAL, EUNSUPPORTED, EDIGESTONLY. */
+ * Codes: EINVAL, EUNSUPPORTED, EDIGESTONLY, EPART. */
 BFS_API int32_t bfs_count(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_count_digest(const bfs_filter* filter, uint64_t digest);
 
 /* Returns 0 if the key was certainly never added (or was removed), 1 if it may have been, or the file is in doubt
  * (bfs_health).  Only 0 is a no.
  * Waits for nothing but the disk.
- * Codes: EINVAL, EDIGESTONLY (a key), EKEYONLY (a digest). */
+ * Codes: EINVAL, EDIGESTONLY (a key), EKEYONLY (a digest), EPART. */
 BFS_API int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest);
 
@@ -989,13 +1029,13 @@ BFS_API BFS_CHECK int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* ke
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
  * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can).
- * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY, EPART. */
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* A selection vector: the first n of `indices`, n being what is returned, are the numbers of the keys that may be
  * present, ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; what
  * follows the last one is undefined.  At most 2^32 keys.
- * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
+ * Codes: EINVAL, EDIGESTONLY, EKEYONLY, EPART. */
 BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t* indices);
 
 /* digests[i] = the digest of key i in this file (bfs_digest), 0 for a null.  Returns keys->count.  Below 0 nothing is

@@ -11,6 +11,7 @@ static_assert(static_cast<std::int32_t>(Code::kKey) == BFS_EKEY);
 static_assert(static_cast<std::int32_t>(Code::kShut) == BFS_ESHUT);
 static_assert(static_cast<std::int32_t>(Code::kMismatch) == BFS_EMISMATCH);
 static_assert(static_cast<std::int32_t>(Code::kKeyOnly) == BFS_EKEYONLY);
+static_assert(static_cast<std::int32_t>(Code::kPart) == BFS_EPART);
 static_assert(static_cast<std::int32_t>(Code::kDamaged) == BFS_EDAMAGED);
 static_assert(static_cast<std::int32_t>(Code::kFilling) == BFS_EFILLING);
 static_assert(static_cast<std::int32_t>(Code::kLiveWord) == BFS_ELIVEWORD);

@@ -13,9 +13,12 @@ struct Differences {
   bool secret = false;
   bool num_probes = false;  // k
   bool num_bits = false;    // m
+  bool part = false;        // of the whole filter, or of how many parts
 
   // One digest leads to the same bits in both, but for the number of bits.
-  [[nodiscard]] bool but_for_the_size() const noexcept { return !(layout || hash || seed || secret || num_probes); }
+  [[nodiscard]] bool but_for_the_size() const noexcept {
+    return !(layout || hash || seed || secret || num_probes || part);
+  }
 };
 
 // A number that is estimated, and the interval that has it in 95 of 100 cases.

@@ -38,6 +38,7 @@ enum class Code : std::int32_t {
   kShut = -18,         // the handle was shut: it answers "maybe", and adds nothing
   kMismatch = -19,     // two filters differ in what must be equal; the message says in what
   kKeyOnly = -20,      // the file's hash gives no digests: it takes keys alone
+  kPart = -21,         // the digest belongs to another part of the whole filter than this one
 
   // The file is good; its state forbids this.
   kUnclean = -100,     // dirty when the machine went down, or copied while in use

@@ -112,6 +112,14 @@ class Filter {
   static Error intersect(std::span<const Filter* const> filters, const std::string& path,
                          const SaveOptions& options = {});
 
+  // Makes a new file of the whole filter whose parts these are, wherever they are (files in use, ranges, buffers), in
+  // any order: their bodies one after the other, equal bit for bit to one filter of all keys. It has every key whose
+  // add to its part returned before the call. The parts need the same layout, hash, seed or secret, k, m and number of
+  // parts, and each part is there once: otherwise kMismatch, whose message names the part. The new file has n of the
+  // whole, no marks and no note; its count of keys is the sum of theirs. Of the options it takes neither `fpr` nor
+  // `same_file_id`.
+  static Error join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options = {});
+
   // In what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has. Both may
   // be in use: each is read once, piece by piece, and what was added before the call is counted. A filter in doubt is
   // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared.
@@ -284,6 +292,7 @@ class Filter {
   [[nodiscard]] std::vector<std::uint32_t> seeds() const;
 
   // Options::note, empty in the bare form.
+  [[nodiscard]] Part part() const noexcept;  // part 0 of 1 is a whole filter
   [[nodiscard]] std::string note() const;
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.

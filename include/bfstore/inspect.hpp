@@ -55,6 +55,14 @@ struct Seal {
   bool operator==(const Seal&) const noexcept = default;
 };
 
+// Which part of a whole filter this is.
+struct PartOfWhole {
+  Part part{};
+  std::uint64_t capacity = 0;  // n of the whole filter
+
+  bool operator==(const PartOfWhole&) const noexcept = default;
+};
+
 // The values of a filter's parameter records (src/format/FORMAT.md), each of which may be absent.
 struct Parameters {
   std::optional<std::string> note;    // the maker's own words
@@ -62,6 +70,7 @@ struct Parameters {
   std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
   // Of a hash that takes a list of seeds: one for each probe.
   std::optional<std::vector<std::uint32_t>> seeds{};
+  std::optional<PartOfWhole> part{};  // of a filter that is not whole
 
   bool operator==(const Parameters&) const = default;
 };

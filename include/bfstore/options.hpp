@@ -147,6 +147,23 @@ struct OpenOptions {
   std::optional<SecretKey> key{};
 };
 
+// Part `number` (from 0) of `parts` equal parts of a filter whose keys have all their bits in one line (blocked,
+// counting): its lines from lines * number / parts to lines * (number + 1) / parts. A digest belongs to the part
+// hi(digest * parts). The bodies of all parts, one after the other, are the body of the whole filter. Part 0 of 1 is
+// the whole filter.
+struct Part {
+  std::uint32_t number = 0;
+  std::uint32_t parts = 1;
+
+  // The part of so many that has the digest's line.
+  static constexpr std::uint32_t number_of(std::uint64_t digest, std::uint32_t parts) noexcept {
+    __extension__ using Product = unsigned __int128;
+    return static_cast<std::uint32_t>((static_cast<Product>(digest) * parts) >> 64);
+  }
+
+  bool operator==(const Part&) const noexcept = default;
+};
+
 // Exactly one of these pairs gives the size of a filter (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
@@ -178,6 +195,11 @@ struct Options {
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;
+  // The new filter is this part of the one that the numbers above describe, whose lines the number of parts then
+  // divides: m is rounded up for that. With `like` of a part, and none given here, it is that part; of another number
+  // of the same parts if one is given. Every other digest is kPart: neither added nor answered. n of the part is its
+  // share of n, and six standard deviations more, since chance decides which keys are in it.
+  std::optional<Part> part{};
   std::string note;  // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all

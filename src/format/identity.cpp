@@ -83,6 +83,7 @@ class Checker {
     check_body();
     if (whole_) check_records();
     if (whole_) check_seal();
+    check_part();
     if (id_.seeds && id_.seeds->size() != id_.num_probes)
       broken(Code::kRecord, "the seeds are not one for each of k probes. Use a copy or rebuild it.");
     check_canary();
@@ -311,6 +312,16 @@ class Checker {
     } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the checksums end after the file's end: the file was truncated. Use a copy or rebuild it.");
     }
+  }
+
+  void check_part() {
+    if (!id_.part || row_ == nullptr || !good_bits_) return;
+    const auto& [part, capacity] = *id_.part;
+    const bool in_range = part.parts >= 2 && part.number < part.parts;
+    const bool fits = row_->in_lines && id_.num_bits <= layout::most_bits(*row_) / std::max(part.parts, 1U);
+    if (in_range && fits && capacity >= 1 && capacity <= static_cast<std::uint64_t>(INT64_MAX)) return;
+    broken(Code::kRecord, "part " + std::to_string(part.number) + " of " + std::to_string(part.parts) +
+                              " is impossible. Use a copy or rebuild it.");
   }
 
   void check_canary() {

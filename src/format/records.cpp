@@ -72,6 +72,22 @@ std::optional<Value> encode_seeds(const Parameters& from) {
   return value;
 }
 
+// --- part ------------------------------------------------------------------------------------------------------------
+
+void decode_part(Bytes value, Parameters& into) {
+  into.part = {{get<std::uint32_t>(value, kPartNumberField), get<std::uint32_t>(value, kPartPartsField)},
+               get<std::uint64_t>(value, kPartCapacityField)};
+}
+
+std::optional<Value> encode_part(const Parameters& from) {
+  if (!from.part) return std::nullopt;
+  Value value(kPartBytes);
+  put(value, kPartNumberField, from.part->part.number);
+  put(value, kPartPartsField, from.part->part.parts);
+  put(value, kPartCapacityField, from.part->capacity);
+  return value;
+}
+
 // --- seal ------------------------------------------------------------------------------------------------------------
 
 bool is_sealed(const ReportedIdentity& identity) noexcept { return (identity.ro_compat & kRoSealed) != 0; }
@@ -154,6 +170,24 @@ const RecordRow kSeedsRow{
     .missing = "the hash takes a list of seeds, and the list is missing. Rebuild it.",
     .decode = decode_seeds,
     .encode = encode_seeds,
+};
+
+const RecordRow kPartRow{
+    .type = kRecordPart,
+    .name = "part",
+    .critical = true,
+    .repeats = false,
+    .least_bytes = kPartBytes,
+    .most_bytes = kPartBytes,
+    .reserved = {},
+    .in_file = true,
+    .in_embedded = true,
+    .expected = nullptr,
+    .malformed = "the number of a part is repeated, not 16 bytes long, or not marked critical",
+    .unexpected = nullptr,
+    .missing = nullptr,
+    .decode = decode_part,
+    .encode = encode_part,
 };
 
 const RecordRow kSealRow{

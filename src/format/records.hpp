@@ -28,12 +28,20 @@ inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
 inline constexpr std::uint16_t kRecordNote = 1;
 inline constexpr std::uint16_t kRecordKeyCheck = 2;
 inline constexpr std::uint16_t kRecordSeal = 3;
+inline constexpr std::uint16_t kRecordPart = 4;
 inline constexpr std::uint16_t kRecordSeeds = 5;
 
 // The fields of a key check's value.
 inline constexpr Field kKeyCheckSaltField{"salt", 0, 8};
 inline constexpr Field kKeyCheckTagField{"tag", 8, 8};
 inline constexpr std::size_t kKeyCheckBytes = 16;
+
+// The fields of a part's value.
+inline constexpr Field kPartNumberField{"part", 0, 4};
+inline constexpr Field kPartPartsField{"num_parts", 4, 4};
+inline constexpr Field kPartCapacityField{"whole_capacity", 8, 8};
+inline constexpr std::array kPartFields{kPartNumberField, kPartPartsField, kPartCapacityField};
+inline constexpr std::size_t kPartBytes = 16;
 
 // The fields of a seal's value.
 inline constexpr Field kSealChunkBytesField{"chunk_bytes", 0, 4};
@@ -76,6 +84,7 @@ struct RecordRow {
 extern const RecordRow kNoteRow;
 extern const RecordRow kKeyCheckRow;
 extern const RecordRow kSealRow;
+extern const RecordRow kPartRow;
 extern const RecordRow kSeedsRow;
 
 // nullptr if this version does not know the record.

@@ -74,7 +74,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   }
   const double probes = geometry.num_probes;
   set_estimate(fill, throws / probes, variance / (probes * probes));
-  fill.estimated_fpr /= static_cast<double>(geometry.range);
+  fill.estimated_fpr /= static_cast<double>(geometry.num_bits) / kBins;
   return fill;
 }
 

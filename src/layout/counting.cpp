@@ -76,7 +76,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
     fill.estimated_fpr +=
         static_cast<double>(tally.lines_with[set]) * std::pow(static_cast<double>(set) / kBins, geometry.num_probes);
   }
-  fill.estimated_fpr /= static_cast<double>(geometry.range);
+  fill.estimated_fpr /= static_cast<double>(geometry.num_bits) / kBins;
   estimate_keys(fill, tally, geometry);
   return fill;
 }

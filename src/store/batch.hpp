@@ -62,14 +62,36 @@ void roll_over(const Source& source, Visit visit) noexcept {
   }
 }
 
+template <class Core>
+bool has_all(const Core& core, std::span<const std::uint64_t> digests) noexcept {
+  unsigned others = 0;  // without a branch, so that the compiler takes several at once
+  for (const std::uint64_t digest : digests) others |= core.target.has(digest) ? 0U : 1U;
+  return others == 0;
+}
+
+// Of a part: whether every digest is its own. Asked before anything is changed.
+template <class Core, class Source>
+bool has_all_of(const Core& core, const Source& source) noexcept {
+  if (!core.is_part()) return true;
+  bool all = true;
+  roll_over(source, [&](const layout::Step& step, std::size_t) {
+    all = has_all(core, std::span(step.now, step.num_now));
+    return all;
+  });
+  return all;
+}
+
 // `source` has digests, or computes them (many.cpp). `out` takes the answers. No allocation, no lock.
 template <class Core, class Source, class Out>
 Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   std::uint64_t maybes = 0;
+  bool all = true;
   roll_over(source, [&](const layout::Step& step, std::size_t first) {
+    all = !core.is_part() || has_all(core, std::span(step.now, step.num_now));
+    if (!all) return false;
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
       const bool early = core.too_early();
-      const std::size_t found = core.functions.contains.step(core.words, core.target.geometry, step, answers);
+      const std::size_t found = core.functions.contains.step(core.lines, core.target.geometry, step, answers);
       if (!early && !layout::in_doubt(core.target.sentinel)) [[likely]]
         return found;
       std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
@@ -77,6 +99,7 @@ Count contains_all(const Core& core, const Source& source, Out out) noexcept {
     });
     return true;
   });
+  if (!all) return Code::kPart;
   return maybes;
 }
 
@@ -88,7 +111,7 @@ Count add_rolling(Core& core, const Source& source) noexcept {
   roll_over(source, [&](const layout::Step& step, std::size_t first) {
     refused = core.may_add(first != 0);
     if (refused != Code::kOk) return false;
-    const std::size_t changed = core.adds.step(core.words, core.target.geometry, step);
+    const std::size_t changed = core.adds.step(core.lines, core.target.geometry, step);
     core.count_adds(step.num_now, changed);
     added += changed;
     return true;
@@ -102,6 +125,7 @@ Count add_rolling(Core& core, const Source& source) noexcept {
 template <class Core, class Source>
 Count remove_all(Core& core, const Source& source) noexcept {
   if (!core.removes()) return Code::kUnsupported;
+  if (!has_all_of(core, source)) return Code::kPart;
   std::unique_lock<std::mutex> lock(core.one_at_a_time, std::defer_lock);
   if (core.alone) {
     if (!core.born.here()) return Code::kForked;  // as in add_all()
@@ -114,7 +138,7 @@ Count remove_all(Core& core, const Source& source) noexcept {
   roll_over(source, [&](const layout::Step& step, std::size_t first) {
     refused = core.may_remove(first != 0);
     if (refused != Code::kOk) return false;
-    const std::size_t changed = removing.step(core.words, core.target.geometry, step);
+    const std::size_t changed = removing.step(core.lines, core.target.geometry, step);
     core.count_removes(changed);
     removed += changed;
     return true;
@@ -124,18 +148,26 @@ Count remove_all(Core& core, const Source& source) noexcept {
   return removed;
 }
 
+template <class Core>
+store::Lines lines_of(const Core& core) noexcept {
+  const Part part = core.part();
+  const std::uint64_t count = core.target.geometry.range / part.parts;
+  return {count, part};
+}
+
 // In the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.
 template <class Core, class Source>
 Count add_all(Core& core, const Source& source) noexcept {
+  if (!has_all_of(core, source)) return Code::kPart;
   if (!core.alone) return add_rolling(core, source);
   if (!core.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
   const std::lock_guard<std::mutex> lock(core.one_at_a_time);
-  const layout::Geometry& geometry = core.target.geometry;
+  const store::Lines lines = lines_of(core);
   const bool worth_it =
-      core.threads > 1 && source.size() >= core.threads * store::kShare && geometry.range >= 2 * core.threads;
+      core.threads > 1 && source.size() >= core.threads * store::kShare && lines.count >= 2 * core.threads;
   if (!worth_it || !core.row.in_lines) return add_rolling(core, source);
   try {
-    return store::add_divided(geometry, core.threads, source, [&core](std::span<const std::uint64_t> digests) {
+    return store::add_divided(lines, core.threads, source, [&core](std::span<const std::uint64_t> digests) {
       return add_rolling(core, store::Given{digests});
     });
   } catch (const std::exception&) {

@@ -60,6 +60,7 @@ Filter::Core::Core(const layout::Functions& best, std::unique_ptr<store::Session
                      format::LiveWord::healthy(identity.file_id).bits ^ end};
   add_sentinel = target.sentinel;
   add_sentinel.mask &= ~format::LiveWord::kFilling;
+  be_part(identity);
   if (file.live_word().load().has(format::LiveWord::kFilling | format::LiveWord::kRecovering)) look_before_too();
   if (file_session->recovering()) add_sentinel.mask &= ~format::LiveWord::kRecovering;
   stripes = live_page + format::kStripesField.offset;
@@ -76,6 +77,7 @@ Filter::Core::Core(const layout::Functions& best, std::uint64_t* body, const Sha
     : row(layout::row_of(body_shape.layout)),
       functions(best),
       words(body),
+      lines(body),
       shape(body_shape),
       gives_positions(hash::row_of(body_shape.hash).info.gives_positions),
       body_bytes(body_length),
@@ -103,6 +105,7 @@ Filter::Core::Core(const layout::Functions& best, std::byte* start, const store:
                      store::word_at(start + sections.end_word.offset), ~std::uint64_t{0}, embedded.checksum ^ end};
   add_sentinel = target.sentinel;
   own_identity = embedded.identity;
+  be_part(embedded.identity);
   place_as(embedded.identity);
 }
 
@@ -110,6 +113,29 @@ void Filter::Core::place_as(const format::Identity& identity) {
   if (!gives_positions) return;
   const Shape& its = identity.shape;
   placer.emplace(its.hash, its.num_bits, its.num_probes, identity.seeds.value_or(std::vector<std::uint32_t>()));
+}
+
+// A line has the same number in the whole filter and in its part, where the first one's number is not 0. So the digest
+// is mapped to the lines of the whole, and the words begin where those of the whole would. Nothing is read or written
+// for a digest of another part, which has no memory here.
+void Filter::Core::be_part(const format::Identity& identity) noexcept {
+  if (!identity.part) return;
+  const Part part = identity.part->part;
+  const std::uint64_t in_part = target.geometry.range;
+  const std::uint64_t before = in_part * part.number;
+  target.geometry.range = in_part * part.parts;
+  lines = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(words) - before * (kLineBits / 8));
+  target.words = lines;
+  const auto first_digest = [&](std::uint32_t number) {  // the least digest with digest * parts >= number * 2^64
+    return ((layout::Product{number} << 64) + part.parts - 1) / part.parts;
+  };
+  target.first_digest = static_cast<std::uint64_t>(first_digest(part.number));
+  target.more_digests = static_cast<std::uint64_t>(first_digest(part.number + 1) - 1) - target.first_digest;
+  target.inlined = false;
+  target.of_part = target.ask;
+  target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
+    return asked.has(digest) ? asked.of_part(asked, digest) : static_cast<std::int32_t>(Code::kPart);
+  };
 }
 
 const std::vector<std::uint32_t>& Filter::Core::seeds() const noexcept {
@@ -168,13 +194,14 @@ std::int32_t Filter::Core::answer_placed(std::string_view key) const noexcept {
 }
 
 Count Filter::Core::add(std::uint64_t digest) noexcept {
+  if (!target.has(digest)) return Code::kPart;
   std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
   if (alone) {
     if (!born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
     lock.lock();
   }
   if (const Code code = may_add(); code != Code::kOk) return code;
-  const bool changed = adds.one(words, target.geometry, digest);
+  const bool changed = adds.one(lines, target.geometry, digest);
   count_adds(1, changed ? 1 : 0);
   if (const Code code = was_added(); code != Code::kOk) [[unlikely]]
     return code;
@@ -183,6 +210,7 @@ Count Filter::Core::add(std::uint64_t digest) noexcept {
 
 Count Filter::Core::remove(std::uint64_t digest) noexcept {
   if (!removes()) return Code::kUnsupported;
+  if (!target.has(digest)) return Code::kPart;
   std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
   if (alone) {
     if (!born.here()) return Code::kForked;  // as in add()
@@ -190,7 +218,7 @@ Count Filter::Core::remove(std::uint64_t digest) noexcept {
   }
   if (const Code code = may_remove(); code != Code::kOk) return code;
   const layout::Changes& removing = alone ? functions.counts.remove_alone : functions.counts.remove;
-  const bool changed = removing.one(words, target.geometry, digest);
+  const bool changed = removing.one(lines, target.geometry, digest);
   count_removes(changed ? 1 : 0);
   if (const Code code = was_removed(); code != Code::kOk) [[unlikely]]
     return code;
@@ -199,7 +227,7 @@ Count Filter::Core::remove(std::uint64_t digest) noexcept {
 
 std::uint64_t Filter::Core::count(std::uint64_t digest) const noexcept {
   const bool early = not_yet(target);
-  const unsigned found = functions.counts.count(words, target.geometry, digest);
+  const unsigned found = functions.counts.count(lines, target.geometry, digest);
   return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;
 }
 

@@ -72,6 +72,13 @@ struct Filter::Core {
   [[nodiscard]] bool folds() const noexcept { return row.info.can.fold && !gives_positions; }
 
   void look_before_too() noexcept;
+  // Of a part of a whole filter: takes its own digests alone.
+  void be_part(const format::Identity& identity) noexcept;
+  [[nodiscard]] Part part() const noexcept {
+    const format::Identity* const its = identity();
+    return its != nullptr && its->part ? its->part->part : Part{};
+  }
+  [[nodiscard]] bool is_part() const noexcept { return target.of_part != nullptr; }
 
   // The mapping of the file or range that has the filter; nullptr for a buffer.
   [[nodiscard]] const region::Mapping* mapping() const noexcept {
@@ -135,7 +142,9 @@ struct Filter::Core {
   layout::Target target;
   const layout::Row& row;
   layout::Functions functions;
-  std::uint64_t* words;
+  std::uint64_t* words;  // the body
+  // The same for lookups and adds, which count lines from the first one of the whole filter: another address in a part.
+  std::uint64_t* lines;
   Shape shape;
   store::Secret secret;                // Hash::kSipHash only
   bool gives_positions;                // the hash, which then gives no digests

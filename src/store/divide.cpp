@@ -5,11 +5,13 @@
 
 namespace bfstore::store {
 
-Owners::Owners(const layout::Geometry& geometry, unsigned threads) {
+Owners::Owners(const Lines& lines, unsigned threads) : parts_(lines.part.parts) {
   using layout::Product;
   for (unsigned owner = 0; owner < threads; ++owner) {
-    const Product first_line = (Product{geometry.range} * owner + threads - 1) / threads;
-    first_digests_.push_back(static_cast<std::uint64_t>(((first_line << 64) + geometry.range - 1) / geometry.range));
+    const Product first_line =
+        Product{lines.count} * lines.part.number + (Product{lines.count} * owner + threads - 1) / threads;
+    const Product range = Product{lines.count} * lines.part.parts;
+    first_digests_.push_back(static_cast<std::uint64_t>(((first_line << 64) + range - 1) / range));
   }
 }
 

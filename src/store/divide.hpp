@@ -32,19 +32,27 @@ inline constexpr std::size_t kShare = std::size_t{1} << 14;
 
 inline constexpr unsigned kMostThreads = 64;
 
+// The lines of a filter, which may be a part of a whole one.
+struct Lines {
+  std::uint64_t count;
+  Part part;
+};
+
 // Which thread adds which digests. The lines are cut into as many equal parts as there are threads, of at least two
 // lines each.
 class Owners {
  public:
-  Owners(const layout::Geometry& geometry, unsigned threads);
+  Owners(const Lines& lines, unsigned threads);
 
   // The owner of the line that the digest leads to. Digests and lines ascend together, so owners begin at digests.
   [[nodiscard]] unsigned of(std::uint64_t digest) const noexcept {
-    const auto near = static_cast<unsigned>((static_cast<layout::Product>(digest) * first_digests_.size()) >> 64);
+    const std::uint64_t in_part = digest * parts_;  // without the number of the part, which is the same for all
+    const auto near = static_cast<unsigned>((static_cast<layout::Product>(in_part) * first_digests_.size()) >> 64);
     return near - (digest < first_digests_[near] ? 1U : 0U);  // a part begins at a whole line
   }
 
  private:
+  std::uint32_t parts_;
   std::vector<std::uint64_t> first_digests_;
 };
 
@@ -72,9 +80,9 @@ bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work);
 // `source` has digests, or computes them. `add(digests)` adds digests of lines that the calling thread owns. Throws,
 // before anything was added, if threads or memory are lacking.
 template <class Source, class Add>
-Count add_divided(const layout::Geometry& geometry, unsigned threads, const Source& source, Add add) {
+Count add_divided(const Lines& lines, unsigned threads, const Source& source, Add add) {
   const std::size_t count = source.size();
-  const Owners owners(geometry, threads);
+  const Owners owners(lines, threads);
   std::vector<Share> shares(std::size_t{2} * threads, Share(threads));
   std::barrier meeting(static_cast<std::ptrdiff_t>(threads));
   std::atomic<std::uint64_t> added{0};

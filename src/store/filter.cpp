@@ -180,6 +180,7 @@ Count Filter::count_digest(std::uint64_t digest) const noexcept {
   if (core_->follower != nullptr) core_->follower->follow_in_time();
   const Core::InUse core(*core_);
   if (!core->removes()) return Code::kUnsupported;
+  if (!core->target.has(digest)) return Code::kPart;
   return core->count(digest);
 }
 
@@ -263,6 +264,8 @@ Error Filter::use_threads(unsigned threads) {
 }
 
 Shape Filter::shape() const noexcept { return Core::InUse(*core_)->shape; }
+
+Part Filter::part() const noexcept { return Core::InUse(*core_)->part(); }
 
 std::string Filter::note() const {
   const Core::InUse core(*core_);

@@ -27,6 +27,7 @@ Differences differences(const Core& one, const Core& other) {
   found.secret = !found.hash && one.secret.key() != other.secret.key();
   found.num_probes = one.shape.num_probes != other.shape.num_probes;
   found.num_bits = one.shape.num_bits != other.shape.num_bits;
+  found.part = one.part() != other.part();
   return found;
 }
 
@@ -56,6 +57,11 @@ std::string misfit(const Core& from, const Core& into) {
   const bool seeds = !differ.hash && from.seeds() != into.seeds();
   if (seeds) found += "list of seeds, ";
   if (differ.num_probes) numbers("number of probes", from.shape.num_probes, into.shape.num_probes);
+  const auto part_of = [](const Core& core) {
+    const Part part = core.part();
+    return std::to_string(part.number) + " of " + std::to_string(part.parts);
+  };
+  if (differ.part) both("part", part_of(from), part_of(into));
   if (times_folded(from, into) == 0) numbers("number of bits", from.shape.num_bits, into.shape.num_bits);
   return found.empty() ? found : found.substr(0, found.size() - 2);
 }

@@ -158,8 +158,9 @@ Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
                                                : answer_all(keys, out);
   if (maybes.ok()) return maybes;
   // If something is wrong with the keys, their number is not known.
-  const bool counted = maybes.code() == Code::kDigestOnly || maybes.code() == Code::kKeyOnly;
-  return all_maybe(counted ? out.first(std::min(keys.size(), out.size())) : out, maybes.code());
+  const Code code = maybes.code();
+  const bool counted = code == Code::kDigestOnly || code == Code::kKeyOnly || code == Code::kPart;
+  return all_maybe(counted ? out.first(std::min(keys.size(), out.size())) : out, code);
 }
 
 Count Filter::add_keys(const Keys& keys) noexcept {

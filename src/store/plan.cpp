@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <numeric>
 
 #include "base/arith.hpp"
@@ -49,6 +50,7 @@ bool anything_but_like(const Options& options) noexcept {
 struct Planned {
   Shape shape;
   std::optional<std::vector<std::uint32_t>> seeds;
+  std::optional<PartOfWhole> part{};
 };
 
 // The other file's identity is enough: it need not be clean.
@@ -61,7 +63,7 @@ Result<Planned> shape_like(const Options& options) {
   if (!file) return file.error();
   const auto header = checked_header(*file, {.key = options.key});
   if (!header) return header.error();
-  return Planned{header->identity.shape, header->identity.seeds};
+  return Planned{header->identity.shape, header->identity.seeds, header->identity.part};
 }
 
 // "Give blocked or classic.", of the rows of a table
@@ -158,6 +160,52 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   return Planned{shape, seeds_of(options, hash, shape.num_probes)};
 }
 
+// The keys of a part that is sized for its share of n keys. Chance decides which keys are in it: so six standard
+// deviations more.
+std::uint64_t share_of(std::uint64_t capacity, std::uint32_t parts) noexcept {
+  const double mean = static_cast<double>(capacity) / parts;
+  const double share = std::ceil(mean + 6 * std::sqrt(mean));
+  return share < static_cast<double>(capacity) ? static_cast<std::uint64_t>(share) : capacity;
+}
+
+Error check_part(const Part& part, const Options& options, const layout::Row& row) {
+  if (part.parts == 0 || part.number >= part.parts) {
+    return fail(Code::kInvalid, "part " + std::to_string(part.number) + " of " + std::to_string(part.parts) +
+                                    " does not exist. Give one from 0 to the number of parts less 1.");
+  }
+  if (part.parts == 1 || (row.in_lines && !options.bare)) return {};
+  if (options.bare)
+    return fail(Code::kInvalid, "the bare form does not say which part of a filter it is. Use the embedded form.");
+  return fail(Code::kInvalid, std::string("the layout ") + row.info.name +
+                                  " has the bits of a key anywhere, so that no part has all of them. Use blocked.");
+}
+
+// Makes the plan of a filter, whole or a part, that of one part of the whole.
+Error divide(Planned& planned, const Part& part, const Options& options) {
+  Shape& shape = planned.shape;
+  const layout::Row& row = layout::row_of(shape.layout);
+  if (Error error = check_part(part, options, row); !error.ok()) return error;
+  if (planned.part) {
+    shape.num_bits *= planned.part->part.parts;
+    shape.capacity = planned.part->capacity;
+    planned.part.reset();
+  }
+  if (part.parts == 1) return {};
+  const std::uint64_t unit = row.unit_bits * part.parts;
+  if (!options.like.empty() && shape.num_bits % unit != 0) {
+    return fail(Code::kInvalid, options.like + ": has " + std::to_string(shape.num_bits / row.unit_bits) +
+                                    " lines, of which " + std::to_string(part.parts) +
+                                    " parts would not be equal. Give a number of parts that divides them.");
+  }
+  shape.num_bits = (shape.num_bits + unit - 1) / unit * unit;
+  if (shape.num_bits > layout::most_bits(row))
+    return fail(Code::kSizing, "no filter has so many bits that each part has its line. Give fewer parts.");
+  planned.part = PartOfWhole{part, shape.capacity};
+  shape.num_bits /= part.parts;
+  shape.capacity = share_of(shape.capacity, part.parts);
+  return {};
+}
+
 // All zeros are a field that was forgotten.
 Error check_file_id(const Options& options) {
   if (!options.file_id) return {};
@@ -220,8 +268,12 @@ Result<Identity> plan(const Options& options, Form form) {
   identity.header_bytes = format::header_bytes_for(form, identity);
   auto planned = options.like.empty() ? shape_of_size(options, body_budget(options, identity)) : shape_like(options);
   if (!planned) return planned.error();
+  if (options.part) {
+    if (Error error = divide(*planned, *options.part, options); !error.ok()) return error;
+  }
   identity.shape = planned->shape;
   identity.seeds = std::move(planned->seeds);
+  identity.part = planned->part;
   identity.header_bytes = format::header_bytes_for(form, identity);
   identity.body_bytes = layout::body_bytes(layout::row_of(identity.shape.layout), identity.shape.num_bits);
   if (options.bare) {

@@ -57,6 +57,11 @@ Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double
   return fail(Code::kSizing, "the filter's rate is " + std::to_string(rate(1)) + " already. Give a higher fpr.");
 }
 
+// n of the whole filter that has so many parts of this shape.
+std::uint64_t whole_capacity(const layout::Row& row, const Shape& part, std::uint32_t parts) {
+  return std::max<std::uint64_t>(sizing::most_keys(row, part.num_bits * parts, part.num_probes, part.fpr), 1);
+}
+
 // Makes the content that of the filter folded as SaveOptions::fpr says: n and p become what the smaller filter can
 // promise. How often it is folded.
 template <class Core>
@@ -68,6 +73,7 @@ Result<std::uint64_t> fold(const Core& core, Content& content, double fpr) {
   shape.num_bits /= *times;
   shape.capacity = std::max<std::uint64_t>(sizing::most_keys(core.row, shape.num_bits, shape.num_probes, fpr), 1);
   shape.fpr = fpr;
+  if (auto& part = content.identity.part) part->capacity = whole_capacity(core.row, shape, part->part.parts);
   content.identity.body_bytes = layout::body_bytes(core.row, shape.num_bits);
   return times;
 }
@@ -93,6 +99,7 @@ const char* not_for_bare(const Content& content) noexcept {
   if (hash.takes_secret) return "its hash is siphash, for which the bare form has no key check";
   if (!hash.fits_bare) return "its hash has parameters, for which the bare form has no room";
   if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
+  if (content.identity.part) return "it is a part of a whole filter, and the bare form does not say of which";
   if (content.identity.note) return "it has a note, and the bare form has none";
   const bool whole = shape.num_bits == layout::bits_in(layout::row_of(shape.layout), content.identity.body_bytes);
   if (whole && format::fits_bare(layout::row_of(shape.layout), content.identity.body_bytes)) return nullptr;
@@ -228,7 +235,10 @@ Result<Filter> Filter::load(std::span<const std::byte> bytes, OpenMode mode, boo
   if (!functions) return functions.error();
   auto core = std::make_unique<Core>(*functions, loaded->body.words(), loaded->shape, loaded->body_bytes, how);
   core->own_identity = std::move(loaded->identity);
-  if (core->own_identity) core->place_as(*core->own_identity);
+  if (core->own_identity) {
+    core->place_as(*core->own_identity);
+    core->be_part(*core->own_identity);
+  }
   core->secret.keep(key);
   core->loaded = std::make_unique<store::Loaded>(std::move(*loaded));
   if (core->loaded->slot) core->stripes = core->loaded->live_page.data() + format::kStripesField.offset;

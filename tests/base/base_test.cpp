@@ -44,6 +44,8 @@ const char* expected_name(Code code) {
       return "BFS_EDIGESTONLY";
     case Code::kKeyOnly:
       return "BFS_EKEYONLY";
+    case Code::kPart:
+      return "BFS_EPART";
     case Code::kSizing:
       return "BFS_ESIZING";
     case Code::kInternal:
@@ -199,7 +201,7 @@ TEST_CASE("every code has its name and a text of its own, and no other number ha
     CHECK(texts.insert(code_text(code)).second);
     CHECK(code_text(code) != unknown);
   }
-  CHECK(names.size() == 52);
+  CHECK(names.size() == 53);
 }
 
 TEST_CASE("a message gets its next sentence with one period between them") {

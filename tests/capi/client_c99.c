@@ -399,6 +399,36 @@ static void bare_filters(void) {
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 0);
 }
 
+static void parts(void) {
+  bfs_options options = options_for(100, 0.01);
+  bfs_filter* part[2] = {NULL, NULL};
+  const bfs_filter* both[2];
+  bfs_filter* all = NULL;
+  bfs_error error;
+  char whole[sizeof other_path + 8];
+  uint32_t number = 9, count = 9;
+
+  error.struct_bytes = sizeof error;
+  snprintf(whole, sizeof whole, "%s.whole", other_path);
+  options.flags = BFS_OPTION_SEED;
+  options.seed = 5;
+  CHECK(bfs_create_part(path, &options, 2, 2, &part[0], &error) == BFS_EINVAL && part[0] == NULL);
+  CHECK(bfs_create_part(path, &options, 0, 2, &part[0], &error) == BFS_OK);
+  CHECK(bfs_create_part(other_path, &options, 1, 2, &part[1], NULL) == BFS_OK);
+  CHECK(bfs_get_part(part[1], &number, &count, &error) == BFS_OK && number == 1 && count == 2);
+  CHECK(bfs_get_part(part[1], NULL, NULL, NULL) == BFS_OK && bfs_get_part(NULL, &number, &count, &error) == BFS_EINVAL);
+  CHECK(bfs_add_digest(part[0], 7) == 1 && bfs_add_digest(part[1], 7) == BFS_EPART);
+  CHECK(bfs_contains_digest(part[0], 7) == 1 && bfs_contains_digest(part[1], 7) == BFS_EPART);
+  both[0] = part[1];
+  both[1] = part[0];
+  CHECK(bfs_join(both, 1, whole, NULL, &error) == BFS_EMISMATCH && strstr(error.message, "missing: 0") != NULL);
+  CHECK(bfs_join(both, 2, whole, NULL, &error) == BFS_OK && bfs_join(both, 2, NULL, NULL, NULL) == BFS_EINVAL);
+  CHECK(bfs_open(whole, BFS_OPEN_READ, &all, NULL) == BFS_OK && bfs_contains_digest(all, 7) == 1);
+  CHECK(bfs_get_part(all, &number, &count, NULL) == BFS_OK && number == 0 && count == 1);
+  CHECK(bfs_close(all, NULL) == BFS_OK && bfs_close(part[0], NULL) == BFS_OK && bfs_close(part[1], NULL) == BFS_OK);
+  CHECK(remove(path) == 0 && remove(other_path) == 0 && remove(whole) == 0);
+}
+
 static void from_one_form_to_another(void) {
   bfs_options options = options_for(100, 0.01);
   bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
@@ -585,6 +615,7 @@ int main(int argc, char** argv) {
   keys_with_nulls();
   with_a_secret_key();
   from_one_form_to_another();
+  parts();
   sealed_files();
   publish_and_replace();
   online_build();

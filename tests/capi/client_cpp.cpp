@@ -349,6 +349,19 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 
+void parts(const std::string& folder) {
+  const std::string half = folder + "/half.bf";
+  bfs_options options = options_for(100, 0.01);
+  bfs_filter* part = nullptr;
+  CHECK(bfs_create_part(half.c_str(), &options, 1, 2, &part, nullptr) == BFS_OK);
+  std::uint32_t number = 0;
+  CHECK(bfs_get_part(part, &number, nullptr, nullptr) == BFS_OK && number == 1);
+  CHECK(bfs_contains_digest(part, 0) == BFS_EPART && bfs_contains_digest(part, ~std::uint64_t{0}) == 0);
+  const std::string made = folder + "/whole.bf";
+  CHECK(bfs_join(&part, 1, made.c_str(), nullptr, nullptr) == BFS_EMISMATCH);
+  CHECK(bfs_close(part, nullptr) == BFS_OK && std::remove(half.c_str()) == 0);
+}
+
 void sealed_files(const std::string& folder) {
   const std::string path = folder + "/plain.bf";
   const std::string sealed = folder + "/sealed.bf";
@@ -457,6 +470,7 @@ int main(int argc, char** argv) {
   bare_without_a_handle();
   with_a_secret_key(folder);
   from_one_form_to_another(folder);
+  parts(folder);
   sealed_files(folder);
   keys_in_one_descriptor(folder);
   keys_are_removed(folder);

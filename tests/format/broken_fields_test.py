@@ -180,6 +180,17 @@ class BrokenFields(unittest.TestCase):
             seal_identity(base)
             check(base, "BFS_ERECORD")
 
+    def test_a_record_of_an_impossible_part(self):
+        impossible = [(0, 1, 5), (0, 0, 5), (3, 3, 5), (2, 3, 0), (2, 3, 2**63)]
+        for layout, more in (("blocked", []), ("counting", []), ("classic", [(2, 3, 5)])):
+            for part, parts, capacity in impossible + more:
+                with self.subTest(layout=layout, part=part, parts=parts, capacity=capacity):
+                    for base, check in ((self.make_file(layout), self.check_file), (self.make_embedded(layout), self.check_embedded)):
+                        base = bytearray(base)
+                        with_records(base, record(4, 1, struct.pack("<IIQ", part, parts, capacity)))
+                        seal_identity(base)
+                        check(base, "BFS_ERECORD")
+
     def test_num_bits_of_a_blocked_filter_that_are_no_whole_blocks(self):
         for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
             put(base, 40, "Q", 512 * 64 - 64)

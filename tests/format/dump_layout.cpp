@@ -38,6 +38,7 @@ void print_tables() {
   print_table("record", format::kRecordFields);
   std::printf("field record value %zu 0\n", format::kRecordValueOffset);
   print_table("seal", format::kSealFields);
+  print_table("part", format::kPartFields);
   print_table("slot", format::kSlotFields);
   print_table("live", format::kLiveFields);
   print_table("trailer", format::kTrailerFields);

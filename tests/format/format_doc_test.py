@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bfstore_header
 
 HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
-SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files",
+SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files", "part": "Parts",
                     "slot": "State slots", "live": "Live page",
                     "trailer": "Bare form"}
 ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 24, "stripe": 64, "records": 0, "bytes": 0}
@@ -74,7 +74,7 @@ class FormatDocument(unittest.TestCase):
                 self.assertEqual(named, self.code.tables[table])
 
     def test_the_tables_leave_no_gap_and_do_not_overlap(self):
-        for table, size in (("identity", 128), ("record", 8), ("seal", self.code.records["seal"][3]), ("slot", 4096), ("live", 4096),
+        for table, size in (("identity", 128), ("record", 8), ("seal", self.code.records["seal"][3]), ("part", self.code.records["part"][3]), ("slot", 4096), ("live", 4096),
                             ("trailer", self.constants["trailer_bytes"])):
             with self.subTest(table):
                 end = 0

@@ -64,7 +64,8 @@ const RecordRow kStampRow{
 }  // namespace
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kTicketRow, &kStampRow};
+  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow,  &kNoteRow, &kSealRow,
+                                    &kPartRow,     &kTicketRow, &kStampRow};
   return kRows;
 }
 
@@ -128,6 +129,11 @@ Identity with_seeds(std::uint32_t num_seeds) {
 
 Identity with_record(const RecordRow& row) {
   if (&row == &format::kSeedsRow) return with_seeds(5);
+  if (&row == &format::kPartRow) {
+    Identity part = with_all_records(Form::kEmbedded);
+    part.part = PartOfWhole{{1, 3}, 250};
+    return part;
+  }
   return with_all_records(row.in_file ? Form::kFile : Form::kEmbedded);
 }
 
@@ -194,7 +200,7 @@ void check_refused(const std::vector<Problem>& problems, const std::string& text
 // Calls `look` with each record of the table, good as it is.
 template <class Look>
 void each_record(const Look& look) {
-  CHECK(format::record_rows().size() == 6);
+  CHECK(format::record_rows().size() == 7);
   for (const RecordRow* const row : format::record_rows()) {
     CAPTURE(row->name);
     const Subject subject(*row);
@@ -213,7 +219,7 @@ TEST_CASE("no two records have one number or one name") {
     CHECK(std::count_if(format::record_rows().begin(), format::record_rows().end(), is_same) == 1);
     CHECK(format::find_record(row->type) == row);
   }
-  CHECK(format::find_record(4) == nullptr);
+  CHECK(format::find_record(6) == nullptr);
 }
 
 TEST_CASE("a value that is shorter or longer than its row allows is refused, and at its limits it is not") {
@@ -315,12 +321,12 @@ TEST_CASE("a record that its filter must have is missed, and one that it may not
 TEST_CASE("a record without a row is skipped, or refused if it is critical, in every minor version") {
   for (const std::uint16_t minor : kMinorVersions) {
     const Identity identity = with_all_records(Form::kEmbedded);
-    std::vector<Raw> raws{{4, 0, bytes_of("later")}};
+    std::vector<Raw> raws{{6, 0, bytes_of("later")}};
     raws.push_back(raw_of(format::kKeyCheckRow, identity));
     CHECK(problems_with(identity, raws, minor).empty());
     raws.front().flags = 1;
     check_refused(problems_with(identity, raws, minor),
-                  "needs a parameter that this bfstore does not know (type 4). Use a later bfstore.");
+                  "needs a parameter that this bfstore does not know (type 6). Use a later bfstore.");
   }
 }
 

@@ -122,7 +122,7 @@ def body_bytes(layout, m):
 
 class Filter:
     note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
-    secret, key_check, filling, seeds = None, None, False, None
+    secret, key_check, filling, seeds, part_of = None, None, False, None, None
 
     def digest(self, key):
         check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
@@ -133,8 +133,10 @@ class Filter:
 
     def probes(self, digest):
         unit = LAYOUTS[self.layout][0]  # the cells of a line, or 1
-        x = digest * (self.m // unit) if unit > 1 else digest | 1
-        line, h = x >> 64, digest % 2**32
+        part, parts, _ = struct.unpack("<IIQ", self.part_of or struct.pack("<IIQ", 0, 1, 0))
+        check([(digest * parts >> 64 == part, "BFS_EPART")])
+        x = digest * (self.m // unit) * parts if unit > 1 else digest | 1
+        line, h = (x >> 64) - part * (self.m // unit), digest % 2**32
         for _ in range(self.k):
             h = h * 0x9E3779B9 % 2**32
             yield unit * line + h * unit // 2**32 if unit > 1 else x * self.m >> 64
@@ -184,8 +186,8 @@ def identity(data, form, limit, secret):
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal", 5: "seeds"}.get(kind)
-        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 5: length in range(4, 257, 4)}.get(kind, True) and flags % 2 == (kind in (2, 5))
+        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal", 4: "part_of", 5: "seeds"}.get(kind)
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4)}.get(kind, True) and flags % 2 == (kind in (2, 4, 5))
         check([(end <= len(left) and fits, "BFS_ERECORD"),
                (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
                (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
@@ -195,6 +197,10 @@ def identity(data, form, limit, secret):
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in (4, 5, 6)) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
+    if f.part_of:
+        part, parts, capacity = struct.unpack("<IIQ", f.part_of)
+        unit, bits = LAYOUTS[f.layout][:2]
+        check([(parts >= 2 and part < parts and unit > 1 and f.m * parts <= 2**48 // bits and 1 <= capacity < 2**63, "BFS_ERECORD")])
     seeds = f.listed_seeds()
     f.end_at = f.start + f.body_bytes
     if form == 1:

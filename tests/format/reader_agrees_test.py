@@ -161,6 +161,29 @@ class ReaderAgrees(unittest.TestCase):
         """Up to half of the bits set, so that there are noes and false positives, at most 400,000 keys."""
         return keys_for(shape, "present", max(1, min(int(0.69 * shape[1] / shape[2]), 400000)))
 
+    def test_parts_are_read_alike_and_refuse_the_digests_of_others(self):
+        source = random.Random(4)
+        for layout in ("blocked", "counting"):
+            for parts in (2, 3, 7):
+                shape = (layout, 512 * 3 * 2 * 7 * 4, 6, "external", None, None)
+                digests = [source.getrandbits(64) for _ in range(1500)]
+                ends = [(i << 64) // parts + near for i in range(1, parts) for near in (-1, 0, 1, 2)] + [0, 2**64 - 1]
+                for number in range(parts):
+                    options = options_of(shape, flags=bfs.OPTION_REPLACE)
+                    handle = bfs.call(LIBRARY.bfs_create_part, self.path, options, number, parts)
+                    own = [digest for digest in digests + ends if digest * parts >> 64 == number]
+                    for digest in own:
+                        self.assertGreaterEqual(LIBRARY.bfs_add_digest(handle, digest), 0)
+                    read = reader.open_file(self.path)
+                    for digest in own + [source.getrandbits(64) for _ in range(200)] + ends:
+                        try:
+                            expected = int(read.contains_digest(digest))
+                        except reader.Refused as refused:
+                            self.assertEqual(refused.code, "BFS_EPART")
+                            expected = -21
+                        self.assertEqual(LIBRARY.bfs_contains_digest(handle, digest), expected)
+                    self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+
     def test_files_of_every_shape_are_read_alike(self):
         for shape in SHAPES:
             with self.subTest(shape=shape):

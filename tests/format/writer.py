@@ -87,9 +87,9 @@ def up(x, unit):
 
 def identity(f, form, seal=None):
     records = b""
-    for kind, value in ((1, f.note), (2, f.key_check), (3, seal), (5, f.seeds)):
+    for kind, value in ((1, f.note), (2, f.key_check), (3, seal), (4, f.part_of), (5, f.seeds)):
         if value:
-            records += struct.pack("<HHI", kind, kind in (2, 5), len(value)) + value + bytes(-len(value) % 8)
+            records += struct.pack("<HHI", kind, kind in (2, 4, 5), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
     record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 1, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,

@@ -249,6 +249,32 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 
+bfstore::Part parse_part(const std::string& option, const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos)
+    throw Failure(option + ": '" + text + "' is not a part. Give its number, from 0, and how many there are: 2/8.");
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const std::uint32_t parts = parse_small(option, text.substr(slash + 1), kMost);
+  const std::uint64_t number = parse_uint64(option, text.substr(0, slash));
+  if (number >= parts)
+    throw Failure(option + ": '" + text + "' does not exist. The last part is " + std::to_string(parts - 1) + "/" +
+                  std::to_string(parts) + ".");
+  return {static_cast<std::uint32_t>(number), parts};
+}
+
+void add_part(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--part", "make only part I of N of the filter, from 0: only the keys of that part belong to it", "I/N",
+           [&](const std::string& name, const std::string& text) { options.part = parse_part(name, text); });
+}
+
+constexpr std::uint32_t kMostSpools = 4096;
+
+void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_text(app, "--parts", help, "N", [&](const std::string& name, const std::string& text) {
+    arguments.spools = parse_small(name, text, kMostSpools);
+  });
+}
+
 void add_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--mode", "permissions of the file in octal, less the umask (default: 0600)", "MODE",
            [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
@@ -291,10 +317,11 @@ void add_create(CLI::App& app, Arguments& arguments) {
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "       bf create FILE --like OTHER\n"
-                       "       options of all: [--filling] " +
+                       "       options of all: [--part I/N] [--filling]\n                       " +
                            std::string(kShapeUsage));
   add_file(create, arguments, "the filter to make");
   add_shape(create, arguments, false);
+  add_part(create, arguments.options);
   create.add_flag("--filling", arguments.options.filling,
                   "answer maybe for every key until bf finish-filling: for an online build");
   create.footer(std::string(kNumbers) +
@@ -309,12 +336,16 @@ void add_build(CLI::App& app, Arguments& arguments) {
                        "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
                        "       bf build FILE --from KEYS [-0] --like OTHER\n"
-                       "       options of all: " +
+                       "       options of all: [--parts N] [--part I/N] [--digests]\n                       " +
                            std::string(kShapeUsage));
   add_file(build, arguments, "the filter to make; it appears when it is complete");
   add_path(build, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
   add_separator(build, arguments);
   add_shape(build, arguments, true);
+  add_part(build, arguments.options);
+  build.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
+      ->excludes("--null");
+  add_parts(build, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
   build.footer(
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
@@ -541,6 +572,54 @@ void add_merge(CLI::App& app, Arguments& arguments) {
       "  bf create part2.bf --like part1.bf\n"
       "  bf add part1.bf --from list1.txt & bf add part2.bf --from list2.txt; wait\n"
       "  bf merge all.bf part1.bf part2.bf");
+}
+
+void add_join(CLI::App& app, Arguments& arguments) {
+  CLI::App& join = *app.add_subcommand("join", "Make the whole filter of its parts");
+  join.callback([&] { arguments.command = Command::kJoin; });
+  add_help_and_version(join, "bf join OUT IN... [--filling] [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_path(join, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+  add_sources(join, arguments, "every part once, in any order; they stay as they are, and may be in use");
+  join.add_flag("--filling", arguments.options.filling, "the filter answers maybe until bf finish-filling");
+  add_mode(join, arguments.options);
+  join.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
+  add_key_file(join, arguments);
+  add_lock_timeout(join, arguments);
+  add_any_filesystem(join, arguments);
+  add_quiet(join, arguments);
+  join.footer(
+      "The bits of OUT are those that one build of all keys sets. A part that is missing, or there twice, is an error\n"
+      "that names it. Two filters of one part are first merged (bf merge). Marks and notes are not taken over.\n"
+      "\nExample: two machines, each with one part in memory, and one filter of both:\n"
+      "  bf build part0.bf --from keys.txt --part 0/2 --capacity 10M --seed 1\n"
+      "  bf build part1.bf --from keys.txt --part 1/2 --capacity 10M --seed 1\n"
+      "  bf join all.bf part0.bf part1.bf");
+}
+
+void add_digest(CLI::App& app, Arguments& arguments) {
+  CLI::App& digest = *app.add_subcommand("digest", "Write the digests of keys, all of them or sorted by part");
+  digest.callback([&] { arguments.command = Command::kDigest; });
+  add_help_and_version(digest, "bf digest FILE [KEY... | --from PATH] [-0] [--parts N --to PREFIX] [--key-file PATH]");
+  add_file(digest, arguments, "a filter with the hash and the seed of the one to build, such as one of its parts");
+  add_keys(digest, arguments);
+  add_parts(digest, arguments, "sort the digests by the part that they belong to");
+  CLI::Option* const to = add_path(digest, "--to", "write those of part I to PREFIXI, at the end of the file", "PREFIX",
+                                   arguments.spool_prefix);
+  to->needs("--parts");
+  digest.get_option("--parts")->needs(to);
+  add_key_file(digest, arguments);
+  add_any_filesystem(digest, arguments);
+  digest.footer(
+      "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
+      "output.\n"
+      "Digests of a filter with a secret key are as secret as the key.\n"
+      "\nExample: two lists of keys, sorted into two parts, of which each is built alone:\n"
+      "  bf create like.bf --part 0/2 --capacity 10M\n"
+      "  bf digest like.bf --from list1.txt --parts 2 --to digests.\n"
+      "  bf digest like.bf --from list2.txt --parts 2 --to digests.\n"
+      "  bf build part0.bf --like like.bf --part 0/2 --from digests.0 --digests\n"
+      "  bf build part1.bf --like like.bf --part 1/2 --from digests.1 --digests\n"
+      "  bf join all.bf part0.bf part1.bf");
 }
 
 void add_copy(CLI::App& app, Arguments& arguments) {
@@ -857,6 +936,20 @@ void check_size(const Arguments& arguments) {
   throw Failure(name + ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
 }
 
+void check_parts(const Arguments& arguments) {
+  if (arguments.command != Command::kBuild) return;
+  const auto& part = arguments.options.part;
+  if ((part || arguments.digests) && !arguments.is_sized())
+    throw Failure("build: the keys of one part do not tell the size of the whole. Give --capacity, --bits or --like.");
+  if (part && arguments.spools != 0)
+    throw Failure("build: --parts builds all parts, and --part one of them. Give one of the two.");
+  const auto& hash = arguments.options.hash;
+  const bool needs_digests = part || arguments.digests || arguments.spools != 0;
+  if (needs_digests && hash && bfstore::hash_of(*hash)->gives_positions)
+    throw Failure(std::string("--hash: ") + bfstore::hash_of(*hash)->name +
+                  " has no digests, by which keys belong to parts. Use xxh3.");
+}
+
 // What bf would choose by itself in a new filter, the array does not have.
 void check_import(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
@@ -933,6 +1026,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   add_seal(app, arguments);
   add_verify(app, arguments);
   add_merge(app, arguments);
+  add_join(app, arguments);
+  add_digest(app, arguments);
   add_copy(app, arguments);
   add_fold(app, arguments);
   add_intersect(app, arguments);
@@ -956,6 +1051,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
     fail_to_parse(app, words, error);
   }
   check_size(arguments);
+  check_parts(arguments);
   check_hash(arguments);
   check_import(arguments);
   check_array(arguments);

@@ -26,6 +26,8 @@ enum class Command {
   kCopy,
   kFold,
   kIntersect,
+  kJoin,
+  kDigest,
   kCompare,
   kClear,
   kPlan,
@@ -62,6 +64,10 @@ struct Arguments {
   std::string key_file;                          // of the file with the filter's secret key, or empty
   std::optional<bfstore::SecretKey> key;         // what main() read there, until main() ends
   bool quiet = false;
+
+  bool digests = false;      // build: the keys are digests, 8 bytes each
+  std::uint32_t spools = 0;  // build, digest: the number of parts whose digests are kept apart
+  std::string spool_prefix;  // digest: of the names of their files
 
   // import, export
   std::string raw;                         // the bit array, or "-"

@@ -19,6 +19,8 @@ int merge(const Arguments& arguments);
 int copy(const Arguments& arguments);
 int fold(const Arguments& arguments);
 int intersect(const Arguments& arguments);
+int join(const Arguments& arguments);
+int digest(const Arguments& arguments);
 int compare(const Arguments& arguments);
 int clear(const Arguments& arguments);
 int plan(const Arguments& arguments);

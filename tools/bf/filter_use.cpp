@@ -9,8 +9,11 @@
 #include "secret.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace bf {
@@ -95,6 +98,26 @@ void warn_of_cr(const std::string& source_name) {
            "remove it first: tr -d '\\r'");
 }
 
+void read_digests(const KeySource& source, const std::function<bool(std::span<const std::uint64_t>)>& take) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  std::vector<std::uint64_t> piece(kPiece);
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(piece));
+  for (std::size_t there = 0;;) {
+    const ssize_t got = ::read(source.fd(), bytes.data() + there, bytes.size() - there);
+    if (got < 0 && errno == EINTR && !interrupt::pending()) continue;
+    if (got < 0) throw Failure(source.name() + ": cannot be read: " + std::strerror(errno));
+    there += static_cast<std::size_t>(got);
+    const std::size_t whole = there / sizeof(std::uint64_t);
+    if (got == 0 || whole == kPiece) {
+      if (whole != 0 && !take(std::span<const std::uint64_t>(piece).first(whole))) return;
+      if (got == 0 && there % sizeof(std::uint64_t) != 0)
+        throw Failure(source.name() + ": ends within a digest, which has 8 bytes: it was truncated. Write it again.");
+      if (got == 0) return;
+      there = 0;
+    }
+  }
+}
+
 Loader::Loader(bfstore::Filter& filter, std::string file)
     : filter_(filter),
       file_(std::move(file)),
@@ -135,6 +158,25 @@ void Loader::add_all(const KeptDigests& digests) {
   });
 }
 
+void Loader::add_all_digests(const KeySource& source) {
+  Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
+  std::uint64_t bytes = 0;
+  read_digests(source, [&](std::span<const std::uint64_t> digests) {
+    add_own({digests.begin(), digests.end()});
+    progress.show(keys_read_, bytes += digests.size_bytes());
+    return !interrupt::pending();
+  });
+}
+
+void Loader::add_own(std::vector<std::uint64_t> digests) {
+  if (leaves_out_) {
+    const bfstore::Part own = filter_.part();
+    std::erase_if(digests,
+                  [own](std::uint64_t digest) { return bfstore::Part::number_of(digest, own.parts) != own.number; });
+  }
+  if (!digests.empty()) add_digests(digests);
+}
+
 void Loader::add_digests(std::span<const std::uint64_t> digests) {
   take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
 }
@@ -146,9 +188,9 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   read_keys(source, separator, part, progress != nullptr,
             [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-              if (part && has_digests) {
+              if ((part && has_digests) || leaves_out_) {
                 for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
-                if (digests.size() >= kTurn) add_digests(std::exchange(digests, {}));
+                if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
               } else {
                 add(keys);
               }
@@ -157,7 +199,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
               if (progress != nullptr) progress->show(keys_read_, bytes_read_);
               return !failed_;
             });
-  if (!digests.empty()) add_digests(digests);
+  add_own(std::move(digests));
 }
 
 void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }

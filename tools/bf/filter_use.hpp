@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +73,9 @@ void read_keys(const KeySource& source, char separator, std::optional<Range> par
   }
 }
 
+// Calls take(digests) for all digests of the source, 8 bytes each, little-endian, until that returns false.
+void read_digests(const KeySource& source, const std::function<bool(std::span<const std::uint64_t>)>& take);
+
 // Adds keys, counts them, and warns once if there are more than the filter was made for. Several threads add a large
 // file of keys.
 class Loader {
@@ -83,6 +87,10 @@ class Loader {
   void add_all(const KeySource& source, char separator);
   // Adds keys by their digests, until an interrupt.
   void add_all(const KeptDigests& digests);
+  // Adds digests in the order in which the source has them, 8 bytes each, until an interrupt.
+  void add_all_digests(const KeySource& source);
+  // Of a part, keys of other parts are left out, and not counted.
+  void leave_out_other_parts() noexcept { leaves_out_ = true; }
   // Also counts what other processes have added.
   void finish();
 
@@ -95,11 +103,13 @@ class Loader {
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
+  void add_own(std::vector<std::uint64_t> digests);
   void warn_if_overfull(std::uint64_t keys_held);
 
   bfstore::Filter& filter_;
   std::string file_;
   std::uint64_t keys_before_;
+  bool leaves_out_ = false;
   bool counts_;  // every add, also of a key that was there
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> bytes_read_{0};

@@ -18,6 +18,8 @@ class KeptDigests {
  public:
   static constexpr std::size_t kInMemory = std::size_t{1} << 20;  // 8 MiB
 
+  explicit KeptDigests(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
+
   // Throws Failure if there is no room for the file.
   void append(std::span<const std::uint64_t> digests);
   [[nodiscard]] std::uint64_t count() const noexcept { return spooled_ + last_.size(); }
@@ -38,6 +40,7 @@ class KeptDigests {
  private:
   static constexpr std::size_t kPiece = std::size_t{1} << 16;
 
+  std::size_t in_memory_;
   std::vector<std::uint64_t> last_;
   std::optional<Spool> spool_;
   std::uint64_t spooled_ = 0;

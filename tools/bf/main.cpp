@@ -44,6 +44,10 @@ int run(bf::Arguments& arguments) {
       return bf::fold(arguments);
     case bf::Command::kIntersect:
       return bf::intersect(arguments);
+    case bf::Command::kJoin:
+      return bf::join(arguments);
+    case bf::Command::kDigest:
+      return bf::digest(arguments);
     case bf::Command::kCompare:
       return bf::compare(arguments);
     case bf::Command::kClear:

@@ -7,6 +7,7 @@
 #include "key_count.hpp"
 #include "numbers.hpp"
 #include "secret.hpp"
+#include "sorted_digests.hpp"
 #include "terminal.hpp"
 
 #include <array>
@@ -30,7 +31,7 @@ class Hasher {
  public:
   // Chooses the seed, if the hash takes one and the options have none.
   Hasher(const Arguments& arguments, bfstore::Options& options) : filter_(made(arguments, options)) {
-    if (bfstore::hash_of(filter_.shape().hash)->takes_seed) options.seed = filter_.shape().seed;
+    if (options.like.empty() && bfstore::hash_of(filter_.shape().hash)->takes_seed) options.seed = filter_.shape().seed;
   }
 
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept { return *filter_.digest(key); }
@@ -45,8 +46,9 @@ class Hasher {
     const KeyWiper wiper(small.key);
     small.hash = options.hash;
     small.seed = options.seed;
+    small.like = options.like;
     small.key = arguments.key;
-    small.capacity = 1;
+    if (options.like.empty()) small.capacity = 1;
     const std::uint64_t bytes = unwrap(bfstore::Filter::required_bytes(small), arguments.file);
     memory_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
     return unwrap(bfstore::Filter::format(std::as_writable_bytes(std::span(memory_)).first(bytes), small),
@@ -58,7 +60,8 @@ class Hasher {
 };
 
 // One pass: of a source that cannot be read twice.
-void keep_digests(const KeySource& source, char separator, const Hasher& hasher, KeptDigests& kept) {
+template <class Kept>
+void keep_digests(const KeySource& source, char separator, const Hasher& hasher, Kept& kept) {
   std::vector<std::uint64_t> digests;
   Progress progress("reading " + source.name(), std::nullopt, !source.is_terminal());
   read_keys(source, separator, std::nullopt, true, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
@@ -73,12 +76,14 @@ void keep_digests(const KeySource& source, char separator, const Hasher& hasher,
 // What is added to the filter: keys that are read now, or digests of keys that were read before.
 class Input {
  public:
-  explicit Input(const Arguments& arguments) : source_(arguments.from), separator_(arguments.separator) {}
+  explicit Input(const Arguments& arguments)
+      : source_(arguments.from), separator_(arguments.separator), digests_(arguments.digests) {}
 
   [[nodiscard]] const KeySource& source() const noexcept { return source_; }
 
   // How many keys there are. May choose the seed.
   std::uint64_t count(const Arguments& arguments, bfstore::Options& options) {
+    if (sorted_) return sorted_->count();
     if (source_.can_be_read_twice()) {
       const std::uint64_t keys = count_keys(source_, separator_);
       source_.rewind();
@@ -92,8 +97,26 @@ class Input {
     return kept_->count();
   }
 
-  void load(Loader& loader) const {
-    if (kept_)
+  // Keeps the digests of all keys, sorted by that many parts. May choose the seed.
+  void sort(const Arguments& arguments, bfstore::Options& options) {
+    const Hasher hasher(arguments, options);
+    sorted_.emplace(arguments.spools);
+    if (digests_) {
+      read_digests(source_, [&](std::span<const std::uint64_t> digests) {
+        sorted_->append(digests);
+        return !interrupt::pending();
+      });
+    } else {
+      keep_digests(source_, separator_, hasher, *sorted_);
+    }
+  }
+
+  void load(Loader& loader) {
+    if (sorted_) {
+      for (std::uint32_t part = 0; part < sorted_->parts(); ++part) loader.add_all(sorted_->of(part));
+    } else if (digests_)
+      loader.add_all_digests(source_);
+    else if (kept_)
       loader.add_all(*kept_);
     else
       loader.add_all(source_, separator_);
@@ -102,7 +125,9 @@ class Input {
  private:
   KeySource source_;
   char separator_;
+  bool digests_;
   std::optional<KeptDigests> kept_;
+  std::optional<SortedDigests> sorted_;
 };
 
 }  // namespace
@@ -150,6 +175,7 @@ int build(const Arguments& arguments) {
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   bfstore::Options options = arguments.options;
   options.unpublished = true;
+  if (arguments.spools != 0) input.sort(arguments, options);
   if (!arguments.is_sized()) {
     options.capacity = input.count(arguments, options);
     interrupt::obey();
@@ -158,9 +184,10 @@ int build(const Arguments& arguments) {
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
   Loader loader(filter, arguments.file);
+  if (arguments.options.part) loader.leave_out_other_parts();
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  if (loader.keys_read() == 0) fail_empty(input.source());
+  if (loader.keys_read() == 0 && !arguments.options.part) fail_empty(input.source());
   loader.finish();
   const std::string words = shape_words(filter.stats());
   publish(filter, arguments.file);

@@ -122,6 +122,26 @@ int intersect(const Arguments& arguments) {
   return 0;
 }
 
+int join(const Arguments& arguments) {
+  interrupt::defer();
+  refuse_taken(arguments.file, arguments.options.replace);
+  std::vector<bfstore::Filter> filters;
+  for (const std::string& path : arguments.sources)
+    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
+  std::vector<const bfstore::Filter*> parts;
+  for (const bfstore::Filter& filter : filters) parts.push_back(&filter);
+  const bfstore::Error error = bfstore::Filter::join(parts, arguments.file, save_options(arguments));
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
+  check(error, arguments.file);
+  if (arguments.quiet) return 0;
+  const bfstore::Filter made =
+      unwrap(open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead), arguments.file);
+  const bfstore::Stats stats = made.stats();
+  report(arguments.file + ": joined from " + std::to_string(parts.size()) + " parts, with " +
+         key_words(keys_left(stats)) + "; " + shape_words(stats));
+  return 0;
+}
+
 int copy(const Arguments& arguments) {
   save(arguments, save_options(arguments), "copied");
   return 0;

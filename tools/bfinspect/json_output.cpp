@@ -48,6 +48,9 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
                           "p",
                           "seed",
                           "seeds",
+                          "part",
+                          "num_parts",
+                          "whole_capacity",
                           "layout",
                           "hash",
                           "key_check",
@@ -73,6 +76,11 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   out["p"] = id->fpr;
   out["seed"] = std::to_string(id->seed);
   out["seeds"] = id->seeds ? Json(*id->seeds) : Json();
+  if (id->part) {
+    out["part"] = id->part->part.number;
+    out["num_parts"] = id->part->part.parts;
+    out["whole_capacity"] = id->part->capacity;
+  }
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
   out["key_check"] = id->key_check ? Json(key_check_text(id->key_check->tag)) : Json();

@@ -43,6 +43,11 @@ void put_shape(Page& page, const ReportedIdentity& id) {
   page.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
   page.row("probes (k)", std::to_string(id.num_probes));
   page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
+  if (id.part) {
+    page.row("part", std::to_string(id.part->part.number) + " of " + std::to_string(id.part->part.parts) +
+                         " (from 0), of " + count_text(id.part->capacity) +
+                         (id.part->capacity == 1 ? " key" : " keys"));
+  }
   const std::string promised = rate_text(id.fpr);
   page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
   if (std::isfinite(bits_per_key(id))) page.row("bits per key", fixed_text(bits_per_key(id), 2));

@@ -23,6 +23,13 @@ static inline int32_t bridge_create(const char* path, bfs_options given, const c
   return bfs_create(path, &options, out, error);
 }
 
+static inline int32_t bridge_create_part(const char* path, bfs_options given, const char* like, const uint8_t* note,
+                                         const uint8_t* key, const uint32_t* seeds, uint32_t part, uint32_t num_parts,
+                                         bfs_filter** out, bfs_error* error) {
+  const bfs_options options = bridge_options(given, like, note, key, seeds);
+  return bfs_create_part(path, &options, part, num_parts, out, error);
+}
+
 static inline int32_t bridge_required_bytes(bfs_options given, const char* like, const uint8_t* note,
                                             const uint8_t* key, const uint32_t* seeds, uint64_t* out,
                                             bfs_error* error) {

@@ -79,6 +79,22 @@ func (f *Filter) Merge(from *Filter) error {
 
 // Intersect makes a new file of the keys that each of the filters has, and of those that it has by chance.
 func Intersect(filters []*Filter, path string, options CopyOptions) error {
+	return ofFilters(filters, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
+		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_intersect(first, count, where, given, words)
+	})
+}
+
+// Join makes a new file of the whole filter of these parts, each of which is there once.
+func Join(parts []*Filter, path string, options CopyOptions) error {
+	return ofFilters(parts, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
+		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_join(first, count, where, given, words)
+	})
+}
+
+func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**C.bfs_filter, C.size_t, *C.char,
+	*C.bfs_copy_options, *C.bfs_error) C.int32_t) error {
 	handles := make([]*C.bfs_filter, len(filters))
 	leave, err := enterAll(filters...)
 	if err != nil {
@@ -102,7 +118,7 @@ func Intersect(filters []*Filter, path string, options CopyOptions) error {
 		first = &handles[0]
 	}
 	words := wordsFor()
-	code := C.bfs_intersect(first, C.size_t(len(handles)), where, &given, words)
+	code := call(first, C.size_t(len(handles)), where, &given, words)
 	runtime.KeepAlive(filters)
 	if code != C.BFS_OK {
 		return failure(code, words)

@@ -38,6 +38,7 @@ const (
 	ESHUT        Code = C.BFS_ESHUT        // the handle was shut: it answers "maybe", and adds nothing
 	EMISMATCH    Code = C.BFS_EMISMATCH    // two filters differ in what must be equal: the message says in what
 	EKEYONLY     Code = C.BFS_EKEYONLY     // the file's hash gives no digests: it takes keys alone
+	EPART        Code = C.BFS_EPART        // the key belongs to another part of the whole filter than this one
 	EUNCLEAN     Code = C.BFS_EUNCLEAN     // dirty when the machine went down, or copied while in use
 	EPOISONED    Code = C.BFS_EPOISONED    // a sync failed: memory and disk may differ
 	ELOST        Code = C.BFS_ELOST        // truncated, overwritten or zero-filled while it was mapped

@@ -99,6 +99,15 @@ func (f *Filter) Note() ([]byte, error) {
 	return append([]byte(nil), buffer[:length]...), err
 }
 
+// Part is which part of a whole filter this is, from 0, and of how many; a whole filter is part 0 of 1.
+func (f *Filter) Part() (part, numParts uint32, err error) {
+	var numbers [2]C.uint32_t
+	_, err = f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		return C.int64_t(C.bfs_get_part(handle, &numbers[0], &numbers[1], words))
+	})
+	return uint32(numbers[0]), uint32(numbers[1]), err
+}
+
 // Seeds are those of the filter's hash, where it takes a list of them.
 func (f *Filter) Seeds() ([]uint32, error) {
 	var buffer [64]uint32 // one for each probe

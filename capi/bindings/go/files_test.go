@@ -277,3 +277,34 @@ func TestVersions(t *testing.T) {
 	equal(t, len(parts), 3)
 	equal(t, fmt.Sprintf("%d.%d.%d", bfstore.VersionNumber()/1e6, bfstore.VersionNumber()/1e3%1e3, bfstore.VersionNumber()%1e3), bfstore.Version())
 }
+
+func TestParts(t *testing.T) {
+	folder := t.TempDir()
+	options := bfstore.Options{Capacity: 100, Seed: bfstore.SeedOf(1)}
+	var halves []*bfstore.Filter
+	for i := uint32(0); i < 2; i++ {
+		half, err := bfstore.CreatePart(filepath.Join(folder, fmt.Sprint("half", i)), i, 2, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer half.Close()
+		halves = append(halves, half)
+	}
+	if part, parts, err := halves[1].Part(); part != 1 || parts != 2 || err != nil {
+		t.Fatal(part, parts, err)
+	}
+	for digest := uint64(1); digest < 5; digest++ {
+		if _, err := halves[digest%2].AddDigest(digest%2<<63 + digest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := halves[0].AddDigest(1 << 63)
+	refused(t, err, bfstore.EPART)
+	whole := filepath.Join(folder, "whole")
+	refused(t, bfstore.Join(halves[1:], whole, bfstore.CopyOptions{}), bfstore.EMISMATCH, "missing: 0")
+	_, err = bfstore.CreatePart(whole, 2, 2, options)
+	refused(t, err, bfstore.EINVAL)
+	if err := bfstore.Join(halves, whole, bfstore.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

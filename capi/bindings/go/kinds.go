@@ -77,6 +77,7 @@ const (
 	DiffersKey       Differences = C.BFS_DIFFERS_KEY  // the secret
 	DiffersNumProbes Differences = C.BFS_DIFFERS_NUM_PROBES
 	DiffersNumBits   Differences = C.BFS_DIFFERS_NUM_BITS
+	DiffersPart      Differences = C.BFS_DIFFERS_PART // of a whole filter
 )
 
 func nameOf(number uint32, names ...string) string {

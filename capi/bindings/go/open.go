@@ -37,6 +37,24 @@ func opened(handle *C.bfs_filter, name string, memory []byte) *Filter {
 // Create makes a new, empty filter file, open for writing. The complete, durable file appears under its name, or nothing
 // does.
 func Create(path string, options Options) (*Filter, error) {
+	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
+		words *C.bfs_error) C.int32_t {
+		return C.bridge_create(where, given, like, bytesOf(options.Note), bytesOf(options.Secret),
+			seedsOf(options.Seeds), out, words)
+	})
+}
+
+// CreatePart makes one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+func CreatePart(path string, part, numParts uint32, options Options) (*Filter, error) {
+	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
+		words *C.bfs_error) C.int32_t {
+		return C.bridge_create_part(where, given, like, bytesOf(options.Note), bytesOf(options.Secret),
+			seedsOf(options.Seeds), C.uint32_t(part), C.uint32_t(numParts), out, words)
+	})
+}
+
+func create(path string, options Options, call func(*C.char, C.bfs_options, *C.char, **C.bfs_filter,
+	*C.bfs_error) C.int32_t) (*Filter, error) {
 	given, err := options.given()
 	if err != nil {
 		return nil, err
@@ -53,8 +71,7 @@ func Create(path string, options Options) (*Filter, error) {
 	defer free(like)
 	var handle *C.bfs_filter
 	words := wordsFor()
-	code := C.bridge_create(where, given, like, bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds),
-		&handle, words)
+	code := call(where, given, like, &handle, words)
 	if code != C.BFS_OK {
 		return nil, failure(code, words)
 	}

@@ -12,14 +12,15 @@ namespace bfstore::layout {
 
 // What a layout needs to know about a filter.
 struct Geometry {
-  std::uint64_t num_bits = 0;    // m
-  std::uint64_t range = 0;       // a digest is mapped to 0..range-1: lines for blocked and counting, bits for classic
+  std::uint64_t num_bits = 0;  // m
+  // A digest is mapped to 0..range-1: lines for blocked and counting, bits for classic. Of a part: of the whole filter.
+  std::uint64_t range = 0;
   std::uint32_t num_probes = 0;  // k
 };
 
 // What a lookup needs to know about a filter.
 struct Target {
-  const std::uint64_t* words = nullptr;
+  const std::uint64_t* words = nullptr;  // of a part: where the whole filter's first word would be
   Geometry geometry;
   Sentinel sentinel;
   // The kernel that was chosen when the filter was opened: 1 is maybe or doubt, 0 is no. The type is a whole register,
@@ -29,6 +30,14 @@ struct Target {
   bool inlined = false;
   // Where `ask` has to look at the sentinel before the bits are read, too: the kernel that it asks then.
   std::int32_t (*kernel)(const Target& target, std::uint64_t digest) noexcept = nullptr;
+  // Of a part: `ask` asks `of_part` for its own digests alone, which are these: no other one has memory.
+  std::int32_t (*of_part)(const Target& target, std::uint64_t digest) noexcept = nullptr;
+  std::uint64_t first_digest = 0;
+  std::uint64_t more_digests = ~std::uint64_t{0};  // how many follow the first one
+
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE bool has(std::uint64_t digest) const noexcept {
+    return digest - first_digest <= more_digests;
+  }
 };
 
 // Where a digest's probes begin.

@@ -51,6 +51,21 @@ function making(fn, words, how, name, memory) {
 const creating = (path, options) =>
   making("bfs_create", [pathBytes(path)], structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS), nameOf(path));
 
+/** create() of one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+ * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Filter} */
+export function createPart(path, part, numParts, options) {
+  for (const number of [part, numParts]) {
+    if (!Number.isInteger(number) || number < 0 || number > 0xffffffff) throw new RangeError(`no part: ${part} of ${numParts}`);
+  }
+  const how = structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS);
+  const out = new BigUint64Array(1);
+  const to = pathBytes(path);
+  return now({
+    fn: "bfs_create_part", uses: [], args: () => [to, how.bytes, part, numParts, out], kept: how, name: nameOf(path),
+    finish: () => filterOf(pointerOf(out[0]), nameOf(path), undefined),
+  });
+}
+
 /** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. The size is given by capacity
  * and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
  * @param {Path} path @param {CreateOptions} options @returns {Filter} */
@@ -204,13 +219,13 @@ export async function verifyAsync(path, options = NONE) {
   return stepsLater(verifying(path, options));
 }
 
-/** @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} options @returns {Call<void>} */
-function intersecting(filters, path, options) {
+/** @param {string} fn @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} options @returns {Call<void>} */
+function ofFilters(fn, filters, path, options) {
   const how = structOf("bfs_copy_options", options, TAKEN.copy, INTERSECT_FLAGS);
   const uses = Array.from(filters);
   const to = pathBytes(path);
   return {
-    fn: "bfs_intersect", uses, kept: how, name: nameOf(path), finish: nothing,
+    fn, uses, kept: how, name: nameOf(path), finish: nothing,
     args: (...handles) => [BigUint64Array.from(handles, BigInt), handles.length, to, how.bytes],
   };
 }
@@ -218,13 +233,25 @@ function intersecting(filters, path, options) {
 /** Makes a new file of the keys that each of the filters has.
  * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] */
 export function intersect(filters, path, options = NONE) {
-  now(intersecting(filters, path, options));
+  now(ofFilters("bfs_intersect", filters, path, options));
 }
 
 /** intersect() on another thread.
  * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
 export async function intersectAsync(filters, path, options = NONE) {
-  return later(intersecting(filters, path, options));
+  return later(ofFilters("bfs_intersect", filters, path, options));
+}
+
+/** Makes a new file of the whole filter of these parts, each of which is there once.
+ * @param {Iterable<Filter>} parts @param {Path} path @param {IntersectOptions} [options] */
+export function join(parts, path, options = NONE) {
+  now(ofFilters("bfs_join", parts, path, options));
+}
+
+/** join() on another thread.
+ * @param {Iterable<Filter>} parts @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
+export async function joinAsync(parts, path, options = NONE) {
+  return later(ofFilters("bfs_join", parts, path, options));
 }
 
 /** From the numbers that are given to the others, without making anything. @param {PlanOptions} options @returns {Readonly<Plan>} */

@@ -368,6 +368,14 @@ export class Filter {
 
   // --- Facts -----------------------------------------------------------------------------------------------------------
 
+  /** Which part of a whole filter this is, from 0; a whole filter is part 0 of 1. @returns {{part: number, numParts: number}} */
+  part() {
+    const part = new Uint32Array(1);
+    const numParts = new Uint32Array(1);
+    now(this.#call("bfs_get_part", [part, numParts], Number));
+    return {part: part[0], numParts: numParts[0]};
+  }
+
   /** The note that the filter was made with; empty if it has none. @returns {Uint8Array} */
   note() {
     const room = new Uint8Array(MOST_NOTE);

@@ -58,7 +58,7 @@ import {Struct} from "./struct.js";
 
 /** What two filters, A and B, have in common.
  * @typedef {object} Comparison
- * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "key", "num-probes", "num-bits"
+ * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "key", "num-probes", "num-bits", "part"
  * @property {boolean} comparable  false: only keysA and keysB are known
  * @property {boolean} equal
  * @property {boolean} aInB  nothing shows that A has a key that B lacks
@@ -81,7 +81,7 @@ const ABILITIES = {
 };
 const DIFFERENCES = {
   layout: BFS.DIFFERS_LAYOUT, hash: BFS.DIFFERS_HASH, seed: BFS.DIFFERS_SEED, key: BFS.DIFFERS_KEY,
-  "num-probes": BFS.DIFFERS_NUM_PROBES, "num-bits": BFS.DIFFERS_NUM_BITS,
+  "num-probes": BFS.DIFFERS_NUM_PROBES, "num-bits": BFS.DIFFERS_NUM_BITS, part: BFS.DIFFERS_PART,
 };
 const UNKNOWN_BYTES = 2n ** 64n - 1n;
 

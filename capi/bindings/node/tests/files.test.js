@@ -310,6 +310,24 @@ test("compare", (t) => {
   assert.deepEqual(["layout", "seed", "hash"].filter((name) => differs.has(name)), ["layout", "seed"]);
 });
 
+test("parts", async (t) => {
+  const here = caseOf(t);
+  const parts = [0, 1].map((part) => bfstore.createPart(here.file(`part${part}`), part, 2, {capacity: 100, seed: 1n}));
+  assert.deepEqual(parts[1].part(), {part: 1, numParts: 2});
+  for (const key of ["a", "b", "c", "d"]) parts[Number(parts[0].digest(key) >> 63n)].add(key);
+  assert.throws(() => parts[0].addDigest(2n ** 64n - 1n), {bfsName: "BFS_EPART"});
+  assert.throws(() => parts[1].containsDigest(0n), {bfsName: "BFS_EPART"});
+  assert.throws(() => bfstore.join([parts[1]], here.file("no")), {bfsName: "BFS_EMISMATCH"});
+  assert.throws(() => bfstore.createPart(here.file("no"), 2, 2, {capacity: 100}), {bfsName: "BFS_EINVAL"});
+  assert.throws(() => bfstore.createPart(here.file("no"), -1, 2, {capacity: 100}), RangeError);
+  bfstore.join(parts, here.file("whole"));
+  await bfstore.joinAsync(parts, here.file("later"));
+  const whole = bfstore.open(here.file("whole"));
+  for (const key of ["a", "b", "c", "d"]) assert.ok(whole.contains(key));
+  assert.deepEqual(whole.part(), {part: 0, numParts: 1});
+  for (const filter of [whole, ...parts]) filter.close();
+});
+
 test("intersect", async (t) => {
   const here = caseOf(t);
   const a = filled(here, numbers(1000), "a");

@@ -28,10 +28,10 @@ from . import _bfstore
 __all__ = [
     "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError", "Filter",
     "FilesystemError", "FillingError", "ForkedError", "FullError", "Interval", "InvalidError", "KindOfKeyError", "MalformedError",
-    "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "Plan", "Range",
+    "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range",
     "ReadOnlyError", "RecoveryError", "SealedError", "SecretError", "StateError", "Statistics", "SystemFailedError",
     "UnsupportedError", "bare_build", "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build",
-    "create", "format", "intersect", "load", "open", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+    "create", "format", "intersect", "join", "load", "open", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
 ]
 
 __version__ = _bfstore.version()
@@ -109,6 +109,10 @@ class KindOfKeyError(CallError, TypeError):
     """The file takes digests alone, or keys alone."""
 
 
+class PartError(CallError, ValueError):
+    """The key belongs to another part of the whole filter than this one."""
+
+
 class UnsupportedError(CallError):
     """The filter's layout cannot do this."""
 
@@ -160,7 +164,8 @@ class FillingError(StateError):
 _CLASSES = {
     "BFS_EINVAL": InvalidError, "BFS_ENOMEM": MemoryShortError, "BFS_ESYSTEM": SystemFailedError, "BFS_EBUSY": BusyError,
     "BFS_EEXIST": ExistsError, "BFS_ENOENT": NotFoundError, "BFS_EACCES": NoPermissionError, "BFS_EREADONLY": ReadOnlyError,
-    "BFS_ENOSPC": NoSpaceError, "BFS_EDIGESTONLY": KindOfKeyError, "BFS_EKEYONLY": KindOfKeyError, "BFS_ESIZING": InvalidError,
+    "BFS_ENOSPC": NoSpaceError, "BFS_EDIGESTONLY": KindOfKeyError, "BFS_EKEYONLY": KindOfKeyError, "BFS_EPART": PartError,
+    "BFS_ESIZING": InvalidError,
     "BFS_EUNSUPPORTED": UnsupportedError, "BFS_EFORKED": ForkedError, "BFS_EFILESYSTEM": FilesystemError,
     "BFS_EKEY": SecretError, "BFS_ESHUT": ClosedError, "BFS_EMISMATCH": MismatchError, "BFS_EUNCLEAN": RecoveryError,
     "BFS_EPOISONED": RecoveryError, "BFS_ERECOVERING": RecoveryError, "BFS_ELOST": DoubtError, "BFS_ESUPERSEDED": DoubtError,
@@ -519,7 +524,14 @@ def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
     return _bfstore.open(Filter, _name_of(path), path, fields)
 
 
-def create(path, **options):
+def _pair(part):
+    number, parts = part
+    if not 0 <= number < 2**32 or not 0 <= parts < 2**32:
+        raise ValueError(f"no part: {number} of {parts}")
+    return number, parts
+
+
+def create(path, *, part=None, **options):
     """Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
 
     The size is given by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
@@ -531,11 +543,14 @@ def create(path, **options):
         "pybloom-live" (its version 4 or later).  Where python-bloomfilter has the key k, say str(k) to the last two:
         an int or bytes is another key here.
     seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.  mode: permission bits (0o600).
+    part: (i, n) makes part i, from 0, of n of the filter that the others describe: it takes the keys of that part alone.
     lock_timeout, writeback_check: as in open().
 
     Flags, all False: exclusive, populate, random, guard, limit, any_filesystem; replace (take the place of another file),
     unpublished (no name until publish()), filling (answers "maybe" until finish_filling()), tutorial_sizing.
     """
+    if part is not None:
+        return _bfstore.create_part(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), *_pair(part))
     return _bfstore.create(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS))
 
 
@@ -612,6 +627,13 @@ def verify(path, *, follow_symlinks=True):
 def intersect(filters, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
     """Makes a new file of the keys that each of the filters has."""
     _bfstore.intersect(_bfstore.Handle, tuple(filters), path, _fields(
+        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
+        _COPY_FLAGS))
+
+
+def join(parts, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
+    """Makes a new file of the whole filter of these parts, each of which is there once."""
+    _bfstore.join(_bfstore.Handle, tuple(parts), path, _fields(
         {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
         _COPY_FLAGS))
 

@@ -78,6 +78,30 @@ static PyObject* module_create(PyObject* self, PyObject* arguments) {
   return making_end(&making, code, &error);
 }
 
+/* Arguments: those of create, the number of the part, and how many there are. */
+static PyObject* module_create_part(PyObject* self, PyObject* arguments) {
+  (void)self;
+  Making making;
+  bfs_options options;
+  bfs_error error = BFS_ERROR_INIT;
+  const Py_ssize_t before = PyTuple_Size(arguments) - 2;
+  unsigned int part = 0, num_parts = 0;
+  PyObject* numbers = PyTuple_GetSlice(arguments, before, before + 2);
+  if (numbers == NULL) return NULL;
+  const int parsed = PyArg_ParseTuple(numbers, "II", &part, &num_parts);
+  Py_DECREF(numbers);
+  if (!parsed) return NULL;
+  PyObject* rest = PyTuple_GetSlice(arguments, 0, before);
+  if (rest == NULL) return NULL;
+  const int begun = making_begin(&making, rest);
+  Py_DECREF(rest); /* `arguments` has what is in it */
+  if (begun < 0) return NULL;
+  if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
+  int32_t code;
+  WITHOUT_GIL(code = bfs_create_part(making.path_text, &options, part, num_parts, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
+}
+
 static PyObject* module_format(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -218,15 +242,14 @@ static Py_ssize_t begin_all(PyObject* handles, PyObject* type, const bfs_filter*
   for (; begun < count; begun++) {
     PyObject* one = PyTuple_GetItem(handles, begun);
     const int is_handle = PyObject_TypeCheck(one, (PyTypeObject*)type);
-    if (is_handle == 0) PyErr_Format(PyExc_TypeError, "filters are intersected, not %R", (PyObject*)Py_TYPE(one));
+    if (is_handle == 0) PyErr_Format(PyExc_TypeError, "filters are wanted, not %R", (PyObject*)Py_TYPE(one));
     if (is_handle <= 0 || (filters[begun] = handle_begin((Handle*)one)) == NULL) break;
   }
   return begun;
 }
 
 /* Arguments: the class of handles, a tuple of them, the path, the options. */
-static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
-  (void)self;
+static PyObject* of_filters(PyObject* arguments, int joins) {
   PyObject *type = NULL, *handles = NULL, *path = NULL, *given = NULL, *result = NULL;
   bfs_copy_options options;
   bfs_error error = BFS_ERROR_INIT;
@@ -241,13 +264,24 @@ static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
   if (filters == NULL) PyErr_NoMemory();
   if (!PyErr_Occurred()) {
     int32_t code;
-    WITHOUT_GIL(code = bfs_intersect(filters, (size_t)count, text, &options, &error));
+    WITHOUT_GIL(code = joins ? bfs_join(filters, (size_t)count, text, &options, &error)
+                             : bfs_intersect(filters, (size_t)count, text, &options, &error));
     result = none_or_raise(code, &error);
   }
   for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
   PyMem_Free(filters);
   Py_DECREF(path);
   return result;
+}
+
+static PyObject* module_intersect(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return of_filters(arguments, 0);
+}
+
+static PyObject* module_join(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return of_filters(arguments, 1);
 }
 
 /* --- Bare filters ------------------------------------------------------------------------------------------------- */
@@ -363,6 +397,8 @@ static PyMethodDef module_methods[] = {
     {"plan", module_plan, METH_O, NULL},
     {"seal", module_seal, METH_VARARGS, NULL},
     {"verify", module_verify, METH_VARARGS, NULL},
+    {"create_part", module_create_part, METH_VARARGS, NULL},
+    {"join", module_join, METH_VARARGS, NULL},
     {"intersect", module_intersect, METH_VARARGS, NULL},
     {"bare_contains", module_bare_contains, METH_VARARGS, NULL},
     {"bare_contains_digest", module_bare_contains_digest, METH_VARARGS, NULL},
@@ -438,6 +474,7 @@ static const struct {
     NUMBER(DIFFERS_KEY),
     NUMBER(DIFFERS_NUM_PROBES),
     NUMBER(DIFFERS_NUM_BITS),
+    NUMBER(DIFFERS_PART),
 };
 
 static int module_exec(PyObject* module) {

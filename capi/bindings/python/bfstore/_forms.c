@@ -223,6 +223,13 @@ static PyObject* handle_note(PyObject* self, PyObject* unused) {
   return PyBytes_FromStringAndSize(note, (Py_ssize_t)(done < 1024 ? done : 1024));
 }
 
+static PyObject* handle_part(PyObject* self, PyObject* unused) {
+  (void)unused;
+  uint32_t part = 0, num_parts = 0;
+  CALL(bfs_get_part(filter, &part, &num_parts, &error));
+  return Py_BuildValue("II", (unsigned int)part, (unsigned int)num_parts);
+}
+
 static PyObject* handle_seeds(PyObject* self, PyObject* unused) {
   (void)unused;
   uint32_t seeds[64]; /* k is at most 64 */
@@ -263,6 +270,9 @@ const PyMethodDef form_methods[] = {
         "use_threads($self, threads, /)\n--\n\nThe number of threads (1 to 64) of add_many() from now on, of an "
         "exclusive writer."),
     NONE("note", handle_note, "note($self, /)\n--\n\nThe note that the filter was made with; b\"\" if it has none."),
+    NONE("part", handle_part,
+         "part($self, /)\n--\n\nWhich part of a whole filter this is, from 0, and of how many: (0, 1) is a whole "
+         "filter."),
     NONE("seeds", handle_seeds, "seeds($self, /)\n--\n\nThe seeds of the filter's hash, if it takes a list of them."),
     {"_sync", handle_sync, METH_VARARGS, NULL},
     {"_get_mark", handle_get_mark, METH_VARARGS, NULL},

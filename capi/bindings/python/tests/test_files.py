@@ -324,6 +324,30 @@ class Forms(Case):
         with self.assertRaises(TypeError):  # bytes(16) is 16 zeros
             self.create(hash="siphash", secret=16)
 
+    def test_parts(self):
+        halves = [bfstore.create(self.folder / f"half{i}", part=(i, 2), capacity=100, seed=1) for i in (0, 1)]
+        self.assertEqual(halves[1].part(), (1, 2))
+        for key in ("a", "b", "c", "d"):
+            halves[halves[0].digest(key) >> 63].add(key)
+        for call in (lambda: halves[0].add_digest(2**64 - 1), lambda: halves[1].contains_digest(0)):
+            with self.assertRaises(bfstore.PartError):
+                call()
+        with self.assertRaises(bfstore.MismatchError):
+            bfstore.join(halves[:1], self.folder / "no")
+        for wrong in ((2, 2), (0, 0)):
+            with self.assertRaises(bfstore.InvalidError):
+                bfstore.create(self.folder / "no", part=wrong, capacity=100)
+        for wrong in ((1,), (-1, 2), ("0", 2), (0, 2**32)):
+            with self.assertRaises((TypeError, OverflowError, ValueError)):
+                bfstore.create(self.folder / "no", part=wrong, capacity=100)
+        self.assertFalse((self.folder / "no").exists())
+        bfstore.join(halves, self.folder / "whole")
+        whole = self.open(self.folder / "whole")
+        self.assertTrue(all(key in whole for key in ("a", "b", "c", "d")))
+        self.assertEqual(whole.part(), (0, 1))
+        for half in halves:
+            half.close()
+
     def test_intersect(self):
         a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
         bfstore.intersect([a, b], self.folder / "both")

@@ -45,6 +45,7 @@ pub const BFS_EKEY: i32 = -17;
 pub const BFS_ESHUT: i32 = -18;
 pub const BFS_EMISMATCH: i32 = -19;
 pub const BFS_EKEYONLY: i32 = -20;
+pub const BFS_EPART: i32 = -21;
 pub const BFS_EUNCLEAN: i32 = -100;
 pub const BFS_EPOISONED: i32 = -101;
 pub const BFS_ELOST: i32 = -102;
@@ -134,6 +135,7 @@ pub const BFS_DIFFERS_SEED: u32 = 0x4;
 pub const BFS_DIFFERS_KEY: u32 = 0x8;
 pub const BFS_DIFFERS_NUM_PROBES: u32 = 0x10;
 pub const BFS_DIFFERS_NUM_BITS: u32 = 0x20;
+pub const BFS_DIFFERS_PART: u32 = 0x40;
 
 pub const BFS_KEYS_POINTERS: u32 = 1;
 pub const BFS_KEYS_PAIRS: u32 = 2;
@@ -375,6 +377,27 @@ extern "C" {
         path: *const c_char,
         options: *const bfs_options,
         out: *mut *mut bfs_filter,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_create_part(
+        path: *const c_char,
+        options: *const bfs_options,
+        part: u32,
+        num_parts: u32,
+        out: *mut *mut bfs_filter,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_get_part(
+        filter: *const bfs_filter,
+        out_part: *mut u32,
+        out_num_parts: *mut u32,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_join(
+        parts: *const *const bfs_filter,
+        count: usize,
+        path: *const c_char,
+        options: *const bfs_copy_options,
         error: *mut bfs_error,
     ) -> i32;
     pub fn bfs_open(path: *const c_char, flags: u64, out: *mut *mut bfs_filter, error: *mut bfs_error) -> i32;

@@ -91,6 +91,8 @@ errors! {
     Secret: BFS_EKEY;
     /// [`Filter::shut`](crate::Filter::shut) ended the filter's work.
     Shut: BFS_ESHUT;
+    /// The key belongs to another part of the whole filter than this one.
+    Part: BFS_EPART;
     /// Two filters differ in what must be equal.
     Mismatch: BFS_EMISMATCH;
     /// Not closed cleanly before a crash, poisoned, or being recovered: open it with `recover(true)`.

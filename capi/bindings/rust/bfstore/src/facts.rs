@@ -143,6 +143,8 @@ bits! {
         num_probes = BFS_DIFFERS_NUM_PROBES,
         /// In the number of bits of the filter.
         num_bits = BFS_DIFFERS_NUM_BITS,
+        /// In which part of a whole filter they are, or of how many.
+        part = BFS_DIFFERS_PART,
     }
 }
 

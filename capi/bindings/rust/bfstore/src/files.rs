@@ -78,3 +78,22 @@ pub fn intersect_with(filters: &[&Filter], path: impl AsRef<Path>, options: &Cop
     // SAFETY: the filters are borrowed, and path and options live, until the call returns.
     call(|error| unsafe { sys::bfs_intersect(filters.as_ptr(), filters.len(), path.as_ptr(), &raw, error) }).map(drop)
 }
+
+/// Makes a new file of the whole filter of these parts, each of which is there once.
+///
+/// # Errors
+/// [`Error::Mismatch`](crate::Error::Mismatch) names the part that is missing or there twice; others as [`intersect`].
+pub fn join(parts: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
+    join_with(parts, path, &CopyOptions::new())
+}
+
+/// The same with options.
+///
+/// # Errors
+/// As [`join`].
+pub fn join_with(parts: &[&Filter], path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
+    let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
+    let parts: Vec<_> = parts.iter().map(|part| part.as_raw()).collect();
+    // SAFETY: the parts are borrowed, and path and options live, until the call returns.
+    call(|error| unsafe { sys::bfs_join(parts.as_ptr(), parts.len(), path.as_ptr(), &raw, error) }).map(drop)
+}

@@ -584,6 +584,17 @@ impl Filter {
         Ok(note)
     }
 
+    /// Which part of a whole filter this is, from 0, and of how many; a whole filter is part 0 of 1.
+    ///
+    /// # Errors
+    /// [`Error::MemoryShort`].
+    pub fn part(&self) -> Result<(u32, u32)> {
+        let (mut part, mut num_parts) = (0, 0);
+        // SAFETY: both numbers live until the call returns.
+        call(|error| unsafe { sys::bfs_get_part(self.raw(), &mut part, &mut num_parts, error) })?;
+        Ok((part, num_parts))
+    }
+
     /// The seeds of the filter's hash, where it takes a list of them.
     ///
     /// # Errors

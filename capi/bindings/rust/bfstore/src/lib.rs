@@ -19,7 +19,7 @@ pub use facts::{
     Abilities, BitOrder, Comparison, Differences, Fill, Hash, Interval, Layout, Mark, Measure, Memory, Plan,
     PlanRequest, Statistics,
 };
-pub use files::{intersect, intersect_with, seal, seal_with, verify, verify_nofollow};
+pub use files::{intersect, intersect_with, join, join_with, seal, seal_with, verify, verify_nofollow};
 pub use filter::{BufferFilter, Filter, SelectIter};
 pub use key::AsKey;
 pub use keys::Keys;

@@ -419,6 +419,21 @@ impl<'a> CreateOptions<'a> {
         })
     }
 
+    /// The same for one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+    ///
+    /// # Errors
+    /// As [`create`](CreateOptions::create).
+    pub fn create_part(&self, path: impl AsRef<Path>, part: u32, num_parts: u32) -> Result<Filter> {
+        let path = path.as_ref();
+        let c_path = c_path(path)?;
+        // SAFETY: path and options live until the call returns, which copies what it keeps.
+        self.with_raw(|raw| unsafe {
+            Filter::made(path.display(), |out, error| {
+                sys::bfs_create_part(c_path.as_ptr(), raw, part, num_parts, out, error)
+            })
+        })
+    }
+
     /// Makes a filter file of these keys, which appears when it is complete; open for reading.  The capacity is the
     /// number of the keys, if nothing else gives the size.
     ///

@@ -399,6 +399,24 @@ fn memory_that_several_filters_share() {
 }
 
 #[test]
+fn parts() {
+    let folder = Folder::new();
+    let part = |number: u32| small().seed(1).create_part(folder.join(number.to_string()), number, 2).unwrap();
+    let halves = [part(0), part(1)];
+    assert_eq!(halves[1].part().unwrap(), (1, 2));
+    for key in ["a", "b", "c", "d"] {
+        halves[(halves[0].digest(key).unwrap() >> 63) as usize].add(key).unwrap();
+    }
+    failed_with(halves[0].add_digest(u64::MAX), "BFS_EPART");
+    failed_with(bfstore::join(&[&halves[1]], folder.join("whole")), "BFS_EMISMATCH");
+    bfstore::join(&[&halves[1], &halves[0]], folder.join("whole")).unwrap();
+    bfstore::join_with(&[&halves[1], &halves[0]], folder.join("whole"), CopyOptions::new().replace(true)).unwrap();
+    let whole = Filter::open(folder.join("whole")).unwrap();
+    assert!(["a", "b", "c", "d"].iter().all(|key| whole.contains(key)));
+    assert_eq!(whole.part().unwrap(), (0, 1));
+}
+
+#[test]
 fn merge_compare_intersect() {
     let folder = Folder::new();
     let (a, b) = (filled(&folder, "a", 0..1000), filled(&folder, "b", 500..1500));

@@ -27,6 +27,7 @@ final class Abi {
   static final int ESHUT = -18;
   static final int EMISMATCH = -19;
   static final int EKEYONLY = -20;
+  static final int EPART = -21;
   static final int EUNCLEAN = -100;
   static final int EPOISONED = -101;
   static final int ELOST = -102;
@@ -116,6 +117,7 @@ final class Abi {
   static final int DIFFERS_KEY = 0x8;
   static final int DIFFERS_NUM_PROBES = 0x10;
   static final int DIFFERS_NUM_BITS = 0x20;
+  static final int DIFFERS_PART = 0x40;
 
   static final int KEYS_POINTERS = 1;
   static final int KEYS_PAIRS = 2;

@@ -17,7 +17,9 @@ public enum Difference {
   /** k. */
   NUM_PROBES(Abi.DIFFERS_NUM_PROBES),
   /** m. */
-  NUM_BITS(Abi.DIFFERS_NUM_BITS);
+  NUM_BITS(Abi.DIFFERS_NUM_BITS),
+  /** Which part of a whole filter, or of how many. */
+  PART(Abi.DIFFERS_PART);
 
   final int number;
 

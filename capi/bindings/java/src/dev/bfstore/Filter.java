@@ -134,6 +134,26 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
+   * As {@link #create}, of one part of the filter that the options describe: it takes the keys of this part alone.
+   *
+   * @param path of the new file
+   * @param part its number, from 0
+   * @param numParts how many parts there are
+   * @param options at least a size
+   * @return the filter
+   */
+  public static Filter createPart(Path path, int part, int numParts, CreateOptions options) {
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made(path.toString(), null, options.mayBlock, (out, error) ->
+          LIBRARY.bfs_create_part(LIBRARY.address(bytes), struct.address(), part, numParts, out, error));
+    } finally {
+      keep(bytes, struct);
+    }
+  }
+
+  /**
    * Makes a filter file of these keys, which appears when it is complete; open for reading.
    *
    * @param path of the new file
@@ -1139,6 +1159,20 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
+   * Which part of a whole filter this is.
+   *
+   * @return its number, from 0, and how many parts there are; a whole filter is part 0 of 1
+   */
+  public int[] part() {
+    ByteBuffer memory = Scratch.direct(8);
+    call((filter, error) ->
+        LIBRARY.bfs_get_part(filter, LIBRARY.address(memory), LIBRARY.address(memory) + 4, error));
+    int[] part = new int[2];
+    memory.asIntBuffer().get(part);
+    return part;
+  }
+
+  /**
    * The seeds of the filter's hash, if it takes a list of them.
    *
    * @return all 32 bits of each count
@@ -1308,6 +1342,25 @@ public final class Filter implements AutoCloseable {
    * @param options how
    */
   public static void intersect(List<Filter> filters, Path path, CopyOptions options) {
+    ofFilters(filters, path, options, LIBRARY::bfs_intersect);
+  }
+
+  /**
+   * Makes a new file of the whole filter of these parts.
+   *
+   * @param parts each part once
+   * @param path of the new file
+   * @param options how
+   */
+  public static void join(List<Filter> parts, Path path, CopyOptions options) {
+    ofFilters(parts, path, options, LIBRARY::bfs_join);
+  }
+
+  private interface OfFilters {
+    int call(long filters, long count, long path, long options, long error);
+  }
+
+  private static void ofFilters(List<Filter> filters, Path path, CopyOptions options, OfFilters function) {
     ByteBuffer pointers = Scratch.direct(Math.max(8, filters.size() * 8));
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
@@ -1318,7 +1371,7 @@ public final class Filter implements AutoCloseable {
         pointers.putLong(entered.size() * 8, one.handle.filter());
         entered.add(() -> one.handle.leave(lane));
       }
-      BfstoreException.check(LIBRARY.bfs_intersect(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
+      BfstoreException.check(function.call(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
           struct.address(), scratch.error.address()), scratch.error);
     } finally {
       keep(pointers, bytes, struct);

@@ -25,6 +25,9 @@ final class JnaLibrary implements Library {
   @Override public native int bfs_plan(long request, long out, long error);
 
   @Override public native int bfs_create(long path, long options, long out, long error);
+  @Override public native int bfs_create_part(long path, long options, int part, int num_parts, long out, long error);
+  @Override public native int bfs_get_part(long filter, long part, long num_parts, long error);
+  @Override public native int bfs_join(long parts, long count, long path, long options, long error);
 
   @Override public native int bfs_open_with(long path, long options, long out, long error);
 

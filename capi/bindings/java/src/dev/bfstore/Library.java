@@ -13,6 +13,9 @@ interface Library {
   long bfs_code_name(int code);
   int bfs_plan(long request, long out, long error);
   int bfs_create(long path, long options, long out, long error);
+  int bfs_create_part(long path, long options, int part, int num_parts, long out, long error);
+  int bfs_get_part(long filter, long part, long num_parts, long error);
+  int bfs_join(long parts, long count, long path, long options, long error);
   int bfs_open_with(long path, long options, long out, long error);
   int bfs_required_bytes(long options, long outBytes, long error);
   int bfs_format(long buffer, long bufferBytes, long options, long out, long error);

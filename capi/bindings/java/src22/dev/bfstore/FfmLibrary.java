@@ -31,6 +31,12 @@ final class FfmLibrary implements Library {
   private static final MethodHandle CODE_NAME = handle("bfs_code_name", JAVA_LONG, JAVA_INT);
   private static final MethodHandle PLAN = handle("bfs_plan", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle CREATE = handle("bfs_create", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle CREATE_PART = handle("bfs_create_part", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT,
+      JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle GET_PART = handle("bfs_get_part", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle JOIN = handle("bfs_join", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
   private static final MethodHandle OPEN_WITH = handle("bfs_open_with", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
   private static final MethodHandle REQUIRED_BYTES = handle("bfs_required_bytes", JAVA_INT, JAVA_LONG, JAVA_LONG,
@@ -180,6 +186,33 @@ final class FfmLibrary implements Library {
   public int bfs_plan(long request, long out, long error) {
     try {
       return (int) PLAN.invokeExact(request, out, error);
+    } catch (Throwable unexpected) {
+      throw failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_create_part(long path, long options, int part, int num_parts, long out, long error) {
+    try {
+      return (int) CREATE_PART.invokeExact(path, options, part, num_parts, out, error);
+    } catch (Throwable unexpected) {
+      throw failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_get_part(long filter, long part, long num_parts, long error) {
+    try {
+      return (int) GET_PART.invokeExact(filter, part, num_parts, error);
+    } catch (Throwable unexpected) {
+      throw failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_join(long parts, long count, long path, long options, long error) {
+    try {
+      return (int) JOIN.invokeExact(parts, count, path, options, error);
     } catch (Throwable unexpected) {
       throw failed(unexpected);
     }

@@ -286,6 +286,26 @@ class FilesTest extends Case {
   }
 
   @Test
+  void parts() {
+    List<Filter> halves = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      halves.add(kept(Filter.createPart(folder.resolve("half" + i), i, 2, options().seed(1))));
+    }
+    assertEquals(1, halves.get(1).part()[0]);
+    assertEquals(2, halves.get(1).part()[1]);
+    halves.get(0).addDigest(7);
+    halves.get(1).addDigest(-7);
+    assertThrows(BfstoreException.class, () -> halves.get(0).addDigest(-7));
+    assertThrows(BfstoreException.class, () -> halves.get(1).containsDigest(7));
+    assertThrows(BfstoreException.MismatchException.class,
+        () -> Filter.join(halves.subList(1, 2), folder.resolve("no"), new CopyOptions()));
+    Filter.join(halves, folder.resolve("whole"), new CopyOptions());
+    Filter whole = kept(Filter.open(folder.resolve("whole")));
+    assertTrue(whole.containsDigest(7) && whole.containsDigest(-7));
+    assertEquals(1, whole.part()[1]);
+  }
+
+  @Test
   void mergeAndCompareAndIntersect() {
     List<Object> first = new ArrayList<>();
     List<Object> second = new ArrayList<>();

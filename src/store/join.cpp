@@ -1,0 +1,190 @@
+// A new file of the whole filter whose parts are given: their bodies, one after the other.
+//
+// A key of the whole has its bits in the line that its part has at the same place (Core::be_part). Bits that other
+// threads and processes set meanwhile are only more.
+#include <bfstore/filter.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "base/fail.hpp"
+#include "layout/layout.hpp"
+#include "store/content.hpp"
+#include "store/copy_place.hpp"
+#include "store/core.hpp"
+#include "store/fit.hpp"
+#include "store/follower.hpp"
+
+namespace bfstore {
+namespace {
+
+using base::fail;
+using store::Content;
+
+constexpr const char* kUnnamed = "a part in a buffer";
+
+Error check_wish(std::size_t parts, const SaveOptions& options) {
+  if (parts == 0) return fail(Code::kInvalid, "no part to join was given. Give all parts of one filter.");
+  if (options.same_file_id)
+    return fail(Code::kInvalid, "a whole filter is another one than its parts. Leave the file_id out.");
+  if (options.fpr == 0) return {};
+  return fail(Code::kInvalid, "a join does not fold. Leave the fpr out, and fold what comes of it.");
+}
+
+using Places = std::map<std::uint32_t, std::size_t>;  // of each part: which of the sources it is
+
+// "0 to 2, 5": the numbers below `parts` that are not there. A file may claim billions of parts.
+std::string missing_in(const Places& there, std::uint64_t parts) {
+  std::string words;
+  const auto say = [&](std::uint64_t first, std::uint64_t end) {
+    if (first == end) return;
+    words += (words.empty() ? "" : ", ") + std::to_string(first);
+    if (end - first > 1) words += " to " + std::to_string(end - 1);
+  };
+  std::uint64_t next = 0;
+  for (const auto& [number, source] : there) {
+    say(next, number);
+    next = std::uint64_t{number} + 1;
+  }
+  say(next, parts);
+  return words;
+}
+
+// The parts, all of them open and not in doubt when they are added.
+template <class Core, class InUse>
+class Parts {
+ public:
+  Error add(const Core& core) {
+    const InUse& part = cores_.emplace_back(core);
+    auto content = store::content_of(*part);
+    if (!content) return content.error();
+    contents_.push_back(std::move(*content));
+    return {};
+  }
+
+  // Sorts them by their numbers.
+  Error check(const std::string& path, bool replace) {
+    for (const InUse& part : cores_) {
+      if (Error error = check_one(part->part(), *part); !error.ok()) return error;
+      if (!replace || part->session == nullptr) continue;
+      if (Error error = store::check_is_another(part->session->file().file(), path); !error.ok()) return error;
+    }
+    const std::uint32_t parts = first().part().parts;
+    const std::string missing = missing_in(places_, parts);
+    if (missing.empty()) return {};
+    return fail(Code::kMismatch, store::name_of(first(), kUnnamed) + ": is one of " + std::to_string(parts) +
+                                     " parts, of which these are missing: " + missing + ". Give every part once.");
+  }
+
+  // As the parts, but whole. Marks and a note would be those of one part.
+  [[nodiscard]] Result<format::Identity> identity() const {
+    format::Identity whole = contents_.front().identity;
+    const PartOfWhole part = *whole.part;
+    whole.part.reset();
+    whole.note.reset();
+    whole.shape.num_bits *= part.part.parts;
+    whole.shape.capacity = part.capacity;
+    whole.body_bytes *= part.part.parts;
+    return store::as_new(std::move(whole), format::Form::kFile, {});
+  }
+
+  [[nodiscard]] Error write(const store::OpenFile& made) const {
+    std::uint64_t begin = made.identity().body_offset;
+    for (const auto& [number, source] : places_) {
+      const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
+        return made.file().write_at(piece, begin + offset);
+      };
+      if (Error error = store::each_piece_of_body(*cores_[source], put); !error.ok()) return error;
+      begin += first().body_bytes;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t keys() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Content& content : contents_) sum += content.keys_added;
+    return sum;
+  }
+
+  // After the last bit was read.
+  [[nodiscard]] Error check_copied() const {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+      if (Error error = store::check_copied(*cores_[i], contents_[i]); !error.ok()) return error;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const Core& first() const noexcept { return *cores_.front(); }
+
+  Error check_one(const Part& part, const Core& core) {
+    const std::string name = store::name_of(core, kUnnamed);
+    if (part.parts == 1)
+      return fail(Code::kMismatch, name + ": is no part of a filter, but a whole one. Leave it out.");
+    if (Error error = check_alike(part, core, name); !error.ok()) return error;
+    const auto [place, is_new] = places_.try_emplace(part.number, places_.size());
+    if (!is_new) {
+      return fail(Code::kMismatch, name + " and " + store::name_of(*cores_[place->second], kUnnamed) +
+                                       ": are both part " + std::to_string(part.number) + " of " +
+                                       std::to_string(part.parts) +
+                                       ". Give every part once, and merge equal ones before (bf merge).");
+    }
+    return {};
+  }
+
+  // Parts of one filter, but for their numbers.
+  [[nodiscard]] Error check_alike(const Part& part, const Core& core, const std::string& name) const {
+    Differences differ = store::differences(core, first());
+    differ.part = part.parts != first().part().parts;
+    if (differ.but_for_the_size() && !differ.num_bits) return {};
+    return fail(Code::kMismatch, name + " and " + store::name_of(first(), kUnnamed) +
+                                     ": are not parts of one filter, since they differ in " + words_of(differ) +
+                                     ". Make all parts with one seed and size, or like each other (bf build --like).");
+  }
+
+  static std::string words_of(const Differences& differ) {
+    std::string words;
+    const auto say = [&](bool is, const char* what) {
+      if (is) words += (words.empty() ? "" : ", ") + std::string(what);
+    };
+    say(differ.layout, "layout");
+    say(differ.hash, "hash");
+    say(differ.seed, "seed");
+    say(differ.secret, "secret key");
+    say(differ.num_probes, "number of probes");
+    say(differ.num_bits, "number of bits");
+    say(differ.part, "number of parts");
+    return words;
+  }
+
+  std::deque<InUse> cores_;
+  std::deque<Content> contents_;
+  Places places_;
+};
+
+}  // namespace
+
+Error Filter::join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options) {
+  if (Error error = check_wish(parts.size(), options); !error.ok()) return error;
+  if (Error error = store::check_place(path, options); !error.ok()) return error;
+  Parts<Core, Core::InUse> sources;
+  for (const Filter* const part : parts) {
+    if (Error error = sources.add(*part->core_); !error.ok()) return error;
+  }
+  if (Error error = sources.check(path, options.replace); !error.ok()) return error;
+  const auto identity = sources.identity();
+  if (!identity) return identity.error();
+  const auto made = store::Session::make(path, *identity, store::making_of(options));
+  if (!made) return made.error();
+  const store::OpenFile& file = (*made)->unpublished();
+  if (Error error = sources.write(file); !error.ok()) return error;
+  Error error = store::write_keys_added(file, sources.keys());
+  // The parts are looked at last: if the path was given to one of them meanwhile, that one is superseded.
+  if (error.ok() && options.replace) error = (*made)->supersede();
+  if (error.ok()) error = sources.check_copied();
+  return error.ok() ? (*made)->publish() : error;
+}
+
+}  // namespace bfstore

@@ -1,0 +1,94 @@
+"""Parts of a filter: bf build --part, bf digest, bf join, and builds of all parts, one after the other."""
+import os
+import subprocess
+
+from bf_case import BF, BfCase, header, main
+
+KEYS = b"".join(b"key %d\n" % number for number in range(20_000))
+SIZE = ["--bits", str(512 * 4 * 120), "--probes", "6", "--capacity", "20000", "--seed", "11"]
+
+
+class Parts(BfCase):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("keys"), "wb") as file:
+            file.write(KEYS)
+        self.good("build", "whole", "--from", "keys", "-q", *SIZE)
+
+    def bits(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()[16384:-8]  # the end word is the file's own
+
+    def check_whole(self, name):
+        self.assertEqual(self.bits(name)[:512 * 4 * 120 // 8], self.bits("whole")[:512 * 4 * 120 // 8])
+        self.assertEqual(self.good("contains", name, "--from", "keys", "--count"), b"maybe\t20000\nabsent\t0\n")
+
+    def test_parts_of_one_list_join_to_the_filter_of_the_whole_list(self):
+        for number in range(4):
+            self.good("build", f"part{number}", "--from", "keys", "-q", "--part", f"{number}/4", *SIZE)
+        said = self.good("join", "all", "part2", "part0", "part3", "part1")
+        self.assertRegex(said, rb"^all: joined from 4 parts, with \d\d,\d{3} keys; room for 20,000 keys ")
+        self.check_whole("all")
+        self.assertEqual(header(self.path("all"))["keys_added"], header(self.path("whole"))["keys_added"])
+        self.refused("join", "all", "part0", says="--force")
+        self.refused("join", "other", "part0", "part3", says="missing: 1 to 2.")
+        self.refused("join", "other", "part0", "part1", "part2", "part3", "part1", says="both part 1 of 4")
+        self.refused("merge", "other", "part0", "part1", says="part 1 of 4 and 0 of 4")
+        self.assertFalse(os.path.exists(self.path("other")))
+
+    def test_a_part_answers_for_its_own_keys_and_refuses_others(self):
+        self.good("build", "part", "--from", "keys", "-q", "--part", "1/4", *SIZE)
+        own = others = 0
+        for key in KEYS.split()[1:160:2]:
+            key = b"key " + key
+            asked = subprocess.run([BF, "contains", "part", key], cwd=self.dir, capture_output=True)
+            if asked.returncode == 0:
+                own += 1
+            else:  # never 1, which is no
+                self.assertEqual(asked.returncode, 2)
+                self.assertIn(b"belongs to another part", asked.stderr)
+                others += 1
+        self.assertGreater(own, 5)
+        self.assertGreater(others, own)
+        self.refused("add", "part", "--from", "keys", says="belongs to another part")
+
+    def test_digests_of_many_lists_are_sorted_and_built_by_many_processes(self):
+        self.good("create", "like", "-q", "--part", "0/4", *SIZE)
+        subprocess.run(["split", "-n", "l/8", "keys", "list."], cwd=self.dir, check=True)
+        run = lambda command: subprocess.run(["sh", "-c", command], cwd=self.dir, env=dict(os.environ, BF=BF), check=True)
+        run("ls list.* | xargs -P 3 -I{} $BF digest like --from {} --parts 4 --to digests.")
+        run("seq 0 3 | xargs -P 3 -I{} $BF build part{} --like like --part {}/4 --from digests.{} --digests -q")
+        self.good("join", "all", "part0", "part1", "part2", "part3", "-q")
+        self.check_whole("all")
+        with open(self.path("digests.0"), "ab") as file:
+            file.write(b"half")
+        self.refused("build", "torn", "--like", "like", "--from", "digests.0", "--digests", says="ends within a digest")
+        whole = self.good("digest", "like", "--from", "keys")
+        self.assertEqual(len(whole), 8 * 20_000)
+        self.good("build", "streamed", "--like", "whole", "--from", "-", "--digests", "-q", input=whole)
+        self.check_whole("streamed")
+
+    def test_a_build_in_parts_makes_the_same_filter(self):
+        self.good("build", "sorted", "--from", "keys", "-q", "--parts", "16", *SIZE)
+        self.check_whole("sorted")
+        self.good("build", "piped", "--from", "-", "-q", "--parts", "3", *SIZE, input=KEYS)
+        self.check_whole("piped")
+        self.good("build", "like whole", "--from", "keys", "-q", "--parts", "7", "--like", "whole")
+        self.check_whole("like whole")
+        self.good("build", "counted", "--from", "-", "-q", "--parts", "7", input=KEYS)
+        self.assertEqual(header(self.path("counted"))["n"], 20_000)
+
+    def test_what_makes_no_sense_is_refused(self):
+        build = ["build", "no", "--from", "keys"]
+        self.refused(*build, "--part", "4/4", "--capacity", "10", says="does not exist")
+        self.refused(*build, "--part", "4", "--capacity", "10", says="is not a part")
+        self.refused(*build, "--part", "0/4", says="do not tell the size")
+        self.refused(*build, "--part", "0/4", "--parts", "4", "--capacity", "10", says="one of the two")
+        self.refused(*build, "--part", "0/4", "--capacity", "10", "--layout", "classic", says="has the bits of a key anywhere")
+        self.refused(*build, "--part", "0/7", "--like", "whole", says="would not be equal")
+        self.refused("digest", "whole", "--from", "keys", "--parts", "4", says="--to")
+        self.assertFalse(os.path.exists(self.path("no")))
+
+
+if __name__ == "__main__":
+    main()

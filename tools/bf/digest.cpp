@@ -1,0 +1,117 @@
+// bf digest: from keys to digests, for builds elsewhere or later.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace bf {
+namespace {
+
+// Files at whose ends the digests of one part each are written. Other processes may write to them, too: each write is
+// of whole digests, and goes to the end.
+class SpoolFiles {
+ public:
+  SpoolFiles(const std::string& prefix, std::uint32_t parts) {
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      files_.push_back({prefix + std::to_string(part), -1, {}});
+      File& file = files_.back();
+      file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+      if (file.fd < 0) fail(file);
+    }
+  }
+  ~SpoolFiles() {
+    for (const File& file : files_) ::close(file.fd);
+  }
+  SpoolFiles(const SpoolFiles&) = delete;
+  SpoolFiles& operator=(const SpoolFiles&) = delete;
+
+  void append(std::span<const std::uint64_t> digests) {
+    for (const std::uint64_t digest : digests) {
+      File& file = files_[bfstore::Part::number_of(digest, static_cast<std::uint32_t>(files_.size()))];
+      file.digests.push_back(digest);
+      if (file.digests.size() == kPiece) write(file);
+    }
+  }
+
+  void finish() {
+    for (File& file : files_) write(file);
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 8192;
+
+  struct File {
+    std::string path;
+    int fd;
+    std::vector<std::uint64_t> digests;
+  };
+
+  [[noreturn]] static void fail(const File& file) {
+    throw Failure(file.path + ": cannot write the digests: " + std::strerror(errno) +
+                  ". Remove it, and write it again.");
+  }
+
+  // A write that was cut short may have half a digest at its end: what other processes append then is not aligned.
+  static void write(File& file) {
+    const auto bytes = std::as_bytes(std::span(file.digests));
+    if (bytes.empty()) return;
+    const ssize_t put = ::write(file.fd, bytes.data(), bytes.size());
+    if (put >= 0 && static_cast<std::size_t>(put) != bytes.size()) errno = ENOSPC;
+    if (put < 0 || static_cast<std::size_t>(put) != bytes.size()) fail(file);
+    file.digests.clear();
+  }
+
+  std::vector<File> files_;
+};
+
+// Calls take(digests) for all keys of the command line, or of its source.
+template <class Take>
+void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take take) {
+  std::vector<std::uint64_t> digests;
+  const auto hash = [&](std::span<const std::string_view> keys) {
+    digests.resize(keys.size());
+    const bfstore::Count made = filter.digest_keys(bfstore::Keys::views(keys), digests);
+    if (!made.ok()) throw Failure(arguments.file + ": " + bfstore::code_text(made.code()));
+    take(std::span<const std::uint64_t>(digests));
+  };
+  if (!arguments.keys.empty()) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
+  const KeySource source(arguments.from);
+  Progress progress("reading " + source.name(), source.bytes(), !source.is_terminal());
+  std::uint64_t count = 0;
+  read_keys(source, arguments.separator, std::nullopt, true,
+            [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+              hash(keys);
+              progress.show(count += keys.size(), bytes);
+              return true;
+            });
+}
+
+}  // namespace
+
+int digest(const Arguments& arguments) {
+  interrupt::defer();
+  const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  if (arguments.spools == 0) {
+    Output output;
+    each_digest(filter, arguments, [&](std::span<const std::uint64_t> digests) {
+      output.append({reinterpret_cast<const char*>(digests.data()), digests.size_bytes()});
+    });
+    output.flush();
+  } else {
+    SpoolFiles files(arguments.spool_prefix, arguments.spools);
+    each_digest(filter, arguments, [&](std::span<const std::uint64_t> digests) { files.append(digests); });
+    files.finish();
+  }
+  return interrupt::pending() ? 2 : 0;
+}
+
+}  // namespace bf

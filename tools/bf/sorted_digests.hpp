@@ -1,0 +1,58 @@
+// The digests of keys, sorted by the part of the filter that they belong to. The bits of one part fit into a cache
+// where those of the whole filter do not, or into memory.
+#pragma once
+
+#include "kept_digests.hpp"
+
+#include <bfstore/options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bf {
+
+// Takes 8 bytes for each key, in files without a name but for 16 MiB in all.
+class SortedDigests {
+ public:
+  explicit SortedDigests(std::uint32_t parts) {
+    const std::size_t each = std::clamp<std::size_t>(kInMemory / parts, kLeast, KeptDigests::kInMemory);
+    for (std::uint32_t part = 0; part < parts; ++part) kept_.push_back(std::make_unique<KeptDigests>(each));
+    sorted_.resize(parts);
+  }
+
+  // Throws Failure if there is no room for a file.
+  void append(std::span<const std::uint64_t> digests) {
+    for (const std::uint64_t digest : digests) {
+      std::vector<std::uint64_t>& same = sorted_[bfstore::Part::number_of(digest, parts())];
+      same.push_back(digest);
+      if (same.size() < kFew) continue;
+      kept_[bfstore::Part::number_of(digest, parts())]->append(same);
+      same.clear();
+    }
+    count_ += digests.size();
+  }
+
+  [[nodiscard]] std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(kept_.size()); }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  // What was appended of that part.
+  [[nodiscard]] const KeptDigests& of(std::uint32_t part) {
+    kept_[part]->append(sorted_[part]);
+    sorted_[part].clear();
+    return *kept_[part];
+  }
+
+ private:
+  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // of all parts
+  static constexpr std::size_t kLeast = 4096;                     // of each, or writes are too short
+  static constexpr std::size_t kFew = 64;                         // a few cache lines at a time
+
+  std::vector<std::unique_ptr<KeptDigests>> kept_;
+  std::vector<std::vector<std::uint64_t>> sorted_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace bf
