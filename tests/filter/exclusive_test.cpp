@@ -61,7 +61,7 @@ TEST_CASE("every line has one owner, the parts are even, and no digest at an edg
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
     const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
     for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
-      const store::Owners owners(geometry, threads);
+      const store::Owners owners({.count = lines, .part = {}}, threads);
       CAPTURE(lines);
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
