@@ -347,7 +347,7 @@ typedef struct bfs_options {
   const void* note;            /* the owner's own words, any bytes */
   uint64_t note_bytes;         /* at most 1024 */
   const void* key;             /* the secret of BFS_HASH_SIPHASH (or of `like`, if it has one); copied, never stored */
-  uint64_t key_bytes;          /* 16, or 0: no secret is given */
+  uint64_t key_bytes;          /* 16; 0 and NULL: no secret is given; a secret of no bytes is BFS_EINVAL */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* milliseconds, or BFS_WRITEBACK_CHECK_* */
   uint8_t file_id[16];         /* with BFS_OPTION_FILE_ID: not all zeros; otherwise zeros; see "Replicas" */
@@ -363,7 +363,7 @@ typedef struct bfs_open_options {
   int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
   uint64_t flags;              /* those of o or w */
   const void* key;             /* of a filter with BFS_HASH_SIPHASH, the secret that it was made with */
-  uint64_t key_bytes;          /* 16, or 0: no secret is given */
+  uint64_t key_bytes;          /* 16; 0 and NULL: no secret is given; a secret of no bytes is BFS_EINVAL */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
   uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
@@ -1122,7 +1122,8 @@ BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs
  * cannot wait for: an owner that adds keys calls bfs_sync once with its epoch (mark 0 before its log was replayed, its
  * position after that) each time it opens the file, or has to be replayed before the last one calls this.  Until the
  * recovery is over, every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a
- * recoverer that was killed has to begin again, from the marks.
+ * recoverer that was killed has to begin again, from the marks.  Where no recovery is under way, it returns 1, and has
+ * synced.
  * The kernel tells each open file of a failed write by itself, once.  A handle that was open when the write failed may
  * learn of it only after the recovery, in bfs_is_current, and poisons the file again: it cannot know that the keys were
  * added since.  So reopen such readers before the recovery, or let each call bfs_is_current.  Otherwise recover again.

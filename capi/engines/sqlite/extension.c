@@ -1,0 +1,297 @@
+/* bfstore's extension of SQLite: SELECT load_extension('./bfstore').  The functions for one key, and the entry.
+ * README.md says what each function does. */
+#include "extension.h"
+
+#include <string.h>
+SQLITE_EXTENSION_INIT1
+
+const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what) {
+  char* message;
+  if (sqlite3_value_type(value) == SQLITE_TEXT) return (const char*)sqlite3_value_text(value);
+  message = sqlite3_mprintf("%s is not a text", what);
+  sqlite3_result_error(context, message == NULL ? "out of memory" : message, -1);
+  sqlite3_free(message);
+  return NULL;
+}
+
+void fail(sqlite3_context* context, const char* what, const bfs_error* error) {
+  char* message = strstr(error->message, what) != NULL || error->message[0] == 0
+                      ? sqlite3_mprintf("%s", error->message[0] == 0 ? bfs_strerror(error->code) : error->message)
+                      : sqlite3_mprintf("%s: %s", what, error->message);
+  sqlite3_result_error(context, message == NULL ? "out of memory" : message, -1);
+  sqlite3_free(message);
+}
+
+char* path_of(sqlite3* db, const char* schema, const char* name) {
+  const char* file = sqlite3_db_filename(db, schema);
+  const char* end = file == NULL ? NULL : strrchr(file, '/');
+  if (*name == '/' || end == NULL) return sqlite3_mprintf("%s", name);
+  return sqlite3_mprintf("%.*s%s", (int)(end - file + 1), file, name);
+}
+
+/* --- Adding ------------------------------------------------------------------------------------------------------- */
+
+/* The row's key may be in a page that is not on the disk. */
+static int note_row(struct connection* connection, struct filter* filter, struct kept* kept, sqlite3_value* position,
+                    int kind) {
+  const int below = kept->has_synced && (position == NULL || sqlite3_value_type(position) != SQLITE_INTEGER ||
+                                         sqlite3_value_int64(position) <= kept->synced);
+  if (!below && (kept->kinds | kind) == kept->kinds) return SQLITE_OK;
+  filter->kinds = kept->kinds | kind;
+  return run(connection, "UPDATE \"%w\".bfstore_filters SET kinds = %d%s WHERE path = %Q", filter->schema,
+             filter->kinds, below ? ", synced = NULL" : "", filter->name);
+}
+
+static void add_key(sqlite3_context* context, struct filter* filter, const struct key* key) {
+  bfs_error error = BFS_ERROR_INIT;
+  error.code = bfs_add(filter->handle, key->data, key->bytes);
+  if (error.code < 0) {
+    close_filter(filter);
+    fail(context, filter->path, &error);
+  } else {
+    sqlite3_result_int(context, error.code);
+  }
+}
+
+static void fail_to_add(sqlite3_context* context, const struct filter* filter, const bfs_error* error) {
+  char* message = sqlite3_mprintf("bf_add: %s: %s. SELECT bf_sync(%Q)", filter->path, error->message, filter->name);
+  sqlite3_result_error(context, message == NULL ? "out of memory" : message, -1);
+  sqlite3_free(message);
+}
+
+static void add_to_plain(sqlite3_context* context, struct filter* filter, const struct key* key) {
+  bfs_error error = BFS_ERROR_INIT;
+  if (filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1)
+    if (open_filter(filter, BFS_OPEN_WRITE, &error) != BFS_OK) {
+      fail(context, filter->path, &error);
+      return;
+    }
+  add_key(context, filter, key);
+}
+
+static void add_to_kept(sqlite3_context* context, struct filter* filter, struct kept* kept, sqlite3_value* position,
+                        const struct key* key) {
+  struct connection* connection = sqlite3_user_data(context);
+  bfs_error error = BFS_ERROR_INIT;
+  if (prepare_to_write(connection, filter, kept, &error) != 0)
+    fail_to_add(context, filter, &error);
+  else if (note_row(connection, filter, kept, position, key->kind) != SQLITE_OK)
+    sqlite3_result_error(context, sqlite3_errmsg(connection->db), -1);
+  else
+    add_key(context, filter, key);
+}
+
+/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id).  An error takes the row back. */
+static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) {
+  const char* name = text_of(context, values[0], "bf_add: the path");
+  const sqlite3_int64 id = count == 4 ? sqlite3_value_int64(values[3]) : 0;
+  struct filter* filter;
+  struct kept kept;
+  struct key key;
+  if (name == NULL) return;
+  if (key_of(values[1], &key) != 0) {
+    sqlite3_result_error(context, "bf_add: a real number is no key", -1);
+    return;
+  }
+  if (key.kind == 0) return;
+  switch (find_filter(sqlite3_user_data(context), name, id, 0, &filter, &kept)) {
+    case FOUND_NONE:
+      if (id == 0)
+        add_to_plain(context, filter, &key);
+      else
+        sqlite3_result_error(context, "bf_add: this trigger is not of this database's bf_keep", -1);
+      return;
+    case FOUND_ONE:
+      add_to_kept(context, filter, &kept, count == 4 ? values[2] : NULL, &key);
+      return;
+    default:
+      sqlite3_result_error(context, "bf_add: not one database keeps this filter, or none can be read", -1);
+  }
+}
+
+/* --- Asking ------------------------------------------------------------------------------------------------------- */
+
+/* What holds while one statement runs, since it sees one state of the database. */
+struct seen {
+  struct filter* filter; /* NULL: every answer is "maybe" */
+  unsigned generation;
+};
+
+/* A number and a text may be equal in SQL: see NUMBERS. */
+static int may_equal_another_kind(const struct filter* filter, const struct key* key) {
+  return (key->kind == NUMBERS && (filter->kinds & TEXTS) != 0) ||
+         (key->kind == TEXTS && (filter->kinds & NUMBERS) != 0);
+}
+
+static struct filter* seen_filter(sqlite3_context* context, const char* name) {
+  struct seen* seen = sqlite3_get_auxdata(context, 0);
+  struct filter* filter;
+  if (seen != NULL && (seen->filter == NULL || seen->filter->generation == seen->generation)) return seen->filter;
+  filter = filter_to_ask(sqlite3_user_data(context), name);
+  if ((seen = sqlite3_malloc(sizeof *seen)) == NULL) return filter;
+  seen->filter = filter;
+  seen->generation = filter == NULL ? 0 : filter->generation;
+  sqlite3_set_auxdata(context, 0, seen, sqlite3_free);
+  return filter;
+}
+
+/* Returns 0 with *filter = NULL for "maybe"; -1 after an error of the statement. */
+static int key_and_filter(sqlite3_context* context, sqlite3_value** values, struct key* key, struct filter** filter) {
+  const char* name = text_of(context, values[0], "the path of a filter");
+  if (name == NULL) return -1;
+  if (key_of(values[1], key) != 0) {
+    sqlite3_result_error(context, "a filter has no real numbers: cast the key", -1);
+    return -1;
+  }
+  *filter = key->kind == 0 ? NULL : seen_filter(context, name);
+  if (*filter != NULL && may_equal_another_kind(*filter, key)) *filter = NULL;
+  return 0;
+}
+
+/* bf_maybe(path, key): 0 is a certain no, everything else is 1, NULL too: x IS NULL finds rows that no filter has. */
+static void bf_maybe(sqlite3_context* context, int count, sqlite3_value** values) {
+  struct filter* filter;
+  struct key key;
+  (void)count;
+  if (key_and_filter(context, values, &key, &filter) != 0) return;
+  sqlite3_result_int(context, filter == NULL || bfs_contains(filter->handle, key.data, key.bytes) != 0);
+}
+
+/* bf_count(path, key): 15 is "maybe". */
+static void bf_count(sqlite3_context* context, int count, sqlite3_value** values) {
+  struct filter* filter;
+  struct key key;
+  int32_t number;
+  (void)count;
+  if (key_and_filter(context, values, &key, &filter) != 0) return;
+  number = filter == NULL ? 15 : bfs_count(filter->handle, key.data, key.bytes);
+  if (number < 0)
+    sqlite3_result_error(context, bfs_strerror(number), -1);
+  else
+    sqlite3_result_int(context, number);
+}
+
+/* --- Making, removing --------------------------------------------------------------------------------------------- */
+
+/* bf_create(path, capacity [, fpr [, layout]]) */
+static void bf_create(sqlite3_context* context, int count, sqlite3_value** values) {
+  const char* name = text_of(context, values[0], "bf_create: the path");
+  const char* layout = count >= 4 ? (const char*)sqlite3_value_text(values[3]) : "blocked";
+  bfs_options options = BFS_OPTIONS_INIT;
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_filter* made;
+  struct filter* filter;
+  struct kept kept;
+  if (name == NULL) return;
+  options.capacity = sqlite3_value_int64(values[1]) > 0 ? (uint64_t)sqlite3_value_int64(values[1]) : 0;
+  options.fpr = count >= 3 ? sqlite3_value_double(values[2]) : 0.01;
+  options.mode = 0644;
+  if (layout != NULL && strcmp(layout, "blocked") == 0) options.layout = BFS_LAYOUT_BLOCKED;
+  if (layout != NULL && strcmp(layout, "classic") == 0) options.layout = BFS_LAYOUT_CLASSIC;
+  if (layout != NULL && strcmp(layout, "counting") == 0) options.layout = BFS_LAYOUT_COUNTING;
+  find_filter(sqlite3_user_data(context), name, 0, 0, &filter, &kept);
+  if (options.layout == 0)
+    sqlite3_result_error(context, "bf_create: the layout is blocked, classic or counting", -1);
+  else if (filter == NULL)
+    sqlite3_result_error(context, "bf_create: not one database keeps this filter, or none can be read", -1);
+  else if (bfs_create(filter->path, &options, &made, &error) != BFS_OK)
+    fail(context, filter->path, &error);
+  else if (bfs_close(made, &error) != BFS_OK)
+    fail(context, filter->path, &error);
+}
+
+/* bf_remove(path, key).  Not of a table's filter: a rollback, or a reader of an older state, would still have the row.
+ */
+static void bf_remove(sqlite3_context* context, int count, sqlite3_value** values) {
+  const char* name = text_of(context, values[0], "bf_remove: the path");
+  bfs_error error = BFS_ERROR_INIT;
+  struct filter* filter;
+  struct kept kept;
+  struct key key;
+  int32_t code;
+  (void)count;
+  if (name == NULL) return;
+  if (key_of(values[1], &key) != 0 || key.kind == 0) {
+    sqlite3_result_error(context, "bf_remove: NULL and real numbers are no keys", -1);
+    return;
+  }
+  if (find_filter(sqlite3_user_data(context), name, 0, 0, &filter, &kept) != FOUND_NONE) {
+    sqlite3_result_error(context, "bf_remove: a table is kept in step with this filter: build it again", -1);
+    return;
+  }
+  if ((filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1) &&
+      open_filter(filter, BFS_OPEN_WRITE, &error) != BFS_OK) {
+    fail(context, filter->path, &error);
+  } else if (is_any_databases(filter)) {
+    sqlite3_result_error(context, "bf_remove: a table of another database is kept in step with this filter", -1);
+  } else if ((code = bfs_remove(filter->handle, key.data, key.bytes)) < 0) {
+    sqlite3_result_error(context, bfs_strerror(code), -1);
+  } else {
+    sqlite3_result_int(context, code);
+  }
+}
+
+/* --- The entry ---------------------------------------------------------------------------------------------------- */
+
+typedef void function(sqlite3_context*, int, sqlite3_value**);
+
+/* Those that make and change files are for statements of the application alone, never for a trigger or a view of a
+ * database that it opens.  bf_add cannot be: triggers call it. */
+static const struct {
+  const char* name;
+  int count;
+  int flags;
+  function* scalar;
+} FUNCTIONS[] = {
+    {"bf_add", 2, 0, bf_add},
+    {"bf_add", 4, 0, bf_add},
+    {"bf_maybe", 2, 0, bf_maybe},
+    {"bf_count", 2, 0, bf_count},
+    {"bf_create", 2, SQLITE_DIRECTONLY, bf_create},
+    {"bf_create", 3, SQLITE_DIRECTONLY, bf_create},
+    {"bf_create", 4, SQLITE_DIRECTONLY, bf_create},
+    {"bf_remove", 2, SQLITE_DIRECTONLY, bf_remove},
+    {"bf_keep", 3, SQLITE_DIRECTONLY, bf_keep},
+    {"bf_keep", 4, SQLITE_DIRECTONLY, bf_keep},
+    {"bf_sync", 1, SQLITE_DIRECTONLY, bf_sync},
+    {"bf_build", 2, SQLITE_DIRECTONLY, bf_build},
+    {"bf_build", 3, SQLITE_DIRECTONLY, bf_build},
+    {"bf_build", 4, SQLITE_DIRECTONLY, bf_build},
+};
+
+static int register_all(sqlite3* db, struct connection* connection) {
+  int code = SQLITE_OK;
+  size_t i;
+  for (i = 0; i < sizeof FUNCTIONS / sizeof *FUNCTIONS && code == SQLITE_OK; ++i) {
+    ++connection->references;
+    code = sqlite3_create_function_v2(db, FUNCTIONS[i].name, FUNCTIONS[i].count, SQLITE_UTF8 | FUNCTIONS[i].flags,
+                                      connection, FUNCTIONS[i].scalar, NULL, NULL, release);
+  }
+  if (code != SQLITE_OK) return code;
+  ++connection->references;
+  code = sqlite3_create_function_v2(db, "bf_keys", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, NULL, bf_keys_step,
+                                    bf_keys_final, release);
+  if (code != SQLITE_OK) return code;
+  ++connection->references;
+  return sqlite3_create_module_v2(db, "bf_info", &bf_info_module, connection, release);
+}
+
+__attribute__((visibility("default"))) int sqlite3_bfstore_init(sqlite3* db, char** message,
+                                                                const sqlite3_api_routines* api);
+
+int sqlite3_bfstore_init(sqlite3* db, char** message, const sqlite3_api_routines* api) {
+  struct connection* connection;
+  int code;
+  SQLITE_EXTENSION_INIT2(api);
+  if (sqlite3_libversion_number() < 3039000) {
+    *message = sqlite3_mprintf("bfstore needs SQLite 3.39 or later");
+    return SQLITE_ERROR;
+  }
+  if ((connection = sqlite3_malloc(sizeof *connection)) == NULL) return SQLITE_NOMEM;
+  memset(connection, 0, sizeof *connection);
+  connection->db = db;
+  connection->references = 1;
+  code = register_all(db, connection);
+  release(connection);
+  return code;
+}

@@ -1,0 +1,117 @@
+/* bfstore's extension of SQLite: what its sources share.  One `connection` belongs to one connection of SQLite, whose
+ * mutex it relies on. */
+#ifndef BFSTORE_SQLITE_EXTENSION_H
+#define BFSTORE_SQLITE_EXTENSION_H
+
+#include <bfstore.h>
+#include <sqlite3ext.h>
+#include <stdint.h>
+
+/* Kinds of keys, as bits of bfstore_filters.kinds.  A number and a text can be equal in SQL, through a column's
+ * affinity, but their bytes differ. */
+enum { NUMBERS = 1, TEXTS = 2, BLOBS = 4 };
+
+struct key {
+  const void* data;
+  size_t bytes;
+  unsigned char number[8];
+  int kind; /* 0: NULL */
+};
+
+/* A row of bfstore_filters, which says in which state the filter of a table is.  It changes in the transactions that
+ * change the table. */
+struct kept {
+  sqlite3_int64 id;    /* of the registration by bf_keep: the triggers have it */
+  sqlite3_int64 epoch; /* a number that is in the filter's file, and in no older copy of it */
+  unsigned char file_id[16];
+  int has_file_id;
+  int has_synced;
+  sqlite3_int64 synced; /* rows up to this position are durable in the filter; without it none is known to be */
+  int kinds;
+  int triggers_good; /* only where it was asked for */
+};
+
+/* One filter in one connection.  It stays in the list until the connection ends. */
+struct filter {
+  struct filter* next;
+  char* name;   /* as SQL names it */
+  char* schema; /* of the database that keeps it in step with a table; "" if none does */
+  char* path;
+  bfs_filter* handle;
+  int writes;
+  unsigned generation;      /* a new one with each handle */
+  sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
+  sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
+  sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
+  int kinds;
+};
+
+/* A database of the connection, with the statements that read its bfstore_filters. */
+struct database {
+  struct database* next;
+  char* schema;
+  char* file;
+  sqlite3_stmt* row;     /* for writers */
+  sqlite3_stmt* checked; /* the same, and whether the triggers are as bf_keep made them */
+};
+
+struct connection {
+  sqlite3* db;
+  int references;
+  uint64_t attached; /* which databases `databases` is about */
+  struct database* databases;
+  struct filter* filters;
+};
+
+/* --- keys.c: values as keys --- */
+
+/* Returns 0, or -1 for a value that is refused (a real number). */
+int key_of(sqlite3_value* value, struct key* key);
+
+/* --- filters.c: handles, and which of them to trust --- */
+
+enum found { FOUND_NONE, FOUND_ONE, FOUND_MANY, FOUND_ERROR };
+
+/* Looks in every database for what keeps the filter in step.  id: 0 for any.  Returns the filter in *out, also where no
+ * database keeps it; NULL if there are many, or after an error. */
+enum found find_filter(struct connection* connection, const char* name, sqlite3_int64 id, int check_triggers,
+                       struct filter** out, struct kept* kept);
+/* That of one database, for bf_keep and bf_sync. */
+struct filter* filter_of(struct connection* connection, const char* schema, const char* name);
+/* The filter, if it may be asked now, else NULL: then every answer is "maybe". */
+struct filter* filter_to_ask(struct connection* connection, const char* name);
+int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error);
+void close_filter(struct filter* filter);
+int is_of_epoch(const struct filter* filter, const struct kept* kept);
+int is_any_databases(const struct filter* filter);
+/* Makes everything durable, and gives the file and the database a new epoch, which no older copy has.  Returns which of
+ * the file's two epochs it is now, or -1.  Needs the database's lock for writing. */
+int renew(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error);
+/* After keys were added again: an older state of the database, which has the other epoch, may have rows whose keys were
+ * not. 0, or -1. */
+int forget_other_epoch(struct filter* filter, int lane, bfs_error* error);
+int finish_recovery(struct filter* filter, int lane, bfs_error* error);
+/* 0 if a key may be added: in a transaction that writes to the database. */
+int prepare_to_write(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error);
+int run(struct connection* connection, const char* format, ...);
+void forget_statements(struct connection* connection);
+void release(void* connection);
+
+/* --- keep.c, build.c, info.c: functions --- */
+
+void bf_keep(sqlite3_context* context, int count, sqlite3_value** values);
+void bf_sync(sqlite3_context* context, int count, sqlite3_value** values);
+void bf_keys_step(sqlite3_context* context, int count, sqlite3_value** values);
+void bf_keys_final(sqlite3_context* context);
+void bf_build(sqlite3_context* context, int count, sqlite3_value** values);
+extern const sqlite3_module bf_info_module;
+
+/* --- extension.c --- */
+
+/* The text of an argument, or NULL after an error of the statement. */
+const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what);
+void fail(sqlite3_context* context, const char* what, const bfs_error* error);
+/* A relative path is in the folder of the database's file. */
+char* path_of(sqlite3* db, const char* schema, const char* name);
+
+#endif

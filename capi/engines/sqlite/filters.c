@@ -1,0 +1,386 @@
+/* bfstore's extension of SQLite: the handles of a connection, and which of them to trust.
+ *
+ * A filter is trusted where the database and the filter's file agree: both have the same epoch, a random number, and
+ * the database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so a copy that was
+ * made before has another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a
+ * file_id of its own.  The epoch is durable in the file before the transaction that stores it in the database commits.
+ * The transaction may be rolled back: therefore the file has two epochs, as two owners, and the new one replaces the
+ * one that the database does not have. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "extension.h"
+SQLITE_EXTENSION_INIT3
+
+static const uint64_t OWNERS[2] = {0x53514c6974650001u, 0x53514c6974650002u}; /* "SQLite" 1 and 2 */
+
+/* --- Databases ---------------------------------------------------------------------------------------------------- */
+
+#define TEMP 1 /* the number of the schema "temp", which no other process sees */
+
+static uint64_t mixed(uint64_t hash, const char* text) {
+  for (; text != NULL && *text != 0; ++text) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+static uint64_t attached_now(sqlite3* db) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  const char* schema;
+  int i;
+  for (i = 0; (schema = sqlite3_db_name(db, i)) != NULL; ++i)
+    hash = mixed(mixed(hash, schema), sqlite3_db_filename(db, schema));
+  return hash;
+}
+
+void forget_statements(struct connection* connection) {
+  struct database* database;
+  for (database = connection->databases; database != NULL; database = database->next) {
+    sqlite3_finalize(database->row);
+    sqlite3_finalize(database->checked);
+    database->row = database->checked = NULL;
+  }
+}
+
+static void forget_databases(struct connection* connection) {
+  struct database* database;
+  forget_statements(connection);
+  while ((database = connection->databases) != NULL) {
+    connection->databases = database->next;
+    sqlite3_free(database->schema);
+    sqlite3_free(database);
+  }
+}
+
+/* After ATTACH and DETACH a schema's name may be that of another file: nothing that was known of it holds. */
+static int know_databases(struct connection* connection) {
+  const uint64_t attached = attached_now(connection->db);
+  struct filter* filter;
+  struct database* database;
+  const char* schema;
+  int i;
+  if (connection->databases != NULL && connection->attached == attached) return 0;
+  forget_databases(connection);
+  for (filter = connection->filters; filter != NULL; filter = filter->next) close_filter(filter);
+  for (i = 0; (schema = sqlite3_db_name(connection->db, i)) != NULL; ++i) {
+    if (i == TEMP) continue;
+    database = sqlite3_malloc(sizeof *database);
+    if (database == NULL) return -1;
+    memset(database, 0, sizeof *database);
+    database->next = connection->databases;
+    connection->databases = database;
+    if ((database->schema = sqlite3_mprintf("%s", schema)) == NULL) {
+      connection->attached = 0;
+      return -1;
+    }
+  }
+  connection->attached = attached;
+  return 0;
+}
+
+/* Statements that stay prepared would keep sqlite3_close() from its work.  It disconnects virtual tables first, and
+ * that of bf_info then forgets them: so it has to be connected. */
+static int connect_info(struct connection* connection) {
+  return sqlite3_exec(connection->db, "SELECT state FROM bf_info WHERE 0", NULL, NULL, NULL);
+}
+
+#define ROW "SELECT id, epoch, file_id, synced, kinds"
+#define TRIGGERS                                                                                          \
+  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger'" \
+  " AND name IN ('bfstore insert ' || path, 'bfstore update ' || path) ORDER BY name))"
+
+/* SQLITE_OK with *out = NULL: the database has no table bfstore_filters. */
+static int prepare(struct connection* connection, struct database* database, int check_triggers, sqlite3_stmt** out) {
+  sqlite3_stmt** cached = check_triggers ? &database->checked : &database->row;
+  sqlite3_stmt* statement = NULL;
+  char* sql;
+  int code;
+  *out = *cached;
+  if (*out != NULL) return SQLITE_OK;
+  sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_schema WHERE type = 'table' AND name = 'bfstore_filters'",
+                        database->schema);
+  code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  sqlite3_free(sql);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  sqlite3_finalize(statement);
+  if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
+  code = connect_info(connection);
+  sql = check_triggers ? sqlite3_mprintf(ROW ", triggers = " TRIGGERS " FROM \"%w\".bfstore_filters WHERE path = ?1",
+                                         database->schema, database->schema)
+                       : sqlite3_mprintf(ROW ", 0 FROM \"%w\".bfstore_filters WHERE path = ?1", database->schema);
+  if (code == SQLITE_OK)
+    code = sql == NULL ? SQLITE_NOMEM
+                       : sqlite3_prepare_v3(connection->db, sql, -1, SQLITE_PREPARE_PERSISTENT, cached, NULL);
+  sqlite3_free(sql);
+  *out = *cached;
+  return code;
+}
+
+static void read_row(sqlite3_stmt* statement, struct kept* kept) {
+  memset(kept, 0, sizeof *kept);
+  kept->id = sqlite3_column_int64(statement, 0);
+  kept->epoch = sqlite3_column_int64(statement, 1);
+  kept->has_file_id = sqlite3_column_bytes(statement, 2) == sizeof kept->file_id;
+  if (kept->has_file_id) memcpy(kept->file_id, sqlite3_column_blob(statement, 2), sizeof kept->file_id);
+  kept->has_synced = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+  kept->synced = sqlite3_column_int64(statement, 3);
+  kept->kinds = sqlite3_column_int(statement, 4);
+  kept->triggers_good = sqlite3_column_int(statement, 5);
+}
+
+/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error. */
+static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
+                   struct kept* kept) {
+  sqlite3_stmt* statement;
+  int code = prepare(connection, database, check_triggers, &statement);
+  if (code != SQLITE_OK) return code;
+  if (statement == NULL) return SQLITE_DONE;
+  code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) read_row(statement, kept);
+  sqlite3_reset(statement);
+  return code;
+}
+
+int run(struct connection* connection, const char* format, ...) {
+  va_list arguments;
+  char* sql;
+  int code;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
+  sqlite3_free(sql);
+  return code;
+}
+
+/* --- Handles ------------------------------------------------------------------------------------------------------ */
+
+void close_filter(struct filter* filter) {
+  bfs_close(filter->handle, NULL); /* what fails here, the next open says again */
+  filter->handle = NULL;
+  filter->asks_at = filter->writes_at = 0;
+  ++filter->generation;
+}
+
+static sqlite3_int64 epoch_in(const bfs_filter* handle, uint64_t owner) {
+  bfs_owner_mark marks[64];
+  const int64_t count = bfs_list_marks(handle, marks, 64, NULL);
+  int64_t i;
+  for (i = 0; i < count; ++i)
+    if (marks[i].owner == owner) return (sqlite3_int64)marks[i].epoch;
+  return 0;
+}
+
+int is_any_databases(const struct filter* filter) {
+  return epoch_in(filter->handle, OWNERS[0]) != 0 || epoch_in(filter->handle, OWNERS[1]) != 0;
+}
+
+int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
+  int32_t code;
+  int i;
+  close_filter(filter);
+  code = bfs_open(filter->path, flags, &filter->handle, error);
+  if (code != BFS_OK) return code;
+  filter->writes = (flags & BFS_OPEN_WRITE) != 0;
+  for (i = 0; i < 2; ++i) filter->at_open[i] = epoch_in(filter->handle, OWNERS[i]);
+  return BFS_OK;
+}
+
+/* Both agree: see the beginning of this file. */
+int is_of_epoch(const struct filter* filter, const struct kept* kept) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  if (kept->epoch == 0 || !kept->has_file_id || bfs_stats(filter->handle, 0, &facts, NULL) != BFS_OK) return 0;
+  return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 &&
+         (bfs_get_mark(filter->handle, OWNERS[0], (uint64_t)kept->epoch) != 0 ||
+          bfs_get_mark(filter->handle, OWNERS[1], (uint64_t)kept->epoch) != 0);
+}
+
+struct filter* filter_of(struct connection* connection, const char* schema, const char* name) {
+  struct filter* filter;
+  for (filter = connection->filters; filter != NULL; filter = filter->next)
+    if (strcmp(filter->name, name) == 0 && strcmp(filter->schema, schema) == 0) break;
+  if (filter == NULL) {
+    if ((filter = sqlite3_malloc(sizeof *filter)) == NULL) return NULL;
+    memset(filter, 0, sizeof *filter);
+    filter->name = sqlite3_mprintf("%s", name);
+    filter->schema = sqlite3_mprintf("%s", schema);
+    if (filter->name == NULL || filter->schema == NULL) {
+      sqlite3_free(filter->name);
+      sqlite3_free(filter->schema);
+      sqlite3_free(filter);
+      return NULL;
+    }
+    filter->next = connection->filters;
+    connection->filters = filter;
+  }
+  if (filter->handle != NULL) return filter;
+  sqlite3_free(filter->path);
+  filter->path = path_of(connection->db, *schema == 0 ? "main" : schema, name);
+  return filter->path == NULL ? NULL : filter;
+}
+
+enum found find_filter(struct connection* connection, const char* name, sqlite3_int64 id, int check_triggers,
+                       struct filter** out, struct kept* kept) {
+  const char* schema = "";
+  enum found found = FOUND_NONE;
+  struct database* database;
+  struct kept one;
+  int code;
+  *out = NULL;
+  if (know_databases(connection) != 0) return FOUND_ERROR;
+  for (database = connection->databases; database != NULL; database = database->next) {
+    code = look_up(connection, database, name, check_triggers, &one);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) return FOUND_ERROR;
+    if (code == SQLITE_DONE || (id != 0 && one.id != id)) continue;
+    if (found == FOUND_ONE) return FOUND_MANY;
+    found = FOUND_ONE;
+    schema = database->schema;
+    *kept = one;
+  }
+  *out = filter_of(connection, schema, name);
+  if (*out == NULL) return FOUND_ERROR;
+  (*out)->kinds = found == FOUND_ONE ? kept->kinds : 0;
+  return found;
+}
+
+/* --- Trust -------------------------------------------------------------------------------------------------------- */
+
+static void warn(const struct filter* filter, const char* what) {
+  sqlite3_log(SQLITE_WARNING, "bfstore: %s: %s; every answer is \"maybe\"", filter->path, what);
+}
+
+static int open_to_ask(struct filter* filter) {
+  bfs_error error = BFS_ERROR_INIT;
+  if (open_filter(filter, BFS_OPEN_READ, &error) == BFS_OK) return 1;
+  warn(filter, error.message);
+  return 0;
+}
+
+static int may_ask_plain(struct filter* filter) {
+  if (filter->handle == NULL || bfs_health(filter->handle) != BFS_OK || bfs_is_current(filter->handle, NULL) != 1)
+    if (!open_to_ask(filter)) return 0;
+  if (!is_any_databases(filter)) return 1;
+  warn(filter, "is kept in step with a table of a database that is not attached");
+  return 0;
+}
+
+static int may_ask_kept(struct filter* filter, const struct kept* kept) {
+  if (!kept->triggers_good) {
+    warn(filter, "its triggers are not those that bf_keep made");
+    return 0;
+  }
+  /* This also asks the kernel whether it failed to write pages of the file. */
+  if (filter->handle != NULL && bfs_health(filter->handle) == BFS_OK && bfs_is_current(filter->handle, NULL) == 1 &&
+      (filter->asks_at == kept->epoch || is_of_epoch(filter, kept))) {
+    filter->asks_at = kept->epoch;
+    return kept->epoch != 0;
+  }
+  if (!open_to_ask(filter)) return 0;
+  if (!is_of_epoch(filter, kept)) {
+    warn(filter, "was not compared with the database: call bf_sync");
+    close_filter(filter);
+    return 0;
+  }
+  filter->asks_at = kept->epoch;
+  return 1;
+}
+
+struct filter* filter_to_ask(struct connection* connection, const char* name) {
+  struct filter* filter;
+  struct kept kept;
+  switch (find_filter(connection, name, 0, 1, &filter, &kept)) {
+    case FOUND_NONE:
+      return may_ask_plain(filter) ? filter : NULL;
+    case FOUND_ONE:
+      return may_ask_kept(filter, &kept) ? filter : NULL;
+    default:
+      sqlite3_log(SQLITE_WARNING, "bfstore: %s: not one database keeps it; every answer is \"maybe\"", name);
+      return NULL;
+  }
+}
+
+/* Not SQLite's own generator: two copies of a virtual machine would have one state of it. */
+static sqlite3_int64 new_epoch(void) {
+  sqlite3_int64 number = 0;
+  if (getentropy(&number, sizeof number) != 0) return 0;
+  number &= INT64_MAX;
+  return number == 0 ? 1 : number;
+}
+
+static int set_error(bfs_error* error, int32_t code, const char* text) {
+  error->code = code;
+  sqlite3_snprintf(sizeof error->message, error->message, "%s", text);
+  return -1;
+}
+
+static int store_epoch(struct connection* connection, const struct filter* filter, const struct kept* kept) {
+  char hex[33];
+  int i;
+  for (i = 0; i < 16; ++i) sqlite3_snprintf(3, hex + 2 * i, "%02x", kept->file_id[i]);
+  return run(connection, "UPDATE \"%w\".bfstore_filters SET epoch = %lld, file_id = x'%s' WHERE path = %Q",
+             filter->schema, kept->epoch, hex, filter->name);
+}
+
+int renew(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
+  const sqlite3_int64 epoch = new_epoch();
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  const int lane = epoch_in(filter->handle, OWNERS[0]) == kept->epoch;
+  if (epoch == 0) return set_error(error, BFS_ESYSTEM, "getentropy failed");
+  if (bfs_stats(filter->handle, 0, &facts, error) != BFS_OK) return -1;
+  if (bfs_sync(filter->handle, OWNERS[lane], (uint64_t)epoch, 1, error) != BFS_OK) return -1;
+  memcpy(kept->file_id, facts.file_id, sizeof kept->file_id);
+  kept->has_file_id = 1;
+  kept->epoch = epoch;
+  if (store_epoch(connection, filter, kept) != SQLITE_OK)
+    return set_error(error, BFS_ESYSTEM, sqlite3_errmsg(connection->db));
+  filter->asks_at = filter->writes_at = epoch;
+  return lane;
+}
+
+int forget_other_epoch(struct filter* filter, int lane, bfs_error* error) {
+  return bfs_drop_owner(filter->handle, OWNERS[1 - lane], error) == BFS_OK ? 0 : -1;
+}
+
+int finish_recovery(struct filter* filter, int lane, bfs_error* error) {
+  const int32_t over = bfs_finish_recovery(filter->handle, OWNERS[lane], error);
+  if (over < 0) return -1;
+  return over == 1 ? 0 : set_error(error, BFS_ERECOVERING, "another owner of the filter has not finished its recovery");
+}
+
+/* An epoch that came into the file while this handle had it open is in no clean copy with the same file_id. */
+static int has_been_there(const struct filter* filter, sqlite3_int64 epoch) {
+  return filter->at_open[0] == epoch || filter->at_open[1] == epoch;
+}
+
+int prepare_to_write(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
+  if (filter->handle != NULL && filter->writes) {
+    if (filter->writes_at == kept->epoch && kept->epoch != 0) return 0;
+    if (!has_been_there(filter, kept->epoch) && is_of_epoch(filter, kept)) {
+      filter->writes_at = filter->asks_at = kept->epoch;
+      return 0;
+    }
+  }
+  if (filter->handle == NULL || !filter->writes || !is_of_epoch(filter, kept))
+    if (open_filter(filter, BFS_OPEN_WRITE, error) != BFS_OK) return -1;
+  if (is_of_epoch(filter, kept)) return renew(connection, filter, kept, error) < 0 ? -1 : 0;
+  close_filter(filter);
+  return set_error(error, BFS_EMISMATCH, "the filter was not compared with the database");
+}
+
+void release(void* pointer) {
+  struct connection* connection = pointer;
+  struct filter* filter;
+  if (--connection->references > 0) return;
+  forget_databases(connection);
+  while ((filter = connection->filters) != NULL) {
+    connection->filters = filter->next;
+    close_filter(filter);
+    sqlite3_free(filter->name);
+    sqlite3_free(filter->schema);
+    sqlite3_free(filter->path);
+    sqlite3_free(filter);
+  }
+  sqlite3_free(connection);
+}

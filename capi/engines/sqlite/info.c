@@ -1,0 +1,189 @@
+/* bfstore's extension of SQLite: SELECT * FROM bf_info('rows.bf'), one row with what is known of a filter file.  Its
+ * end also ends the connection's prepared statements (see connect_info). */
+#include <string.h>
+
+#include "extension.h"
+SQLITE_EXTENSION_INIT3
+
+enum {
+  STATE,
+  MESSAGE,
+  KEPT,
+  LAYOUT,
+  HASH,
+  NUM_PROBES,
+  NUM_BITS,
+  CAPACITY,
+  FPR,
+  BODY_BYTES,
+  KEYS_ADDED,
+  KEYS_REMOVED,
+  SATURATED,
+  FILL_RATIO,
+  ESTIMATED_KEYS,
+  ESTIMATED_FPR,
+  PATH
+};
+
+static const char DECLARATION[] =
+    "CREATE TABLE bf_info(state TEXT, message TEXT, kept INTEGER, layout TEXT, hash INTEGER, num_probes INTEGER,"
+    " num_bits INTEGER, capacity INTEGER, fpr REAL, body_bytes INTEGER, keys_added INTEGER, keys_removed INTEGER,"
+    " saturated INTEGER, fill_ratio REAL, estimated_keys REAL, estimated_fpr REAL, path HIDDEN)";
+
+struct table {
+  sqlite3_vtab base;
+  struct connection* connection;
+};
+
+struct cursor {
+  sqlite3_vtab_cursor base;
+  struct filter* filter;
+  bfs_filter* handle;
+  bfs_error error;
+  bfs_statistics facts;
+  int kept;
+  int at_end;
+};
+
+static int connect_table(sqlite3* db, void* connection, int count, const char* const* words, sqlite3_vtab** out,
+                         char** error) {
+  struct table* table;
+  int code = sqlite3_declare_vtab(db, DECLARATION);
+  (void)count, (void)words, (void)error;
+  if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+  if (code != SQLITE_OK) return code;
+  if ((table = sqlite3_malloc(sizeof *table)) == NULL) return SQLITE_NOMEM;
+  memset(table, 0, sizeof *table);
+  table->connection = connection;
+  *out = &table->base;
+  return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab* base) {
+  forget_statements(((struct table*)base)->connection);
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
+  int i;
+  (void)base;
+  for (i = 0; i < info->nConstraint; ++i) {
+    if (info->aConstraint[i].iColumn != PATH || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->aConstraintUsage[i].omit = 1;
+    info->estimatedCost = 1000;
+    info->estimatedRows = 1;
+    /* Counting the bits reads the whole body: only for those columns that need it. */
+    info->idxNum = 1 | ((info->colUsed >> FILL_RATIO & 7) != 0 ? 2 : 0);
+    return SQLITE_OK;
+  }
+  info->estimatedCost = 1e9;
+  return SQLITE_OK; /* no path, no row */
+}
+
+static int open_cursor(sqlite3_vtab* base, sqlite3_vtab_cursor** out) {
+  struct cursor* cursor = sqlite3_malloc(sizeof *cursor);
+  (void)base;
+  if (cursor == NULL) return SQLITE_NOMEM;
+  memset(cursor, 0, sizeof *cursor);
+  *out = &cursor->base;
+  return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor* base) {
+  bfs_close(((struct cursor*)base)->handle, NULL);
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, int count, sqlite3_value** values) {
+  struct cursor* cursor = (struct cursor*)base;
+  struct connection* connection = ((struct table*)base->pVtab)->connection;
+  const char* name = count == 1 ? (const char*)sqlite3_value_text(values[0]) : NULL;
+  const bfs_error no_error = BFS_ERROR_INIT;
+  const bfs_statistics no_facts = BFS_STATISTICS_INIT;
+  struct kept kept;
+  (void)text;
+  bfs_close(cursor->handle, NULL);
+  cursor->handle = NULL;
+  cursor->error = no_error;
+  cursor->facts = no_facts;
+  cursor->at_end = name == NULL;
+  if (cursor->at_end) return SQLITE_OK;
+  cursor->kept = find_filter(connection, name, 0, 0, &cursor->filter, &kept) == FOUND_ONE;
+  if (cursor->filter == NULL) return SQLITE_ERROR;
+  if (bfs_open(cursor->filter->path, BFS_OPEN_READ, &cursor->handle, &cursor->error) == BFS_OK)
+    bfs_stats(cursor->handle, (number & 2) != 0 ? BFS_STATS_FILL : 0, &cursor->facts, &cursor->error);
+  return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor* base) {
+  ((struct cursor*)base)->at_end = 1;
+  return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor* base) { return ((struct cursor*)base)->at_end; }
+
+static int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  (void)base;
+  *out = 1;
+  return SQLITE_OK;
+}
+
+static const char* layout_name(uint32_t layout) {
+  return layout == BFS_LAYOUT_BLOCKED ? "blocked" : layout == BFS_LAYOUT_CLASSIC ? "classic" : "counting";
+}
+
+/* What is known of every path, also where the file cannot be opened. */
+static int column_of_path(struct cursor* cursor, sqlite3_context* context, int number) {
+  const int32_t code = cursor->error.code != BFS_OK ? cursor->error.code : cursor->facts.health;
+  if (number == STATE) sqlite3_result_text(context, code == BFS_OK ? "good" : bfs_code_name(code), -1, SQLITE_STATIC);
+  if (number == MESSAGE && code != BFS_OK)
+    sqlite3_result_text(context, cursor->error.code != BFS_OK ? cursor->error.message : bfs_strerror(code), -1,
+                        SQLITE_TRANSIENT);
+  if (number == KEPT) sqlite3_result_int(context, cursor->kept);
+  if (number == PATH) sqlite3_result_text(context, cursor->filter->path, -1, SQLITE_TRANSIENT);
+  return SQLITE_OK;
+}
+
+static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
+  struct cursor* cursor = (struct cursor*)base;
+  const bfs_statistics* facts = &cursor->facts;
+  const sqlite3_int64 integers[] = {[HASH] = facts->hash,
+                                    [NUM_PROBES] = facts->num_probes,
+                                    [NUM_BITS] = (sqlite3_int64)facts->num_bits,
+                                    [CAPACITY] = (sqlite3_int64)facts->capacity,
+                                    [BODY_BYTES] = (sqlite3_int64)facts->body_bytes,
+                                    [KEYS_ADDED] = (sqlite3_int64)facts->keys_added,
+                                    [KEYS_REMOVED] = (sqlite3_int64)facts->keys_removed,
+                                    [SATURATED] = facts->saturated};
+  if (number <= KEPT || number == PATH) return column_of_path(cursor, context, number);
+  if (cursor->error.code != BFS_OK) return SQLITE_OK;
+  if (number == LAYOUT)
+    sqlite3_result_text(context, layout_name(facts->layout), -1, SQLITE_STATIC);
+  else if (number == FPR)
+    sqlite3_result_double(context, facts->fpr);
+  else if (number < FILL_RATIO)
+    sqlite3_result_int64(context, integers[number]);
+  else
+    sqlite3_result_double(context, number == FILL_RATIO       ? facts->fill_ratio
+                                   : number == ESTIMATED_KEYS ? facts->estimated_keys
+                                                              : facts->estimated_fpr);
+  return SQLITE_OK;
+}
+
+/* Without xCreate: the table is there without CREATE VIRTUAL TABLE, and only so. */
+const sqlite3_module bf_info_module = {
+    .xConnect = connect_table,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter_rows,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};

@@ -1,0 +1,872 @@
+"""capi/engines/sqlite in SQLite's own shell and in Debian's Python: what each function answers, what its README says of each
+event, and writers that are killed at any moment. No row of the table may be answered "no".
+
+Arguments: engines.py's; then unittest's, or --kills=N for that many kills instead of the few of CI (--seed=N too), or --bench,
+which only measures.
+"""
+import collections
+import contextlib
+import ctypes
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import unittest
+
+import engines
+
+engines.needs(programs=["sqlite3"])
+if not hasattr(sqlite3.Connection, "enable_load_extension"):
+    engines.missing("a Python whose sqlite3 loads extensions")
+TREE = engines.tree()
+SOURCES = TREE.root / "capi" / "engines" / "sqlite"
+EXTENSION = TREE.out / "bfstore.so"
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def option(name, default):
+    """--name=N of the command line, which unittest does not know."""
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
+
+
+def build():
+    warnings = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
+    subprocess.run([*TREE.cc, *warnings, "-fPIC", "-shared", "-fvisibility=hidden", f"-I{TREE.root / 'capi'}", "-o", EXTENSION,
+                    *sorted(SOURCES.glob("*.c")), TREE.library, f"-Wl,-rpath,{TREE.library.parent}"], check=True)
+
+
+def connect(path, **how):
+    database = sqlite3.connect(path, timeout=5, isolation_level=None, **how)
+    database.enable_load_extension(True)
+    database.execute("SELECT load_extension(?)", (str(EXTENSION.with_suffix("")),))
+    return database
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path, self.filter = self.folder / "rows.db", self.folder / "rows.bf"
+
+    def connect(self, path=None, **how):
+        database = connect(path or self.path, **how)
+        self.addCleanup(database.close)
+        return database
+
+    def kept(self, capacity=1000, keys=("a", "b")):
+        """A table and its filter, by a connection that is open."""
+        database = self.connect()
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)")
+        database.execute("SELECT bf_create('rows.bf', ?)", (capacity,))
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        self.insert(database, *keys)
+        return database
+
+    def insert(self, database, *keys):
+        database.executemany("INSERT INTO rows (key) VALUES (?)", [(key,) for key in keys])
+
+    def one(self, database, sql, *values):
+        return database.execute(sql, values).fetchone()[0]
+
+    def maybe(self, database, key, path="rows.bf"):
+        return self.one(database, "SELECT bf_maybe(?, ?)", path, key)
+
+    def assert_refused(self, words, database, sql, *values):
+        with self.assertRaisesRegex(sqlite3.OperationalError, words):
+            database.execute(sql, values).fetchall()
+
+    def assert_answers(self, database, present=("a", "b"), absent="absent"):
+        """Those that are there, and a no."""
+        self.assertEqual([self.maybe(database, key) for key in present], [1] * len(present))
+        self.assertEqual(self.maybe(database, absent), 0)
+
+    def assert_in_doubt(self, database):
+        self.assertEqual(self.maybe(database, "absent"), 1)
+
+
+class Functions(Case):
+    def test_a_filter_made_by_hand_has_what_was_added_and_no_other_key(self):
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 1000, 0.001, 'classic')")
+        keys = [0, 1, -1, 2**63 - 1, "text", "\u00fc\u20ac", "with\0nul", b"blob", b"", ""]
+        for key in keys:
+            self.one(database, "SELECT bf_add('rows.bf', ?)", key)
+        self.assertEqual([self.maybe(database, key) for key in keys], [1] * len(keys))
+        absent = list(range(100, 1100))
+        self.assertLess(sum(self.maybe(database, key) for key in absent), 20)
+
+    def test_a_key_goes_to_the_file_that_has_the_path_now(self):
+        database = self.connect()
+        for name in ("rows.bf", "new.bf"):
+            self.one(database, "SELECT bf_create(?, 100)", name)
+        self.one(database, "SELECT bf_add('rows.bf', 'x')")
+        os.replace(self.folder / "new.bf", self.filter)
+        self.one(database, "SELECT bf_add('rows.bf', 'y')")
+        self.assertEqual([self.maybe(self.connect(), key) for key in "xy"], [0, 1])
+
+    def test_keys_are_the_bytes_that_other_languages_use(self):
+        import bfstore_ctypes as bfs
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
+        for key in (258, "\u00fc", b"\0\1"):
+            self.one(database, "SELECT bf_add('rows.bf', ?)", key)
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_open, str(self.filter).encode(), bfs.READ)
+        self.addCleanup(library.bfs_close, handle, None)
+        for key in (b"\2\1\0\0\0\0\0\0", b"\xc3\xbc", b"\0\1"):
+            self.assertEqual(library.bfs_contains(handle, key, len(key)), 1)
+        self.assertEqual(library.bfs_contains(handle, b"\1\2", 2), 0)
+
+    def test_a_utf16_database_has_the_same_keys(self):
+        database = self.connect()
+        database.execute("PRAGMA encoding='UTF-16'")
+        database.execute("CREATE TABLE rows (key TEXT)")
+        database.execute("INSERT INTO rows VALUES ('\u00fc\u20ac')")
+        self.one(database, "SELECT bf_build('rows.bf', bf_keys(key)) FROM rows")
+        self.assertEqual(self.maybe(self.connect(self.folder / "other.db"), "\u00fc\u20ac"), 1)
+
+    def test_null_is_maybe_and_no_key(self):
+        database = self.kept()
+        self.assertEqual(self.maybe(database, None), 1)
+        self.insert(database, None)
+        self.assertEqual(self.one(database, "SELECT keys_added FROM bf_info('rows.bf')"), 2)
+
+    def test_a_real_number_is_refused_everywhere(self):
+        database = self.kept()
+        self.assert_refused("real number", database, "SELECT bf_maybe('rows.bf', 1.5)")
+        self.assert_refused("real number", database, "SELECT bf_add('rows.bf', 1.5)")
+        self.assert_refused("real number", database, "SELECT bf_build('b.bf', bf_keys(1.5))")
+        database.execute("CREATE TABLE reals (key REAL)")
+        self.one(database, "SELECT bf_create('reals.bf', 10)")
+        self.one(database, "SELECT bf_keep('reals.bf', 'reals', 'key')")
+        self.assert_refused("real number", database, "INSERT INTO reals VALUES (1.5)")
+        self.assertEqual(self.one(database, "SELECT count(*) FROM reals"), 0)
+
+    def test_a_number_that_is_equal_to_a_text_by_affinity_is_maybe(self):
+        database = self.kept(keys=["1", "2"])
+        database.execute("CREATE TABLE probe (k INTEGER)")
+        database.execute("INSERT INTO probe VALUES (1), (7)")
+        join = "SELECT k FROM probe CROSS JOIN rows ON rows.key = probe.k"
+        self.assertEqual(database.execute(join).fetchall(), [(1,)])
+        self.assertEqual(database.execute(join + " WHERE bf_maybe('rows.bf', k)").fetchall(), [(1,)])
+        database.execute("CREATE TABLE numbers (key)")
+        database.execute("INSERT INTO numbers VALUES (1)")
+        self.one(database, "SELECT bf_create('n.bf', 10)")
+        self.one(database, "SELECT bf_keep('n.bf', 'numbers', 'key')")
+        self.assertEqual([self.maybe(database, key, "n.bf") for key in (1, 2, "2", b"2")], [1, 0, 1, 0])
+        database.execute("INSERT INTO numbers VALUES ('x')")
+        self.assertEqual(self.maybe(database, 2, "n.bf"), 1)
+
+    def test_a_column_that_ignores_case_is_refused(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (key TEXT COLLATE NOCASE)")
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.assert_refused("collation", database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        self.assertEqual(database.execute("SELECT name FROM sqlite_schema").fetchall(), [("rows",)])
+
+    def test_build_writes_a_filter_of_the_distinct_keys(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (key)")
+        database.executemany("INSERT INTO rows VALUES (?)", [(n % 1000,) for n in range(3000)])
+        self.assertEqual(self.one(database, "SELECT bf_build('rows.bf', bf_keys(key), 0.001) FROM rows"), 1000)
+        self.assertEqual(self.one(database, "SELECT sum(bf_maybe('rows.bf', key)) FROM rows"), 3000)
+        self.assertEqual(self.one(database, "SELECT capacity FROM bf_info('rows.bf')"), 1000)
+        self.assertEqual(self.one(database, "SELECT bf_build('none.bf', bf_keys(key)) FROM rows WHERE 0"), 0)
+        self.assertEqual(self.maybe(database, 1, "none.bf"), 0)
+        self.assertEqual(self.one(database, "SELECT bf_build('rows.bf', bf_keys(key), 0.01, 5000) FROM rows"), 1000)
+        self.assertEqual(self.one(database, "SELECT capacity FROM bf_info('rows.bf')"), 5000)
+
+    def test_a_query_that_fails_writes_no_filter(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (key)")
+        database.executemany("INSERT INTO rows VALUES (?)", [(n,) for n in range(100)])
+        with self.assertRaises(sqlite3.OperationalError):  # abs() overflows in the last row
+            database.execute("SELECT bf_build('rows.bf', bf_keys(key)), sum(abs(iif(key < 99, 1, -9223372036854775808))) FROM rows").fetchall()
+        self.assertFalse(self.filter.exists())
+        database.set_progress_handler(lambda: 1, 200)
+        with self.assertRaises(sqlite3.OperationalError):
+            database.execute("SELECT bf_build('rows.bf', bf_keys(key)) FROM rows").fetchall()
+        self.assertFalse(self.filter.exists())
+
+    def test_counting_counts_and_removes_and_not_for_a_table(self):
+        database = self.connect()
+        self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")
+        for _ in range(2):
+            self.one(database, "SELECT bf_add('c.bf', 'x')")
+        self.assertEqual(self.one(database, "SELECT bf_count('c.bf', 'x')"), 2)
+        self.assertEqual(self.one(database, "SELECT bf_remove('c.bf', 'x')"), 1)
+        self.assertEqual(self.one(database, "SELECT bf_count('c.bf', 'x')"), 1)
+        database.execute("CREATE TABLE rows (key)")
+        self.one(database, "SELECT bf_keep('c.bf', 'rows', 'key')")
+        self.assert_refused("build it again", database, "SELECT bf_remove('c.bf', 'x')")
+        other = self.connect(self.folder / "other.db")
+        self.assert_refused("another database", other, "SELECT bf_remove('c.bf', 'x')")
+
+    def test_info_is_one_row_of_facts(self):
+        database = self.kept()
+        facts = dict(zip([column[0] for column in database.execute("SELECT * FROM bf_info('rows.bf')").description],
+                         database.execute("SELECT * FROM bf_info('rows.bf')").fetchone()))
+        self.assertEqual((facts["state"], facts["kept"], facts["layout"], facts["capacity"], facts["keys_added"]),
+                         ("good", 1, "blocked", 1000, 2))
+        self.assertAlmostEqual(facts["estimated_keys"], 2, delta=0.5)
+        self.assertEqual(database.execute("SELECT state, kept, layout FROM bf_info('none.bf')").fetchall(), [("BFS_ENOENT", 0, None)])
+        self.assertEqual(database.execute("SELECT * FROM bf_info").fetchall(), [])
+
+    def test_no_view_or_trigger_writes_files_and_trusted_schema_off_ends_bf_add_too(self):
+        database = self.kept()
+        for call in ("bf_sync('rows.bf')", "bf_create('x.bf', 1)", "bf_build('x.bf', bf_keys(1))", "bf_remove('rows.bf', 'a')",
+                     "bf_keep('rows.bf', 'rows', 'key')"):
+            database.execute(f"CREATE VIEW v AS SELECT {call}")
+            self.assert_refused("unsafe use", database, "SELECT * FROM v")
+            database.execute("DROP VIEW v")
+        database.execute("PRAGMA trusted_schema=OFF")
+        self.assert_refused("unsafe use of bf_add", database, "INSERT INTO rows (key) VALUES ('c')")
+
+    def test_what_cannot_be_opened_is_maybe_and_never_an_error_of_the_query(self):
+        database = self.connect()
+        (self.folder / "junk.bf").write_bytes(b"x" * 9000)
+        for path in ("none.bf", "junk.bf", str(self.folder)):
+            self.assertEqual(self.maybe(database, "a", path), 1)
+        self.assert_refused("not a text", database, "SELECT bf_maybe(NULL, 'a')")
+
+    def test_a_connection_that_ends_lets_go_of_the_file(self):
+        database = self.kept()
+        self.assert_answers(database)
+        self.assertIn("rows.bf", pathlib.Path("/proc/self/maps").read_text())
+        database.close()
+        self.assertNotIn("rows.bf", pathlib.Path("/proc/self/maps").read_text())
+
+
+class Events(Case):
+    """The lines of README's table."""
+
+    def test_rollback_leaves_the_key(self):
+        database = self.kept()
+        for end in ("ROLLBACK", "ROLLBACK TO s; RELEASE s"):
+            database.executescript(f"{'SAVEPOINT s' if 's' in end else 'BEGIN'}; INSERT INTO rows (key) VALUES ('gone'); {end};")
+            self.assertEqual(self.maybe(database, "gone"), 1)
+            self.assertEqual(self.one(database, "SELECT count(*) FROM rows"), 2)
+            self.assert_answers(database)
+
+    def test_the_first_row_of_a_connection_is_rolled_back(self):
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        database = self.connect()
+        database.executescript("BEGIN; INSERT INTO rows (key) VALUES ('gone'); ROLLBACK")
+        self.insert(database, "c")
+        self.assert_answers(database, "abc")
+        self.assert_answers(self.connect(), "abc")
+        database.close()
+        os.replace(self.folder / "saved.bf", self.filter)
+        self.assert_in_doubt(self.connect())
+
+    def test_an_update_adds_the_new_key(self):
+        database = self.kept()
+        database.execute("UPDATE rows SET key = 'c' WHERE key = 'a'")
+        database.execute("INSERT INTO rows (id, key) VALUES (2, 'd') ON CONFLICT DO UPDATE SET key = 'e'")
+        database.execute("REPLACE INTO rows (id, key) VALUES (1, 'f')")
+        self.assert_answers(database, "abcef")
+
+    def test_a_program_without_the_extension_cannot_insert(self):
+        self.kept()
+        with contextlib.closing(sqlite3.connect(self.path)) as bare:
+            with self.assertRaisesRegex(sqlite3.OperationalError, "no such function: bf_add"):
+                bare.execute("INSERT INTO rows (key) VALUES ('c')")
+
+    def test_vacuum_changes_nothing(self):
+        database = self.kept()
+        database.execute("DELETE FROM rows WHERE key = 'a'")
+        database.execute("VACUUM")
+        self.assert_answers(database)
+        self.insert(database, "c")
+        self.assert_answers(self.connect(), "bc")
+
+    def test_an_attached_database_has_its_own_filter_in_its_own_folder(self):
+        self.kept().close()
+        (self.folder / "other").mkdir()
+        main = self.connect(self.folder / "other" / "main.db")
+        self.assertEqual(self.maybe(main, "absent"), 1)  # no such file there
+        main.execute("ATTACH ? AS side", (str(self.path),))
+        self.assert_answers(main)
+        main.execute("INSERT INTO side.rows (key) VALUES ('c')")
+        self.assert_answers(main, "abc")
+        main.execute("DETACH side")
+        self.assert_in_doubt(main)
+        self.assert_answers(self.connect(), "abc")
+
+    def test_two_attached_databases_that_keep_one_name_are_maybe(self):
+        self.kept().close()
+        (self.folder / "other").mkdir()
+        shutil.copy(self.path, self.folder / "other" / "rows.db")
+        main = self.connect()
+        self.assert_answers(main)
+        main.execute("ATTACH ? AS side", (str(self.folder / "other" / "rows.db"),))
+        self.assert_in_doubt(main)
+        self.assert_refused("not one database", main, "INSERT INTO rows (key) VALUES ('c')")
+
+    def test_a_filter_of_a_table_that_is_not_attached_is_maybe(self):
+        self.kept()
+        other = self.connect(self.folder / "other.db")
+        self.assert_in_doubt(other)
+        self.assertEqual(self.maybe(other, "absent", str(self.filter)), 1)
+
+    def test_another_name_of_the_file_is_maybe(self):
+        database = self.kept()
+        self.assertEqual([self.maybe(database, "absent", name) for name in ("./rows.bf", str(self.filter))], [1, 1])
+
+    def test_an_older_filter_that_was_restored_is_maybe_until_it_is_compared(self):
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        database = self.connect()
+        self.insert(database, "c")
+        database.close()
+        os.replace(self.folder / "saved.bf", self.filter)
+        database = self.connect()
+        self.assertEqual([self.maybe(database, key) for key in ("c", "absent")], [1, 1])
+        self.assert_refused("bf_sync", database, "INSERT INTO rows (key) VALUES ('d')")
+        self.assertEqual(self.one(database, "SELECT bf_sync('rows.bf')"), 3)
+        self.assert_answers(database, "abc")
+        self.insert(database, "d")
+        self.assert_answers(self.connect(), "abcd")
+
+    def test_an_older_filter_under_an_open_writer(self):
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        writer = self.connect()
+        self.insert(writer, "c")
+        os.replace(self.folder / "saved.bf", self.filter)
+        self.insert(writer, "d")
+        self.assert_in_doubt(self.connect())
+        self.assertEqual(self.one(self.connect(), "SELECT bf_sync('rows.bf')"), 4)
+        self.insert(writer, "e")
+        self.assert_answers(self.connect(), "abcde")
+
+    def test_a_writer_whose_filter_was_replaced_compares_the_one_at_the_path(self):
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        writer = self.connect()
+        self.insert(writer, "c")
+        os.replace(self.folder / "saved.bf", self.filter)
+        self.assertEqual(self.one(writer, "SELECT bf_sync('rows.bf')"), 3)
+        self.assert_answers(self.connect(), "abc")
+
+    def save_database(self, database):
+        with contextlib.closing(sqlite3.connect(self.folder / "saved.db")) as saved:
+            database.backup(saved)
+
+    def with_saved_database(self):
+        for end in ("-wal", "-shm"):
+            pathlib.Path(f"{self.path}{end}").unlink(missing_ok=True)
+        os.replace(self.folder / "saved.db", self.path)
+        return self.connect()
+
+    def test_an_older_database_that_was_restored_has_all_its_keys(self):
+        database = self.kept()
+        self.save_database(database)
+        self.insert(database, "later")
+        database.close()
+        database = self.with_saved_database()
+        self.assert_answers(database)
+        self.insert(database, "c")
+        self.assert_answers(self.connect(), "abc")
+
+    def test_a_saved_copy_of_the_filter_in_use_is_maybe(self):
+        import bfstore_ctypes as bfs
+        database = self.kept()
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_open, str(self.filter).encode(), bfs.READ)
+        library.bfs_save.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
+        self.assertEqual(library.bfs_save(handle, str(self.folder / "saved.bf").encode(), None, None), 0)
+        library.bfs_close(handle, None)
+        self.insert(database, "c")
+        database.close()
+        os.replace(self.folder / "saved.bf", self.filter)
+        self.assert_in_doubt(self.connect())
+
+    def after_a_power_cut(self, change):
+        """The file as it was at the last sync, and in use, under a database that has more rows."""
+        database = self.kept()
+        self.one(database, "SELECT bf_sync('rows.bf')")
+        shutil.copy(self.filter, self.folder / "then.bf")
+        change(database)
+        database.close()
+        os.replace(self.folder / "then.bf", self.filter)
+        database = self.connect()
+        self.assert_in_doubt(database)
+        self.assert_refused("bf_sync", database, "INSERT INTO rows (key) VALUES ('z')")
+        return database, self.one(database, "SELECT bf_sync('rows.bf')")
+
+    def test_after_a_power_cut_the_rows_since_the_last_sync_are_added_again(self):
+        database, rows = self.after_a_power_cut(lambda database: self.insert(database, "c", "d", "e"))
+        self.assertEqual(rows, 3)
+        self.assert_answers(database, "abcde")
+
+    def test_after_a_power_cut_an_older_row_with_a_new_key_is_not_left_out(self):
+        for change in ("UPDATE rows SET key = 'c' WHERE id = 1", "REPLACE INTO rows (id, key) VALUES (1, 'c')",
+                       "INSERT INTO rows (id, key) VALUES (-5, 'c')",
+                       "INSERT INTO rows (key) VALUES ('c'); UPDATE rows SET id = -1 WHERE key = 'c'"):
+            with self.subTest(change):
+                database, _ = self.after_a_power_cut(lambda database: database.executescript(change))
+                self.assert_answers(database, "bc")
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
+    def test_after_a_power_cut_an_older_database_does_not_trust_what_newer_rows_were_added_to(self):
+        def change(database):
+            self.insert(database, "c")
+            self.save_database(database)
+            database.execute("DELETE FROM rows WHERE key = 'c'")
+        database, _ = self.after_a_power_cut(change)
+        self.assert_answers(database)
+        database.close()
+        database = self.with_saved_database()
+        self.assertEqual(self.maybe(database, "c"), 1)
+        self.assertEqual(self.one(database, "SELECT bf_sync('rows.bf')"), 3)
+        self.assert_answers(database, "abc")
+
+    def test_a_copy_in_use_that_is_older_than_the_last_sync_gets_all_rows(self):
+        database = self.kept()
+        shutil.copy(self.filter, self.folder / "then.bf")
+        self.insert(database, "c")
+        self.one(database, "SELECT bf_sync('rows.bf')")
+        database.close()
+        os.replace(self.folder / "then.bf", self.filter)
+        database = self.connect()
+        self.assert_in_doubt(database)
+        self.assertEqual(self.one(database, "SELECT bf_sync('rows.bf')"), 3)
+        self.assert_answers(database, "abc")
+
+    def test_a_query_that_runs_while_its_filter_is_replaced_finds_its_rows(self):
+        database = self.kept(keys=[str(n) for n in range(500)])
+        rows = database.execute("SELECT key, bf_maybe('rows.bf', key) FROM rows")
+        found = [rows.fetchone()]
+        self.one(database, "SELECT bf_build('rows.bf', bf_keys(key), 0.001, 1000) FROM rows WHERE id < 3")
+        self.assertEqual(self.maybe(database, "absent"), 1)
+        found += rows.fetchmany(100)
+        self.one(database, "SELECT bf_sync('rows.bf')")
+        found += rows.fetchall()
+        self.assertEqual(([answer for _, answer in found]), [1] * 500)
+        self.assertEqual(self.maybe(database, "absent"), 0)
+
+    def test_a_trigger_of_another_databases_table_is_refused(self):
+        database = self.kept()
+        database.execute("UPDATE bfstore_filters SET id = id + 1")
+        self.assert_refused("not of this database", database, "INSERT INTO rows (key) VALUES ('c')")
+
+    def test_a_filter_that_was_removed_is_made_again(self):
+        database = self.kept()
+        self.filter.unlink()
+        reader = self.connect()
+        self.assert_in_doubt(reader)
+        self.assert_refused("no such file", reader, "SELECT bf_sync('rows.bf')")
+        reader.execute("BEGIN IMMEDIATE")
+        self.one(reader, "SELECT bf_build('rows.bf', bf_keys(key), 0.01, 1000) FROM rows")
+        self.assertEqual(self.one(reader, "SELECT bf_sync('rows.bf')"), 2)
+        reader.execute("COMMIT")
+        self.insert(database, "c")
+        for one in (reader, database, self.connect()):
+            self.assert_answers(one, "abc")
+
+    def test_a_filter_that_was_built_again_is_maybe_until_it_is_compared(self):
+        database = self.kept()
+        self.one(database, "SELECT bf_build('rows.bf', bf_keys(key)) FROM rows WHERE key = 'a'")
+        self.assertEqual(self.maybe(database, "b"), 1)
+        self.assert_refused("bf_sync", database, "INSERT INTO rows (key) VALUES ('c')")
+
+    def test_triggers_or_a_table_that_were_changed_are_maybe(self):
+        for change in ('DROP TRIGGER "bfstore insert rows.bf"', 'DROP TRIGGER "bfstore update rows.bf"',
+                       "ALTER TABLE rows RENAME TO others", "ALTER TABLE rows RENAME COLUMN key TO name",
+                       "DROP TABLE rows; CREATE TABLE rows (id INTEGER, key TEXT)"):
+            with self.subTest(change):
+                database = self.kept()
+                database.executescript(change)
+                self.assert_in_doubt(database)
+                self.assert_refused("bf_keep", database, "SELECT bf_sync('rows.bf')")
+                table = "others" if "others" in change else "rows"
+                column = "name" if "name" in change else "key"
+                self.one(database, f"SELECT bf_keep('rows.bf', '{table}', '{column}')")
+                database.execute(f"INSERT INTO {table} ({column}) VALUES ('c')")
+                self.assert_answers(self.connect(), "c")
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_row_whose_key_is_refused_is_taken_back_within_a_transaction(self):
+        database = self.kept()
+        self.filter.unlink()
+        database.close()
+        database = self.connect()
+        database.execute("BEGIN")
+        for words in ("INSERT", "INSERT OR IGNORE", "INSERT OR FAIL", "REPLACE"):
+            self.assert_refused("no such file", database, f"{words} INTO rows (key) VALUES ('c')")
+        for words in ("UPDATE", "UPDATE OR IGNORE", "UPDATE OR FAIL"):
+            self.assert_refused("no such file", database, f"{words} rows SET key = 'c'")
+        database.execute("COMMIT")
+        self.assertEqual(database.execute("SELECT key FROM rows").fetchall(), [("a",), ("b",)])
+
+    def test_a_table_without_autoincrement_is_added_again_as_a_whole(self):
+        for columns in ("id INTEGER PRIMARY KEY, key TEXT", "key TEXT", "key TEXT PRIMARY KEY) WITHOUT ROWID --"):
+            with self.subTest(columns):
+                database = self.connect()
+                database.execute(f"CREATE TABLE rows ({columns}\n)" if "--" not in columns else f"CREATE TABLE rows ({columns[:-3]}")
+                database.execute("SELECT bf_create('rows.bf', 1000)")
+                self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                self.insert(database, "a", "b")
+                self.one(database, "SELECT bf_sync('rows.bf')")
+                shutil.copy(self.filter, self.folder / "then.bf")
+                self.insert(database, "c")
+                database.close()
+                os.replace(self.folder / "then.bf", self.filter)
+                database = self.connect()
+                self.assertEqual(self.one(database, "SELECT bf_sync('rows.bf')"), 3)
+                self.assert_answers(database, "abc")
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_deleted_rows_key_stays_until_the_filter_is_built_again(self):
+        database = self.kept()
+        database.execute("DELETE FROM rows WHERE key = 'a'")
+        self.assertEqual(self.maybe(database, "a"), 1)
+        database.executescript("""BEGIN IMMEDIATE; SELECT bf_build('rows.bf', bf_keys(key), 0.001, 1000) FROM rows;
+                                  SELECT bf_sync('rows.bf'); COMMIT""")
+        self.assert_answers(database, "b", absent="a")
+
+    def test_a_reader_of_an_older_state_still_finds_what_it_sees(self):
+        database, reader = self.kept(), self.connect()
+        reader.execute("BEGIN")
+        self.assertEqual(self.one(reader, "SELECT count(*) FROM rows"), 2)
+        for key in "cdefg":
+            with contextlib.closing(self.connect()) as writer:
+                self.insert(writer, key)
+        database.execute("DELETE FROM rows")
+        database.execute("BEGIN IMMEDIATE")
+        self.one(database, "SELECT bf_build('rows.bf', bf_keys(key)) FROM rows")
+        self.one(database, "SELECT bf_sync('rows.bf')")
+        database.execute("COMMIT")
+        self.assertEqual([self.maybe(reader, key) for key in "ab"], [1, 1])
+        self.assertEqual(self.maybe(self.connect(), "a"), 0)
+
+
+class Shell(Case):
+    def test_the_example_of_the_readme(self):
+        text = (SOURCES / "README.md").read_text()
+        example = re.search(r"```sql\n(.*?)```", text, re.S).group(1)
+        expected = re.search(r"prints\n*\s*```text\n(.*?)```", text, re.S).group(1)
+        shutil.copy(EXTENSION, self.folder / "bfstore.so")
+        done = subprocess.run(["sqlite3", "-bail", str(self.path)], input=example, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), (expected, "", 0))
+
+    def test_the_python_example_of_the_readme(self):
+        shutil.copy(EXTENSION, self.folder / "bfstore.so")
+        self.kept().close()
+        example = re.search(r"```python\n(.*?)```", (SOURCES / "README.md").read_text(), re.S).group(1)
+        done = subprocess.run([sys.executable, "-B", "-c", example], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("False True\n", "", 0))
+
+
+# --- Kills ------------------------------------------------------------------------------------------------------------
+
+class WrongNo(Exception):
+    pass
+
+
+def write_for_ever(path, rng):
+    """Until it is killed."""
+    while True:
+        with contextlib.closing(connect(path)) as database:
+            with contextlib.suppress(sqlite3.OperationalError):
+                while True:
+                    write(database, rng)
+            with contextlib.suppress(sqlite3.OperationalError):
+                mend(database)
+
+
+def write(database, rng):
+    with transaction(database):
+        database.executemany("INSERT INTO rows (key) VALUES (?)", [(rng.randbytes(16),) for _ in range(rng.randint(1, 4))])
+        if rng.random() < 0.1:
+            database.execute("UPDATE rows SET key = ? WHERE id = (SELECT min(id) FROM rows)", (rng.randbytes(16),))
+        if rng.random() < 0.05:
+            raise sqlite3.OperationalError("rolled back")
+    if rng.random() < 0.2:
+        database.execute("SELECT bf_sync('rows.bf')").fetchall()
+
+
+@contextlib.contextmanager
+def transaction(database):
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+def mend(database):
+    """What README says to do when bf_add refuses."""
+    try:
+        database.execute("SELECT bf_sync('rows.bf')").fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such file" not in str(error):
+            raise
+        with transaction(database):
+            database.execute("SELECT bf_build('rows.bf', bf_keys(key), 0.01, 20000) FROM rows").fetchall()
+            database.execute("SELECT bf_sync('rows.bf')").fetchall()
+
+
+def wrong_noes(database):
+    return database.execute("SELECT count(*) FROM rows WHERE NOT bf_maybe('rows.bf', key)").fetchone()[0]
+
+
+def read_for_ever(path, _):
+    with contextlib.closing(connect(path)) as database:
+        while True:
+            with contextlib.suppress(sqlite3.OperationalError):
+                if wrong_noes(database):
+                    raise WrongNo
+
+
+def forked(work, path, seed):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work(path, random.Random(seed))
+        except WrongNo:
+            os._exit(7)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(1)
+    return pid
+
+
+def killed(pid):
+    os.kill(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    if os.WIFEXITED(status):
+        raise WrongNo("of a reader") if os.WEXITSTATUS(status) == 7 else AssertionError(f"exit {os.WEXITSTATUS(status)}")
+
+
+class Campaign:
+    def __init__(self, folder, rng, journal="WAL"):
+        self.folder, self.rng, self.counts, self.reader = folder, rng, collections.Counter(), None
+        self.path, self.filter = folder / "rows.db", folder / "rows.bf"
+        self.saved_path, self.saved_filter = folder / "saved.db", folder / "saved.bf"
+        with contextlib.closing(connect(self.path)) as database:
+            database.execute(f"PRAGMA journal_mode={journal}")
+            database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB)")
+            database.execute("SELECT bf_create('rows.bf', 20000)")
+            database.execute("SELECT bf_keep('rows.bf', 'rows', 'key')").fetchall()
+
+    def check(self):
+        with contextlib.closing(connect(self.path)) as database:
+            self.counts["checks"] += 1
+            if wrong := wrong_noes(database):
+                raise WrongNo(f"{wrong} rows, after {dict(self.counts)}")
+            absent = sum(database.execute("SELECT bf_maybe('rows.bf', ?)", (self.rng.randbytes(16),)).fetchone()[0] for _ in range(20))
+            self.counts["trusted"] += absent < 20
+            self.counts["rows"] = database.execute("SELECT count(*) FROM rows").fetchone()[0]
+
+    def save_filter(self):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy(self.filter, self.saved_filter)
+
+    def restore_filter(self):
+        if self.saved_filter.exists():
+            shutil.copy(self.saved_filter, self.folder / "back.bf")
+            os.replace(self.folder / "back.bf", self.filter)
+
+    def remove_filter(self):
+        self.filter.unlink(missing_ok=True)
+
+    def close_clean(self):
+        with contextlib.closing(connect(self.path)) as database, contextlib.suppress(sqlite3.OperationalError):
+            mend(database)
+            write(database, self.rng)
+        self.save_filter()
+
+    def save_database(self):
+        with contextlib.closing(connect(self.path)) as database, contextlib.closing(sqlite3.connect(self.saved_path)) as saved:
+            database.backup(saved)
+
+    def restore_database(self):
+        if not self.saved_path.exists():
+            return
+        self.without_reader()
+        for end in ("-wal", "-shm", "-journal"):
+            pathlib.Path(f"{self.path}{end}").unlink(missing_ok=True)
+        shutil.copy(self.saved_path, self.path)
+
+    def restore_database_in_place(self):
+        if self.saved_path.exists():
+            with contextlib.closing(sqlite3.connect(self.saved_path)) as saved, contextlib.closing(sqlite3.connect(self.path)) as database:
+                saved.backup(database)
+
+    def vacuum(self):
+        with contextlib.closing(connect(self.path)) as database, contextlib.suppress(sqlite3.OperationalError):
+            database.execute("DELETE FROM rows WHERE id % 2 = 0")
+            database.execute("VACUUM")
+
+    def without_reader(self):
+        reader, self.reader = self.reader, None
+        if reader is not None:
+            killed(reader)
+
+    def round(self):
+        self.reader = self.reader or forked(read_for_ever, self.path, 0)
+        writers = [forked(write_for_ever, self.path, self.rng.random()) for _ in range(2)]
+        if self.rng.random() < 0.2:
+            time.sleep(0.01)
+            accident = self.rng.choice([self.save_filter, self.restore_filter, self.restore_database_in_place])
+            self.counts[f"{accident.__name__} in use"] += 1
+            accident()
+        for writer in writers:
+            time.sleep(self.rng.uniform(0, 0.03))
+            killed(writer)
+            self.counts["kills"] += 1
+        self.check()
+        accident = self.rng.choice([self.save_filter, self.close_clean, self.restore_filter, self.restore_filter, self.remove_filter,
+                                    self.save_database, self.restore_database, self.vacuum] + [None] * 8)
+        if accident:
+            self.counts[accident.__name__] += 1
+            accident()
+            self.check()
+
+    def run(self, kills=2**62, seconds=2**30):
+        end = time.monotonic() + seconds
+        try:
+            while self.counts["kills"] < kills and (time.monotonic() < end or self.counts["kills"] < 8):
+                self.round()
+            self.without_reader()
+        finally:
+            with contextlib.suppress(WrongNo):
+                self.without_reader()
+
+
+class Kills(Case):
+    def campaign(self, seconds, journal="WAL"):
+        campaign = Campaign(self.folder, random.Random(SEED), journal)
+        campaign.run(kills=KILLS) if KILLS else campaign.run(seconds=seconds)
+        self.addClassCleanup(print, journal, dict(campaign.counts))  # after the test's own line
+        self.assertGreater(campaign.counts["trusted"], campaign.counts["checks"] / 10, "a filter that nobody asks says no wrong no")
+
+    def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):
+        self.campaign(seconds=6)
+
+    def test_nor_in_a_database_with_a_rollback_journal(self):
+        self.campaign(seconds=3, journal="DELETE")
+
+
+# --- Measuring --------------------------------------------------------------------------------------------------------
+
+ROWS, PROBES, ROUNDS = 500_000, 100_000, 5
+
+
+class Bench:
+    def __init__(self, folder):
+        self.path, self.database = folder / "rows.db", connect(folder / "rows.db")
+        self.database.executescript("""
+            PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+            CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, value BLOB);
+            CREATE TABLE bare (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, value BLOB);
+            CREATE TABLE probe (share INTEGER, k BLOB);""")
+        self.rows("rows", ROWS)
+        self.database.execute("SELECT bf_create('rows.bf', ?, 0.01)", (2 * ROWS,))
+        self.database.execute("SELECT bf_keep('rows.bf', 'rows', 'key')").fetchall()
+        with transaction(self.database):
+            for share in (0, 10, 100):
+                self.database.execute("""INSERT INTO probe SELECT ?1, iif(n % 100 < ?1, (SELECT key FROM rows WHERE id = 1 + n * 7919 % ?2),
+                    randomblob(16)) FROM (WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers LIMIT ?3)
+                    SELECT n FROM numbers)""", (share, ROWS, PROBES))
+            assert self.database.execute("SELECT count(DISTINCT k) FROM probe WHERE share = 100").fetchone()[0] == PROBES
+
+    def rows(self, table, count):
+        with transaction(self.database):
+            self.database.execute(f"""INSERT INTO {table} (key, value) SELECT randomblob(16), randomblob(50) FROM
+                (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?) SELECT i FROM n)""", (count,))
+
+    def timed(self, work):
+        begin = time.perf_counter()
+        result = work()
+        return time.perf_counter() - begin, result
+
+    def join(self, share, where):
+        return f"SELECT count(value) FROM probe CROSS JOIN rows ON rows.key = probe.k WHERE share = {share}{where}"
+
+    def pages(self, sql):
+        lines = [f".load {EXTENSION.with_suffix('')}", "SELECT bf_maybe('rows.bf', 'x');", ".stats on", f"{sql};"]
+        words = subprocess.run(["sqlite3", str(self.path)], capture_output=True, text=True, check=True, input="\n".join(lines)).stdout
+        return int(re.search(r"Page cache misses: +(\d+)", words).group(1))
+
+    def joins(self):
+        ask = " AND bf_maybe('rows.bf', k)"
+        wrong = self.database.execute(f"SELECT avg(bf_maybe('rows.bf', k)) FROM probe WHERE share = 0").fetchone()[0]
+        print(f"absent keys answered maybe: {wrong:.4%}")
+        assert wrong < 0.01
+        for share in (0, 10, 100):
+            times = {"": [], ask: []}
+            for _ in range(ROUNDS):
+                for where, seconds in times.items():
+                    spent, result = self.timed(lambda: self.database.execute(self.join(share, where)).fetchone())
+                    assert result[0] == PROBES * share // 100, result
+                    seconds.append(spent)
+            without, having = (statistics.median(seconds) * 1e6 / PROBES for seconds in times.values())
+            print(f"join, {share} % present: {without:.2f} -> {having:.2f} us a key, {without / having:.1f} x; pages read: "
+                  f"{self.pages(self.join(share, ''))} -> {self.pages(self.join(share, ask))}")
+
+    def point_lookups(self):
+        keys = [(os.urandom(16),) for _ in range(20_000)]
+        times = []
+        for sql in ("SELECT value FROM rows WHERE key = ?1", "SELECT value FROM rows WHERE bf_maybe('rows.bf', ?1) AND key = ?1"):
+            spent, _ = self.timed(lambda: [self.database.execute(sql, key).fetchone() for key in keys])
+            times.append(spent * 1e6 / len(keys))
+        print(f"single statements from Python, absent keys: {times[0]:.1f} -> {times[1]:.1f} us")
+
+    def triggers(self):
+        times = {"bare": [], "rows": []}
+        for _ in range(ROUNDS):
+            for table, seconds in times.items():
+                seconds.append(self.timed(lambda: self.rows(table, 50_000))[0] / 50_000 * 1e6)
+        print("insert, 50,000 rows a transaction: {:.2f} us without, {:.2f} us a row with triggers".format(
+            *(statistics.median(seconds) for seconds in times.values())))
+
+
+def bench():
+    with tempfile.TemporaryDirectory(prefix="bfstore-sqlite-") as folder:
+        measured = Bench(pathlib.Path(folder))
+        with contextlib.closing(measured.database):
+            measured.joins()
+            measured.point_lookups()
+            # Both tables have as many rows.
+            measured.rows("bare", ROWS)
+            measured.triggers()
+
+
+if __name__ == "__main__":
+    build()
+    if "--bench" in sys.argv:
+        bench()
+    else:
+        print(f"--seed={SEED}", flush=True)
+        engines.main()
