@@ -73,7 +73,16 @@ def rival_of_node(folder, out):
     return ["node", str(HERE / "rivals" / "node" / "rival.mjs"), str(folder / "node_modules")]
 
 
-RIVALS = {"go": rival_of_go, "java": rival_of_java, "node": rival_of_node}
+def rival_of_rust(folder, out):
+    shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # beside the lock that was made there
+    environment = {"HOME": str(out), "CARGO_HOME": str(folder), "CARGO_TARGET_DIR": str(out),
+                   "RUSTC": str(folder / "toolchain" / "rustc"), "RUSTC_BOOTSTRAP": "1"}  # see fetch_crates in tools/setup.sh
+    subprocess.run(["cargo", "-Z", "sparse-registry", "build", "--quiet", "--release", "--offline", "--locked", "--manifest-path",
+                    folder / "package" / "Cargo.toml"], env={**os.environ, **environment}, check=True)
+    return [str(out / "release" / "rival")]
+
+
+RIVALS = {"go": rival_of_go, "java": rival_of_java, "node": rival_of_node, "rust": rival_of_rust}
 
 
 def with_rivals(found, build):

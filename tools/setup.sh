@@ -29,7 +29,7 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
 # Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
-engine_packages=(sqlite3)
+engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
@@ -86,20 +86,18 @@ apt_install() {
   apt_get install --no-install-recommends "$@"
 }
 
-# Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)). It is there as long as this script
-# works, and one that was there stays. PostgreSQL's packages also make a cluster, unless their own file says no.
-start_no_servers() {
-  local policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
+# Runs a command. Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)): it is there as long
+# as the command runs, and one that was there stays.
+without_starting_servers() (
+  policy=/usr/sbin/policy-rc.d
   if [[ ! -e $policy ]]; then
-    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy"
-    # shellcheck disable=SC2064  # the words of now
-    trap "${as_root[*]} rm -f $policy" EXIT
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy" || exit 1
   fi
-  if [[ ! -e $clusters ]]; then
-    "${as_root[@]}" mkdir -p "${clusters%/*}"
-    printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$clusters" >/dev/null
-  fi
-}
+  "$@"
+)
+
+apt_install_or_update() { apt_install "$@" || { apt_get update && apt_install "$@"; }; }
 
 # Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
 # packages are fetched only if apt cannot install with those that it has (none yet, or out of date).
@@ -118,8 +116,7 @@ install_packages() {
   fi
   log=$(mktemp) || return 1
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  start_no_servers
-  if ! { apt_install "${missing[@]}" || { apt_get update && apt_install "${missing[@]}"; }; } >"$log" 2>&1; then
+  if ! without_starting_servers apt_install_or_update "${missing[@]}" >"$log" 2>&1; then
     show_log "$log"
     rm -f "$log"
     print_install_command "${missing[@]}"
@@ -177,6 +174,45 @@ fetch_go_modules() {
   mkdir -p "$2" || return 1
   (cd "$1" && HOME=$2 GOENV=off GOWORK=off GOTOOLCHAIN=local GOMODCACHE=$2 GOFLAGS="-modcacherw -mod=readonly" go mod download) || return 1
   cp "$1/go.sum" "$2/complete"
+}
+
+# fetch_crates FROM TO: those of FROM/Cargo.toml into TO, a CARGO_HOME, if their hashes are those of FROM/packages.lock. TO/package
+# is FROM with cargo's own lock, in which addresses are. Debian's cargo (0.66) asks a registry in the way of today only as an
+# unstable feature.
+fetch_crates() {
+  cmp -s "$1/packages.lock" "$2/complete" && return 0
+  mkdir -p "$2" && rm -rf "$2/package" && cp -r "$1" "$2/package" || return 1
+  local -x HOME=$2 CARGO_HOME=$2 RUSTC_BOOTSTRAP=1
+  cargo -Z sparse-registry generate-lockfile --quiet --manifest-path "$2/package/Cargo.toml" || return 1
+  diff <(sed -n 's/^checksum = "\(.*\)"$/\1/p' "$2/package/Cargo.lock" | sort) <(cut -d' ' -f3 "$1/packages.lock" | sort) || return 1
+  cargo -Z sparse-registry fetch --quiet --locked --manifest-path "$2/package/Cargo.toml" || return 1
+  cp "$1/packages.lock" "$2/complete"
+}
+
+# Prints the package whose name begins with $2 that the package $1 depends on.
+depends_on() {
+  apt-cache depends --important "$1" | sed -n "s/^ *Depends: \\($2[0-9.]*\\)\$/\\1/p" | head -n 1
+}
+
+# fetch_newer_rust TO: TO/rustc, a compiler for crates that Debian's does not compile. It is the one with which Debian builds its
+# browsers. It cannot be installed beside the other one, so it is only unpacked.
+fetch_newer_rust() {
+  local packages=$1/packages std llvm package
+  "$1/rustc" --version >/dev/null 2>&1 && return 0
+  rm -rf "$1" && mkdir -p "$packages" || return 1
+  std=$(depends_on libstd-rust-web-dev libstd-rust-web-)
+  llvm=$(depends_on "${std:?no newer Rust is known: run apt-get update}" libllvm)
+  (cd "$packages" && apt-get -q download rustc-web libstd-rust-web-dev "$std" "${llvm:?}") || return 1
+  for package in "$packages"/*.deb; do
+    dpkg -x "$package" "$1" || return 1
+  done
+  rm -rf "$packages"
+  cat >"$1/rustc" <<'END'
+#!/bin/sh
+here=$(dirname "$0")
+LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu) exec "$here/usr/bin/rustc" --sysroot "$here/usr" "$@"
+END
+  chmod +x "$1/rustc" && "$1/rustc" --version
 }
 
 # fetch_jars LOCK TO: a line of LOCK is the file's name, what Maven calls it, and its SHA-256.

@@ -32,6 +32,7 @@ CODES = bfstore_header.codes(HEADER)
 KEYS = 50  # of each language
 ABSENT = 10_000
 ROUNDS = 3
+LINES, COLUMNS = 95, 120  # of a sample at most
 # Of the identity (src/format/FORMAT.md), what is random in each file, or follows from what is.
 RANDOM = {"seed": (64, 72), "file_id": (88, 104), "canary": (104, 112), "checksum": (4088, 4096)}
 
@@ -116,30 +117,46 @@ class TakingPart(unittest.TestCase):
     def test_every_sample_is_in_the_table_of_their_readme(self):
         self.assertEqual({sample.file for sample in samples.all_samples(ROOT)}, {path.name for path in SAMPLES.glob("bf*")})
 
-    def test_the_commands_at_the_top_of_each_sample_build_and_run_it(self):
+    def test_no_sample_is_longer_than_a_page(self):
         for sample in samples.all_samples(ROOT):
-            told = [line.lstrip("/#!- ") for line in (SAMPLES / sample.file).read_text("utf-8").splitlines()[:6]]
-            self.assertIn(sample.build, ["", *told])
-            commands, = (line for line in told if " create users.bf " in line)
-            self.assertTrue(commands.startswith(sample.run), commands)
+            lines = (SAMPLES / sample.file).read_text("utf-8").splitlines()
             with self.subTest(sample=sample.file):
-                if sample.file not in MISSING:
-                    self.assertEqual(self.shell(sample.file, commands), "111111111100")
+                self.assertLessEqual(len(lines), LINES)
+                self.assertEqual([line for line in lines if len(line) > COLUMNS], [])
 
-    def test_the_example_in_the_samples_readme_works(self):
-        example, = re.findall(r"^```sh\n(.*?)^```", (SAMPLES / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
-        self.assertIn("# 111111111100:", example)
-        self.assertEqual(self.shell("bf.rb", example), "111111111100")
 
-    def shell(self, name, commands):
-        """What they print, in a folder in which the sample is built."""
-        if name in MISSING:
-            self.skipTest(f"{name}: {MISSING[name]}")
-        sample, = (party for party in PARTIES if party.name == name)
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copytree(sample.folder, folder, dirs_exist_ok=True)
-            done = dataclasses.replace(sample, command=["bash", "-e", "-c"], folder=folder).do(commands)
-        return done
+def sample_works(sample):
+    def test(self):
+        """As the comments at its top say, with a new file and with one that is there; and a bad file is an error that is told."""
+        if sample.file in MISSING:
+            self.skipTest(f"{sample.file}: {MISSING[sample.file]}")
+        told = [line.lstrip("/#!- ") for line in (SAMPLES / sample.file).read_text("utf-8").splitlines()[:6]]
+        self.assertIn(sample.build, ["", *told])
+        command, prints = next(line for line in told if "# prints: " in line).split("    # prints: ")
+        self.assertEqual(command, sample.run)
+        self.assertRegex(prints.lower(), r"^(true|1) \W*1\W*0\W*$")
+        folder = self.folder / "copied"
+        folder.mkdir()
+        shutil.copy(SAMPLES / sample.file, folder)
+        tree = languages.tree_of("samples", ROOT, ARCHIVE, LIBRARY, COMPILER, OUT)
+        shell = Party(sample.file, ["bash", "-e", "-c"], samples.environment(tree, folder), folder)
+        if sample.build:
+            shell.do(sample.build)
+        for _ in range(2):
+            self.assertEqual(shell.do(sample.run), prints)
+        (folder / "users.bf").write_bytes(b"x" * 100)
+        bad = shell.run(sample.run)
+        self.assertNotEqual(bad.returncode, 0)
+        self.assertRegex(bad.stdout + bad.stderr, r"users\.bf: .*100 bytes")
+    return test
+
+
+class Samples(Case):
+    pass
+
+
+for one in samples.all_samples(ROOT):
+    setattr(Samples, "test_" + re.sub(r"\W", "_", one.file) + "_does_what_it_says", sample_works(one))
 
 
 def taking_part(name):

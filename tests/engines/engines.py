@@ -48,6 +48,7 @@ def tree():
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # a timeout ends the servers, too
     unittest.main(verbosity=2)
 
 

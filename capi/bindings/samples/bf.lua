@@ -1,20 +1,12 @@
--- bfstore from LuaJIT. Debian: luajit. It needs libbfstore.so.0 where the loader finds it.
---   luajit bf.lua create users.bf 1000 && luajit bf.lua add users.bf user 10 && luajit bf.lua ask users.bf user 12
+-- bfstore from LuaJIT, a page to copy. Debian: luajit. It needs libbfstore.so.0 where the loader finds it.
+--   luajit bf.lua    # prints: true 10
 local ffi = require "ffi"
-
-ffi.cdef [[ // the part of capi/bfstore.h that is used here
+ffi.cdef [[ // what is used here of capi/bfstore.h; the fields in `rest` stay zero
   typedef struct bfs_filter bfs_filter;
   typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t reserved; char message[496]; } bfs_error;
-  typedef struct {
-    uint32_t struct_bytes, mode; uint64_t flags, capacity; double fpr, bits_per_key; uint64_t max_bytes, num_bits;
-    uint32_t num_probes, layout, hash, reserved; uint64_t seed; const char* like; const void* note; uint64_t note_bytes;
-    const void* key; uint64_t key_bytes; uint32_t lock_timeout_ms, writeback_check_ms; uint8_t file_id[16];
-    const uint32_t* seeds; uint64_t num_seeds;
-  } bfs_options;
-  typedef struct {
-    uint32_t struct_bytes, kind; uint64_t count; const char* data; uint64_t data_bytes; const size_t* lengths;
-    const int64_t* offsets; uint64_t key_bytes, stride; const uint8_t* validity; uint64_t validity_offset;
-  } bfs_keys;
+  typedef struct { uint32_t struct_bytes, mode; uint64_t flags, capacity; double fpr; char rest[128]; } bfs_options;
+  typedef struct { const char* data; size_t bytes; } bfs_key;
+  typedef struct { uint32_t struct_bytes, kind; uint64_t count; const bfs_key* data; char rest[56]; } bfs_keys;
   const char* bfs_strerror(int32_t code);
   int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
   int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error);
@@ -26,86 +18,56 @@ ffi.cdef [[ // the part of capi/bfstore.h that is used here
   int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 ]]
 local lib = ffi.load("libbfstore.so.0")
-local READ, WRITE, COLUMN64 = 1, 2, 5
+local PAIRS = 2
+local Filter = {READ = 1, WRITE = 2}
+Filter.__index = Filter
 
 local Error = {__name = "bfs.Error", __tostring = function(self) return self.message end} -- what error() is given
 local function fail(code, os_errno, message)
   error(setmetatable({code = code, os_errno = os_errno, message = message}, Error), 0)
 end
 local function checked(code)
-  code = tonumber(code)
-  return code < 0 and fail(code, 0, ffi.string(lib.bfs_strerror(code))) or code
+  return code < 0 and fail(tonumber(code), 0, ffi.string(lib.bfs_strerror(code))) or tonumber(code)
 end
-local function try(call, ...)
-  local failure = ffi.new("bfs_error", {struct_bytes = ffi.sizeof("bfs_error")})
-  local arguments = {...}
-  arguments[#arguments + 1] = failure
-  if call(unpack(arguments)) ~= 0 then fail(failure.code, failure.os_errno, ffi.string(failure.message)) end
+local function sized(struct, fields)
+  fields.struct_bytes = ffi.sizeof(struct)
+  return ffi.new(struct, fields)
 end
-
-local Filter = {}
-Filter.__index = Filter
-
 local function made(call, path, how)
-  local out = ffi.new("bfs_filter*[1]")
-  try(call, path, how, out)
+  local out, failure = ffi.new("bfs_filter*[1]"), sized("bfs_error", {})
+  if call(path, how, out, failure) ~= 0 then fail(failure.code, failure.os_errno, ffi.string(failure.message)) end
   return setmetatable({handle = ffi.gc(out[0], lib.bfs_abandon)}, Filter) -- where close was forgotten: not synced
 end
-function Filter.create(path, capacity, fpr)
-  local options = {struct_bytes = ffi.sizeof("bfs_options"), capacity = capacity, fpr = fpr}
-  return made(lib.bfs_create, path, ffi.new("bfs_options", options))
-end
-function Filter.open(path, flags) return made(lib.bfs_open, path, flags or READ) end
-function Filter:close()
-  local handle = self.handle
+
+function Filter.create(path, size) return made(lib.bfs_create, path, sized("bfs_options", size)) end
+function Filter.open(path, flags) return made(lib.bfs_open, path, flags or Filter.READ) end
+function Filter:close() -- everything that was added is on the disk when it returns
+  local handle, failure = self.handle, sized("bfs_error", {})
   self.handle = nil
-  if handle then try(lib.bfs_close, ffi.gc(handle, nil)) end
+  if handle and lib.bfs_close(ffi.gc(handle, nil), failure) ~= 0 then
+    fail(failure.code, failure.os_errno, ffi.string(failure.message))
+  end
 end
 
 -- A key is the bytes of a string: UTF-8, if the program's text is.
 function Filter:add(key) return checked(lib.bfs_add(self.handle, key, #key)) == 1 end
 function Filter:contains(key) return checked(lib.bfs_contains(self.handle, key, #key)) ~= 0 end
-
--- Calls use(column): the bytes of all keys, and where each begins and the last one ends.
-local function with_column(keys, use)
-  local data, offsets = table.concat(keys), ffi.new("int64_t[?]", #keys + 1)
-  for i, key in ipairs(keys) do offsets[i] = offsets[i - 1] + #key end
-  local column = ffi.new("bfs_keys", {struct_bytes = ffi.sizeof("bfs_keys"), kind = COLUMN64, count = #keys,
-    data = data, data_bytes = #data, offsets = offsets})
-  return checked(use(column))
+local function with_pairs(keys, call, handle, ...)
+  local list = ffi.new("bfs_key[?]", #keys)
+  for i, key in ipairs(keys) do list[i - 1].data, list[i - 1].bytes = key, #key end -- `keys` keeps the strings
+  return checked(call(handle, sized("bfs_keys", {kind = PAIRS, count = #keys, data = list}), ...))
 end
-function Filter:add_all(keys)
-  return with_column(keys, function(column) return lib.bfs_add_keys(self.handle, column) end)
-end
-function Filter:contains_all(keys) -- an array from 0 on, of 1 (maybe) and 0 (certainly not)
+function Filter:add_all(keys) return with_pairs(keys, lib.bfs_add_keys, self.handle) end
+function Filter:contains_all(keys) -- a string: 1 is maybe, 0 is certainly not
   local answers = ffi.new("uint8_t[?]", #keys)
-  with_column(keys, function(column) return lib.bfs_contains_keys(self.handle, column, answers) end)
-  return answers
+  with_pairs(keys, lib.bfs_contains_keys, self.handle, answers)
+  return (ffi.string(answers, #keys):gsub(".", function(answer) return answer:byte() end))
 end
 
-local command, path, what, count = unpack(arg)
-local even, odd, keys = {}, {}, {}
-for number = 0, (tonumber(count) or 0) - 1 do
-  keys[number + 1] = what .. "-" .. number
-  table.insert(number % 2 == 0 and even or odd, keys[number + 1])
-end
-if command == "create" then
-  Filter.create(path, tonumber(what), 0.01):close()
-elseif command == "add" then
-  local filter = Filter.open(path, WRITE)
-  for _, key in ipairs(even) do filter:add(key) end
-  filter:add_all(odd)
-  filter:close()
-elseif command == "ask" then
-  local filter, single = Filter.open(path), {}
-  local batch = filter:contains_all(keys)
-  for i, key in ipairs(keys) do
-    single[i] = filter:contains(key) and 1 or 0
-    assert(single[i] == batch[i - 1], "one by one and as a batch are not the same")
-  end
-  print(table.concat(single))
-elseif command == "fail" then
-  local opened, failure = pcall(Filter.open, path)
-  assert(not opened, "opened")
-  print(failure.code .. " " .. failure.os_errno .. " " .. getmetatable(failure).__name)
-end
+if ... then return Filter end -- require "bf"
+local path, exists = "users.bf", io.open("users.bf") ~= nil
+local users = exists and Filter.open(path, Filter.WRITE) or Filter.create(path, {capacity = 1000, fpr = 0.01})
+users:add("alice")
+users:add_all {"bob", "carol"}
+print(tostring(users:contains("alice")) .. " " .. users:contains_all {"bob", "mallory"})
+users:close()

@@ -1,0 +1,492 @@
+/* The SQL functions of the PostgreSQL extension bfstore, its trigger, and its settings. */
+#include "internal.h"
+
+#include <endian.h>
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_lsn.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/uuid.h"
+#include "utils/xid8.h"
+
+PG_MODULE_MAGIC;
+
+extern void _PG_init(void);
+
+void _PG_init(void) {
+  DefineCustomBoolVariable("bfstore.trust_on_standby",
+                           "Believe a filter on a standby, which shares the primary's file.", NULL, &trust_on_standby,
+                           false, PGC_SUSET, 0, NULL, NULL, NULL);
+  DefineCustomBoolVariable("bfstore.trust_other_databases", "Believe a filter that another database keeps.", NULL,
+                           &trust_other_databases, false, PGC_SUSET, 0, NULL, NULL, NULL);
+  MarkGUCPrefixReserved("bfstore");
+  handles_begin();
+}
+
+/* As COPY does. */
+static void require_role(Oid role, const char* name) {
+  if (has_privs_of_role(GetUserId(), role)) return;
+  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("bfstore: permission denied for files of the server"),
+                  errhint("The role %s has it.", name)));
+}
+
+static void may_read(void) { require_role(ROLE_PG_READ_SERVER_FILES, "pg_read_server_files"); }
+
+static void may_write(void) {
+  require_role(ROLE_PG_WRITE_SERVER_FILES, "pg_write_server_files");
+  if (RecoveryInProgress())
+    ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("bfstore: a standby writes to no filter")));
+}
+
+pg_attribute_noreturn() static void fail(const char* problem) {
+  ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", problem)));
+}
+
+/* For codes without an error record. */
+pg_attribute_noreturn() static void fail_with(const char* path, int32_t code) {
+  ereport(ERROR,
+          (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s: %s (%s)", path, bfs_strerror(code), bfs_code_name(code))));
+}
+
+static const char* path_argument(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the path is null")));
+  return text_to_cstring(PG_GETARG_TEXT_PP(0));
+}
+
+/* --- Keys --------------------------------------------------------------------------------------------------------- */
+
+typedef struct Key {
+  const void* data;
+  size_t bytes;
+  uint64 number; /* that `data` points to, for integers */
+} Key;
+
+static bool is_key_type(Oid type) {
+  return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID || type == INT2OID ||
+         type == INT4OID || type == INT8OID || type == UUIDOID;
+}
+
+static void text_key(const char* text, int bytes, Key* key) {
+  key->data = text;
+  key->bytes = (size_t)bytes;
+  if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII) return;
+  key->data = pg_server_to_any(text, bytes, PG_UTF8);
+  if (key->data != text) key->bytes = strlen(key->data);
+}
+
+static void integer_key(int64 number, Key* key) {
+  key->number = htole64((uint64)number);
+  key->data = &key->number;
+  key->bytes = sizeof key->number;
+}
+
+/* The encoding that all languages share: see "Keys are bytes" in bfstore.h. */
+static void key_of(Datum value, Oid type, Key* key) {
+  struct varlena* bytes;
+  if (type == INT8OID) {
+    integer_key(DatumGetInt64(value), key);
+  } else if (type == INT4OID) {
+    integer_key(DatumGetInt32(value), key);
+  } else if (type == INT2OID) {
+    integer_key(DatumGetInt16(value), key);
+  } else if (type == UUIDOID) {
+    key->data = DatumGetUUIDP(value)->data;
+    key->bytes = UUID_LEN;
+  } else {
+    bytes = PG_DETOAST_DATUM_PACKED(value);
+    key->data = VARDATA_ANY(bytes);
+    key->bytes = VARSIZE_ANY_EXHDR(bytes);
+    if (type == BPCHAROID) key->bytes = (size_t)bpchartruelen((char*)key->data, (int)key->bytes);
+    if (type != BYTEAOID) text_key(key->data, (int)key->bytes, key);
+  }
+}
+
+/* --- Lookups ------------------------------------------------------------------------------------------------------ */
+
+/* Never null, and never an error because of the file: only a certain no is false. */
+static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
+  char path[MAXPGPATH];
+  Entry* entry;
+  Key key;
+  may_read();
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_BOOL(true);
+  if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) path_argument(fcinfo);
+  text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
+  entry = reader_of(path);
+  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL))
+    PG_RETURN_BOOL(true);
+  key_of(PG_GETARG_DATUM(1), type, &key);
+  PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
+}
+
+/* 15 is also "15 or more", and every doubt. */
+static Datum count(FunctionCallInfo fcinfo, Oid type) {
+  Entry* entry;
+  Key key;
+  int32_t times;
+  may_read();
+  if (PG_ARGISNULL(1)) PG_RETURN_INT32(15);
+  entry = reader_of(path_argument(fcinfo));
+  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL)) PG_RETURN_INT32(15);
+  key_of(PG_GETARG_DATUM(1), type, &key);
+  times = bfs_count(entry->filter, key.data, key.bytes);
+  if (times < 0) fail_with(entry->path, times);
+  PG_RETURN_INT32(times);
+}
+
+/* --- Adds --------------------------------------------------------------------------------------------------------- */
+
+/* 1: certainly new, 0: perhaps not.  Below 0 the key is not in the file that the path names, and entry->problem says
+ * why. */
+static int32_t add_key(Entry** entry, const char* path, const Key* key) {
+  int32_t code = BFS_EINTERNAL;
+  int tries;
+  for (tries = 0; tries < 2; ++tries) {
+    *entry = writer_of(path);
+    if ((*entry)->filling && (*entry)->filter != NULL) return 0;
+    if ((*entry)->filter == NULL) return BFS_ESYSTEM;
+    code = bfs_add((*entry)->filter, key->data, key->bytes);
+    if (code >= 0) return code;
+    snprintf((*entry)->problem, sizeof(*entry)->problem, "%s: %s (%s)", (*entry)->path, bfs_strerror(code),
+             bfs_code_name(code));
+    (*entry)->statement = 0; /* the path may name another file by now */
+  }
+  return code;
+}
+
+static Datum add(FunctionCallInfo fcinfo, Oid type) {
+  const char* path = path_argument(fcinfo);
+  Entry* entry;
+  Key key;
+  int32_t code;
+  may_write();
+  if (PG_ARGISNULL(1)) PG_RETURN_NULL();
+  key_of(PG_GETARG_DATUM(1), type, &key);
+  code = add_key(&entry, path, &key);
+  if (code < 0) fail(entry->problem);
+  PG_RETURN_BOOL(code == 1);
+}
+
+/* A row of a deleted key is still there for transactions that began before the commit, and for all after a rollback.
+ * So the transaction that deleted it has to be named, and must have ended for every snapshot. */
+static void require_gone(FullTransactionId deleted_by) {
+  uint64 next = U64FromFullTransactionId(ReadNextFullTransactionId()), full = U64FromFullTransactionId(deleted_by);
+  TransactionId xid = XidFromFullTransactionId(deleted_by);
+  if (full >= next || next - full > (1u << 30) || !TransactionIdIsNormal(xid))
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no transaction of late has this number")));
+  if (!TransactionIdPrecedes(xid, GetOldestNonRemovableTransactionId(NULL)) || !TransactionIdDidCommit(xid))
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("bfstore: some transaction may still see the row"),
+                    errhint("Remove the key when every transaction that began before the commit has ended.")));
+}
+
+static Datum remove_key(FunctionCallInfo fcinfo, Oid type) {
+  const char* path = path_argument(fcinfo);
+  Entry* entry;
+  Key key;
+  int32_t code;
+  may_write();
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) PG_RETURN_NULL();
+  require_gone(PG_GETARG_FULLTRANSACTIONID(2));
+  key_of(PG_GETARG_DATUM(1), type, &key);
+  entry = writer_of(path);
+  if (entry->filter == NULL) fail(entry->problem);
+  code = bfs_remove(entry->filter, key.data, key.bytes);
+  if (code < 0) fail_with(entry->path, code);
+  PG_RETURN_BOOL(code == 1);
+}
+
+#define FOR_KEY_TYPE(name, helper, type)           \
+  PG_FUNCTION_INFO_V1(name);                       \
+  extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+  Datum name(PG_FUNCTION_ARGS) { return helper(fcinfo, type); }
+
+FOR_KEY_TYPE(bf_maybe_text, maybe, TEXTOID)
+FOR_KEY_TYPE(bf_maybe_bytea, maybe, BYTEAOID)
+FOR_KEY_TYPE(bf_maybe_bigint, maybe, INT8OID)
+FOR_KEY_TYPE(bf_maybe_uuid, maybe, UUIDOID)
+FOR_KEY_TYPE(bf_add_text, add, TEXTOID)
+FOR_KEY_TYPE(bf_add_bytea, add, BYTEAOID)
+FOR_KEY_TYPE(bf_add_bigint, add, INT8OID)
+FOR_KEY_TYPE(bf_add_uuid, add, UUIDOID)
+FOR_KEY_TYPE(bf_count_text, count, TEXTOID)
+FOR_KEY_TYPE(bf_count_bytea, count, BYTEAOID)
+FOR_KEY_TYPE(bf_count_bigint, count, INT8OID)
+FOR_KEY_TYPE(bf_count_uuid, count, UUIDOID)
+FOR_KEY_TYPE(bf_remove_text, remove_key, TEXTOID)
+FOR_KEY_TYPE(bf_remove_bytea, remove_key, BYTEAOID)
+FOR_KEY_TYPE(bf_remove_bigint, remove_key, INT8OID)
+FOR_KEY_TYPE(bf_remove_uuid, remove_key, UUIDOID)
+
+/* --- The trigger -------------------------------------------------------------------------------------------------- */
+
+static int key_column(TriggerData* fired, const char* name, Oid* type) {
+  TupleDesc row = fired->tg_relation->rd_att;
+  int number = SPI_fnumber(row, name);
+  if (number <= 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name)));
+  *type = getBaseType(TupleDescAttr(row, number - 1)->atttypid);
+  return number;
+}
+
+static void check_call(FunctionCallInfo fcinfo) {
+  TriggerData* fired = (TriggerData*)fcinfo->context;
+  if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_FOR_ROW(fired->tg_event) ||
+      TRIGGER_FIRED_BY_DELETE(fired->tg_event) || fired->tg_trigger->tgnargs != 4)
+    ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                    errmsg("bfstore: bf_keep is a trigger for INSERT and UPDATE of rows, which bf_attach makes")));
+}
+
+/* Arguments: the path, the column, its type when the file was built, and what to do where the file takes no key:
+ * "error" (the statement fails) or "drop" (every key is "maybe" from then on). */
+PG_FUNCTION_INFO_V1(bf_keep);
+extern PGDLLEXPORT Datum bf_keep(PG_FUNCTION_ARGS);
+Datum bf_keep(PG_FUNCTION_ARGS) {
+  TriggerData* fired = (TriggerData*)fcinfo->context;
+  HeapTuple row;
+  char** arguments;
+  Entry* entry;
+  Oid type;
+  Datum value;
+  bool is_null;
+  Key key;
+  int number;
+  check_call(fcinfo);
+  row = TRIGGER_FIRED_BY_UPDATE(fired->tg_event) ? fired->tg_newtuple : fired->tg_trigtuple;
+  arguments = fired->tg_trigger->tgargs;
+  number = key_column(fired, arguments[1], &type);
+  if (type != (Oid)strtoul(arguments[2], NULL, 10))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("bfstore: column \"%s\" has another type than the filter", arguments[1]),
+                    errhint("Call bf_attach again.")));
+  value = SPI_getbinval(row, fired->tg_relation->rd_att, number, &is_null);
+  if (is_null) return PointerGetDatum(row);
+  key_of(value, type, &key);
+  if (add_key(&entry, arguments[0], &key) < 0 || !entry->kept) {
+    if (strcmp(arguments[3], "drop") != 0)
+      ereport(ERROR,
+              (errcode(ERRCODE_IO_ERROR),
+               errmsg("bfstore: %s", entry->kept || entry->filter == NULL ? entry->problem : "no table keeps the file"),
+               errhint("Build the filter again (bf_attach), or drop the trigger.")));
+    drop_filter(entry);
+    ereport(WARNING, (errmsg("bfstore: the filter %s was dropped: %s", entry->path, entry->problem),
+                      errhint("Every key is answered \"maybe\" until bf_attach builds it again.")));
+  }
+  return PointerGetDatum(row);
+}
+
+/* --- Making files ------------------------------------------------------------------------------------------------- */
+
+static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
+  static const char* const names[] = {"blocked", "classic", "counting"}; /* BFS_LAYOUT_BLOCKED is 1 */
+  char* name = PG_ARGISNULL(argument) ? pstrdup("blocked") : text_to_cstring(PG_GETARG_TEXT_PP(argument));
+  uint32_t i;
+  for (i = 0; i < lengthof(names); ++i)
+    if (strcmp(name, names[i]) == 0) return BFS_LAYOUT_BLOCKED + i;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
+}
+
+/* bf_create(path, capacity, fpr, layout, replace): an empty file that no table keeps. */
+PG_FUNCTION_INFO_V1(bf_create);
+extern PGDLLEXPORT Datum bf_create(PG_FUNCTION_ARGS);
+Datum bf_create(PG_FUNCTION_ARGS) {
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_options options = BFS_OPTIONS_INIT;
+  bfs_filter* filter;
+  char path[MAXPGPATH];
+  canonical_path(path_argument(fcinfo), path);
+  may_write();
+  options.capacity = (uint64)Max(PG_GETARG_INT64(1), 0);
+  options.fpr = PG_GETARG_FLOAT8(2);
+  options.layout = layout_argument(fcinfo, 3);
+  if (PG_GETARG_BOOL(4)) options.flags |= BFS_OPTION_REPLACE;
+  if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) fail(error.message);
+  PG_RETURN_VOID();
+}
+
+static int64 count_rows(const char* query) {
+  bool is_null;
+  char* text = psprintf("SELECT pg_catalog.count(*) FROM (%s\n) AS counted", query);
+  if (SPI_execute(text, false, 0) != SPI_OK_SELECT) fail("the rows of the query cannot be counted");
+  return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+}
+
+static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
+  int64 keys = 0;
+  uint64 i;
+  for (i = 0; i < SPI_processed; ++i) {
+    bool is_null;
+    int32_t code;
+    Key key;
+    Datum value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &is_null);
+    if (is_null) continue;
+    key_of(value, type, &key);
+    code = bfs_add(filter, key.data, key.bytes);
+    if (code < 0) fail_with(path, code);
+    ++keys;
+  }
+  return keys;
+}
+
+/* The query's first column. */
+static int64 add_query(bfs_filter* filter, const char* path, const char* query) {
+  int64 keys = 0;
+  Oid type;
+  Portal portal;
+  SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+  if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
+  portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+  type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
+  if (!is_key_type(type))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
+                    errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
+  do {
+    SPI_cursor_fetch(portal, true, 1000);
+    keys += add_rows(filter, path, type);
+    SPI_freetuptable(SPI_tuptable);
+  } while (SPI_processed > 0);
+  SPI_cursor_close(portal);
+  return keys;
+}
+
+/* Everything is in the file, and durable, before it has its name; and until this transaction commits, its users answer
+ * "maybe". */
+static void publish(bfs_filter* filter, const char* path, uint64 position) {
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  if (bfs_stats(filter, 0, &facts, &error) != BFS_OK) fail(error.message);
+  registry_add_file(path, facts.file_id, position);
+  if (bfs_sync(filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK ||
+      bfs_publish(filter, &error) != BFS_OK)
+    fail(error.message);
+}
+
+static void begin_build(const char* path) {
+  may_write();
+  /* Its snapshot may be older than rows of others that have added their keys to the file that is there. */
+  if (IsolationUsesXactSnapshot())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+                    errmsg("bfstore: filters are built in READ COMMITTED transactions")));
+  PreventCommandIfReadOnly("bf_build()");
+  forget_handles(path);
+}
+
+/* bfstore.build(path, query, capacity, fpr, layout), for bf_build and bf_attach, which lock the path: the
+ * rows that a snapshot of now sees.  Returns the number of
+ * keys. */
+PG_FUNCTION_INFO_V1(bf_build);
+extern PGDLLEXPORT Datum bf_build(PG_FUNCTION_ARGS);
+Datum bf_build(PG_FUNCTION_ARGS) {
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_options options = BFS_OPTIONS_INIT;
+  bfs_filter* filter;
+  char path[MAXPGPATH], note[NOTE_BYTES];
+  char* query = text_to_cstring(PG_GETARG_TEXT_PP(1));
+  int64 keys = 0;
+  uint64 position;
+  canonical_path(path_argument(fcinfo), path);
+  begin_build(path);
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
+  position = next_position();
+  options.capacity = (uint64)Max(PG_ARGISNULL(2) ? count_rows(query) : PG_GETARG_INT64(2), 1);
+  options.fpr = PG_GETARG_FLOAT8(3);
+  options.layout = layout_argument(fcinfo, 4);
+  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE | BFS_OPEN_GUARD;
+  own_note(note);
+  options.note = note;
+  options.note_bytes = strlen(note);
+  if (bfs_create(path, &options, &filter, &error) != BFS_OK) fail(error.message);
+  PG_TRY();
+  {
+    keys = add_query(filter, path, query);
+    publish(filter, path, position);
+  }
+  PG_FINALLY();
+  { bfs_close(filter, NULL); }
+  PG_END_TRY();
+  SPI_finish();
+  PG_RETURN_INT64(keys);
+}
+
+/* Of a kept file: every answer is "maybe" from now on, also if this transaction is rolled back. */
+PG_FUNCTION_INFO_V1(bf_drop);
+extern PGDLLEXPORT Datum bf_drop(PG_FUNCTION_ARGS);
+Datum bf_drop(PG_FUNCTION_ARGS) {
+  may_write();
+  drop_filter(writer_of(path_argument(fcinfo)));
+  PG_RETURN_VOID();
+}
+
+/* Makes all keys durable.  The position before which every commit has its keys in the file, or NULL of a file that the
+ * database does not keep. */
+PG_FUNCTION_INFO_V1(bf_sync);
+extern PGDLLEXPORT Datum bf_sync(PG_FUNCTION_ARGS);
+Datum bf_sync(PG_FUNCTION_ARGS) {
+  bfs_error error = BFS_ERROR_INIT;
+  const char* path = path_argument(fcinfo);
+  uint64 position;
+  Entry* entry;
+  may_write();
+  entry = writer_of(path);
+  if (entry->filter == NULL) fail(entry->problem);
+  position = next_position();
+  if (!entry->kept || entry->filling) {
+    if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
+    PG_RETURN_NULL();
+  }
+  if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
+  registry_add_opening(entry->path, position);
+  registry_forget_openings(entry->path, position);
+  PG_RETURN_LSN(position);
+}
+
+/* --- Facts -------------------------------------------------------------------------------------------------------- */
+
+static void fill_in(Entry* entry, Datum* values, bool* nulls) {
+  static const char* const layouts[] = {"", "blocked", "classic", "counting"};
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return;
+  memset(nulls, false, 9);
+  values[1] = CStringGetTextDatum(facts.layout < lengthof(layouts) ? layouts[facts.layout] : "?");
+  values[2] = Int64GetDatum((int64)facts.num_bits);
+  values[3] = Int32GetDatum((int32)facts.num_probes);
+  values[4] = Int64GetDatum((int64)facts.capacity);
+  values[5] = Float8GetDatum(facts.fpr);
+  values[6] = Int64GetDatum((int64)facts.keys_added);
+  values[7] = BoolGetDatum(facts.saturated != 0);
+  values[8] = BoolGetDatum(entry->kept);
+}
+
+/* One row.  Never an error because of the file: `health` says what is wrong. */
+PG_FUNCTION_INFO_V1(bf_info);
+extern PGDLLEXPORT Datum bf_info(PG_FUNCTION_ARGS);
+Datum bf_info(PG_FUNCTION_ARGS) {
+  TupleDesc row;
+  Datum values[9] = {0};
+  bool nulls[9] = {false, true, true, true, true, true, true, true, true};
+  Entry* entry;
+  may_read();
+  if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "bfstore: bf_info returns a row");
+  entry = reader_of(path_argument(fcinfo));
+  values[0] = CStringGetTextDatum(entry->filter == NULL ? entry->problem : bfs_code_name(bfs_health(entry->filter)));
+  if (entry->filter != NULL) fill_in(entry, values, nulls);
+  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}

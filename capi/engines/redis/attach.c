@@ -1,0 +1,260 @@
+/* Attached files.  Opening one waits shortly for other processes' locks; a lookup never waits.  A file is opened with a
+ * guard, so that a program that truncates it ends no server. */
+#include "attach.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server.h"
+#include "value.h"
+
+#define LOCK_MS 200
+
+static struct attachment* first;
+/* The server frees values in threads of its own (UNLINK, FLUSHALL ASYNC). */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(struct attachment* attachment) {
+  pthread_mutex_lock(&list_lock);
+  attachment->next = first;
+  attachment->link = &first;
+  if (first != NULL) first->link = &attachment->next;
+  first = attachment;
+  pthread_mutex_unlock(&list_lock);
+}
+
+static void delist(struct attachment* attachment) {
+  pthread_mutex_lock(&list_lock);
+  *attachment->link = attachment->next;
+  if (attachment->next != NULL) attachment->next->link = attachment->link;
+  pthread_mutex_unlock(&list_lock);
+}
+
+static void draw(uint64_t* number) {
+  do RM_GetRandomBytes((unsigned char*)number, sizeof *number);
+  while (*number == 0);
+}
+
+static struct attachment* new_attachment(const char* path) {
+  struct attachment* attachment = RM_Alloc(sizeof *attachment);
+  memset(attachment, 0, sizeof *attachment);
+  attachment->path = RM_Alloc(strlen(path) + 1);
+  memcpy(attachment->path, path, strlen(path) + 1);
+  return attachment;
+}
+
+void attachment_free(struct attachment* attachment) {
+  if (attachment == NULL) return;
+  if (attachment->link != NULL) delist(attachment);
+  bfs_close(attachment->filter, NULL);
+  RM_Free(attachment->path);
+  RM_Free(attachment);
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------------------ */
+
+static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
+  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
+  options.flags = BFS_OPEN_GUARD | flags;
+  options.flags |= attachment->state.reads ? BFS_OPEN_READ | BFS_OPEN_FOLLOW : BFS_OPEN_WRITE;
+  options.lock_timeout_ms = LOCK_MS;
+  return bfs_open_with(attachment->path, &options, &attachment->filter, error);
+}
+
+static void close_file(struct attachment* attachment) {
+  bfs_close(attachment->filter, NULL);
+  attachment->filter = NULL;
+}
+
+struct attachment* attachment_open(const char* path, int reads, bfs_error* error) {
+  struct attachment* attachment = new_attachment(path);
+  attachment->state.reads = (uint64_t)reads;
+  draw(&attachment->state.owner);
+  draw(&attachment->state.epoch);
+  if (open_file(attachment, 0, error) != BFS_OK) {
+    attachment_free(attachment);
+    return NULL;
+  }
+  bfs_statistics facts = attachment_statistics(attachment);
+  memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
+  enlist(attachment);
+  return attachment;
+}
+
+static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
+
+/* Is this the file, with every key up to the position?  Where the server only asks, the path says which file it is. */
+static int is_trusted(const struct attachment* attachment) {
+  const struct attachment_state* state = &attachment->state;
+  bfs_statistics facts = attachment_statistics(attachment);
+  if (state->reads) return 1;
+  if (memcmp(facts.file_id, state->file_id, sizeof facts.file_id) != 0) return 0;
+  return state->position == 0 ||
+         bfs_get_mark(attachment->filter, owner_in_turn(state), state->epoch) >= state->position;
+}
+
+struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log) {
+  struct attachment* attachment = new_attachment(path);
+  bfs_error error = BFS_ERROR_INIT;
+  int code = BFS_OK;
+  attachment->state = *state;
+  if (!is_own_log) attachment->state.doubted = 1;
+  if (!attachment->state.doubted) {
+    code = open_file(attachment, 0, &error);
+    attachment->recovers = !state->reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
+    if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, &error);
+    if (code == BFS_OK && !is_trusted(attachment)) {
+      close_file(attachment);
+      snprintf(error.message, sizeof error.message, "%s: not the file that was attached, or without its last keys",
+               path);
+      code = VALUE_IN_DOUBT;
+    }
+    if (code != BFS_OK) RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
+  }
+  enlist(attachment);
+  return attachment;
+}
+
+/* The server's log has been read: what it lacked is in the file again.  A file that other owners add to is recovered
+ * when the last one has said so. */
+static void finish_recovery(struct attachment* attachment) {
+  bfs_owner_mark marks[64];
+  int64_t count = bfs_list_marks(attachment->filter, marks, 64, NULL);
+  int code = 1;
+  int64_t i;
+  for (i = 0; i < count && i < 64; ++i)
+    if (marks[i].owner - attachment->state.owner < 2)
+      code = bfs_finish_recovery(attachment->filter, marks[i].owner, NULL);
+  if (count == 0) code = bfs_finish_recovery(attachment->filter, owner_in_turn(&attachment->state), NULL);
+  if (code < 0) RM_Log(NULL, "warning", "%s: not recovered: %s", attachment->path, bfs_strerror(code));
+  attachment->recovers = 0;
+}
+
+void attachments_loaded(void) {
+  struct attachment* attachment;
+  pthread_mutex_lock(&list_lock);
+  for (attachment = first; attachment != NULL; attachment = attachment->next) {
+    if (attachment->filter == NULL) continue;
+    if (attachment->recovers) finish_recovery(attachment);
+    attachment->state.turn ^= 1;
+    draw(&attachment->state.epoch);
+  }
+  pthread_mutex_unlock(&list_lock);
+}
+
+/* --- Keys --------------------------------------------------------------------------------------------------------- */
+
+/* Another file took the place of this one.  It has what its maker added.  It is ours only if the server added nothing.
+ */
+static void follow(struct attachment* attachment) {
+  if (attachment->state.reads || attachment->state.position != 0) return;
+  if (bfs_health(attachment->filter) != BFS_ESUPERSEDED) return;
+  bfs_filter* old = attachment->filter;
+  if (open_file(attachment, 0, NULL) != BFS_OK) {
+    attachment->filter = old; /* which answers "maybe", until the next try */
+    return;
+  }
+  bfs_close(old, NULL);
+  bfs_statistics facts = attachment_statistics(attachment);
+  memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
+}
+
+int attachment_add(struct attachment* attachment, const char* key, size_t key_bytes) {
+  int code;
+  if (attachment->filter == NULL) return VALUE_IN_DOUBT;
+  follow(attachment);
+  code = bfs_add(attachment->filter, key, key_bytes);
+  if (code >= 0) ++attachment->state.position;
+  return code;
+}
+
+int attachment_contains(struct attachment* attachment, const char* key, size_t key_bytes) {
+  if (attachment->filter == NULL) return 1;
+  follow(attachment);
+  return bfs_contains(attachment->filter, key, key_bytes) != 0;
+}
+
+int attachment_count(struct attachment* attachment, const char* key, size_t key_bytes) {
+  if (attachment->filter == NULL) return VALUE_IN_DOUBT;
+  follow(attachment);
+  return bfs_count(attachment->filter, key, key_bytes);
+}
+
+bfs_statistics attachment_statistics(const struct attachment* attachment) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  if (attachment->filter != NULL) bfs_stats(attachment->filter, 0, &facts, NULL);
+  return facts;
+}
+
+size_t attachment_memory(const struct attachment* attachment) {
+  return sizeof *attachment + strlen(attachment->path) + 1;
+}
+
+/* --- Durability --------------------------------------------------------------------------------------------------- */
+
+/* A sync that fails poisons the file: every answer is "maybe" from then on.  In the child of a fork it is refused, and
+ * the process that forked does it. */
+void attachment_sync(struct attachment* attachment) {
+  const struct attachment_state* state = &attachment->state;
+  int code;
+  if (attachment->filter == NULL || state->reads) return;
+  code = bfs_sync(attachment->filter, owner_in_turn(state), state->epoch, state->position, NULL);
+  if (code != BFS_OK && code != BFS_EFORKED)
+    RM_Log(NULL, "warning", "%s: not synced: %s", attachment->path, bfs_strerror(code));
+}
+
+/* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it.  A key that
+ * is only renamed gets its place again with the next sync. */
+void attachment_leave(struct attachment* attachment) {
+  bfs_owner_mark marks[64];
+  int64_t i, count;
+  if (attachment->filter == NULL || attachment->state.reads) return;
+  count = bfs_list_marks(attachment->filter, marks, 64, NULL);
+  for (i = 0; i < count && i < 64; ++i) {
+    if (marks[i].owner - attachment->state.owner >= 2) continue;
+    if (bfs_drop_owner(attachment->filter, marks[i].owner, NULL) != BFS_OK)
+      RM_Log(NULL, "notice", "%s: still knows this server", attachment->path);
+  }
+}
+
+void attachments_sync(void) {
+  struct attachment* attachment;
+  pthread_mutex_lock(&list_lock);
+  for (attachment = first; attachment != NULL; attachment = attachment->next) attachment_sync(attachment);
+  pthread_mutex_unlock(&list_lock);
+}
+
+void attachments_close(void) {
+  struct attachment* attachment;
+  pthread_mutex_lock(&list_lock);
+  for (attachment = first; attachment != NULL; attachment = attachment->next) {
+    attachment_sync(attachment);
+    close_file(attachment);
+  }
+  pthread_mutex_unlock(&list_lock);
+}
+
+/* --- As text ------------------------------------------------------------------------------------------------------ */
+
+void attachment_write_state(const struct attachment_state* state, char* text) {
+  int at = snprintf(text, ATTACHMENT_STATE_BYTES, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":",
+                    state->owner, state->epoch, state->turn, state->position, state->doubted);
+  size_t i;
+  for (i = 0; i < sizeof state->file_id; ++i) at += snprintf(text + at, 3, "%02x", state->file_id[i]);
+}
+
+int attachment_read_state(const char* text, struct attachment_state* state) {
+  int at = 0;
+  size_t i;
+  memset(state, 0, sizeof *state);
+  if (sscanf(text, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%n", &state->owner, &state->epoch,
+             &state->turn, &state->position, &state->doubted, &at) != 5 ||
+      at == 0 || state->turn > 1 || state->doubted > 1 || strlen(text + at) != 2 * sizeof state->file_id)
+    return 0;
+  for (i = 0; i < sizeof state->file_id; ++i) {
+    if (sscanf(text + at + 2 * i, "%2hhx", &state->file_id[i]) != 1) return 0;
+  }
+  return 1;
+}

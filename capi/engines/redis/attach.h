@@ -1,0 +1,67 @@
+/* A value that is a file of bfstore, which processes outside the server share (BF.ATTACH). */
+#ifndef BFSTORE_ENGINES_REDIS_ATTACH_H
+#define BFSTORE_ENGINES_REDIS_ATTACH_H
+
+#include <bfstore.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The server's log of the keys that it added to the file is its own (append-only file, or snapshot).  It has a place in
+ * the file, as PROMISES.md asks for: an owner, an epoch, and a position, which counts adds.
+ *
+ * What the server kept last (a snapshot, or the base of its append-only file) names an owner, an epoch and a position.
+ * The file that it opens then is trusted if its mark says that it has every key up to that position; the append-only
+ * file brings the later ones again.  Otherwise every answer is "maybe".
+ * From each opening on the log may be another one (a snapshot that was restored), so it gets a new epoch.  What the
+ * server has kept until the next snapshot still names the old one.  So there are two owners, whose turns alternate. */
+struct attachment_state {
+  uint64_t owner;    /* and owner + 1 */
+  uint64_t epoch;    /* of the owner whose turn it is */
+  uint64_t turn;     /* 0 or 1 */
+  uint64_t position; /* adds that returned, since the key was attached */
+  uint64_t reads;    /* 1: the file was attached for reading */
+  uint64_t doubted;  /* 1: never to be opened again: see attachment_restore */
+  uint8_t file_id[16];
+};
+
+struct attachment {
+  char* path;
+  bfs_filter* filter; /* NULL: in doubt */
+  struct attachment_state state;
+  int recovers; /* the filter is to be recovered when the server has loaded its log */
+  struct attachment* next;
+  struct attachment** link; /* what points to this one; NULL: not in the list */
+};
+
+/* Opens the file for a client.  NULL on an error, which *error tells. */
+struct attachment* attachment_open(const char* path, int reads, bfs_error* error);
+
+/* What the server kept.  The file is opened where this is the server's own log: not on a replica, and not from a dump,
+ * for there the file of that name, if any, is another one; then every answer is "maybe". */
+struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log);
+
+void attachment_free(struct attachment* attachment);
+
+int attachment_add(struct attachment* attachment, const char* key, size_t key_bytes);
+int attachment_contains(struct attachment* attachment, const char* key, size_t key_bytes);
+int attachment_count(struct attachment* attachment, const char* key, size_t key_bytes);
+bfs_statistics attachment_statistics(const struct attachment* attachment); /* zeros if in doubt */
+size_t attachment_memory(const struct attachment* attachment);
+
+/* Makes what was added durable, with its mark, before the server drops its log. */
+void attachment_sync(struct attachment* attachment);
+
+/* The key is deleted: the file forgets the server. */
+void attachment_leave(struct attachment* attachment);
+
+/* For all of them: before the log is dropped (by the process that forked), after it was loaded, at the end. */
+void attachments_sync(void);
+void attachments_loaded(void);
+void attachments_close(void);
+
+/* As text, for the commands that the server keeps in its log. */
+#define ATTACHMENT_STATE_BYTES 160
+void attachment_write_state(const struct attachment_state* state, char* text);
+int attachment_read_state(const char* text, struct attachment_state* state);
+
+#endif

@@ -1,0 +1,434 @@
+/* The BF commands: RedisBloom's, with its replies in both protocols, and those that are ours (BF.ATTACH, BF.MERGE,
+ * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came; where a value is made the command
+ * that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach.h"
+#include "commands.h"
+#include "persist.h"
+#include "server.h"
+#include "value.h"
+#include "wish.h"
+
+RedisModuleType* value_type;
+char attach_folder[ATTACH_FOLDER_BYTES];
+struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's */
+
+#define MESSAGE_BYTES 560
+
+/* --- Replies ------------------------------------------------------------------------------------------------------ */
+
+static int is_resp3(RedisModuleCtx* ctx) { return (RM_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3) != 0; }
+
+static int reply_code(RedisModuleCtx* ctx, int code) {
+  char message[MESSAGE_BYTES];
+  const char* text = value_error(code);
+  if (text != NULL) return RM_ReplyWithError(ctx, text);
+  snprintf(message, sizeof message, "ERR %s", bfs_strerror(code));
+  return RM_ReplyWithError(ctx, message);
+}
+
+static int reply_yes_no(RedisModuleCtx* ctx, int code) {
+  return code < 0 ? reply_code(ctx, code) : RM_ReplyWithBool(ctx, code);
+}
+
+/* --- Keys of the server ------------------------------------------------------------------------------------------- */
+
+struct found {
+  RedisModuleKey* key;
+  struct value* value; /* NULL: there is no such key */
+};
+
+/* 0, and an error was sent, where the key has a value of another type. */
+static int find(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct found* found) {
+  found->value = NULL;
+  found->key = RM_OpenKey(ctx, name, mode);
+  if (found->key == NULL || RM_KeyType(found->key) == REDISMODULE_KEYTYPE_EMPTY) return 1;
+  if (RM_ModuleTypeGetType(found->key) != value_type) {
+    RM_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+    return 0;
+  }
+  found->value = RM_ModuleTypeGetValue(found->key);
+  return 1;
+}
+
+/* As find, and 0 where there is no such key. */
+static int find_there(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct found* found) {
+  if (!find(ctx, name, mode, found)) return 0;
+  if (found->value != NULL) return 1;
+  RM_ReplyWithError(ctx, "ERR not found");
+  return 0;
+}
+
+/* --- Making and adding ------------------------------------------------------------------------------------------- */
+
+static int reply_wrong(RedisModuleCtx* ctx, const char* wrong) {
+  return wrong[0] == 0 ? RM_WrongArity(ctx) : RM_ReplyWithError(ctx, wrong);
+}
+
+/* By its master, or its log: an error would be no answer to a client. */
+static int is_told_what_was_done(RedisModuleCtx* ctx) {
+  return (RM_GetContextFlags(ctx) & (REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
+}
+
+/* Makes the value, and propagates how.  17 digits are the same double again. */
+static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
+  static const char* const layouts[] = {"BLOCKED", "BLOCKED", "CLASSIC", "COUNTING"};
+  char fpr[32], capacity[24], expansion[24], seed[24];
+  int code;
+  found->value = value_make(shape, &code);
+  if (found->value == NULL && is_told_what_was_done(ctx)) found->value = value_new(shape); /* it answers "maybe" */
+  if (found->value == NULL) {
+    reply_code(ctx, code);
+    return 0;
+  }
+  RM_ModuleTypeSetValue(found->key, value_type, found->value);
+  snprintf(fpr, sizeof fpr, "%.17g", shape->fpr);
+  snprintf(capacity, sizeof capacity, "%" PRIu64, shape->capacity);
+  snprintf(expansion, sizeof expansion, "%" PRIu64, shape->expansion);
+  snprintf(seed, sizeof seed, "%" PRIu64, shape->seed);
+  if (shape->layout == 0)
+    RM_Replicate(ctx, "BF.RESERVE", "scccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed);
+  else
+    RM_Replicate(ctx, "BF.RESERVE", "scccccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed, "LAYOUT",
+                 layouts[shape->layout]);
+  return 1;
+}
+
+/* BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [LAYOUT BLOCKED|CLASSIC|COUNTING] [SEED n] */
+int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct wish wish = wish_new(&default_shape);
+  struct found found;
+  const char* wrong;
+  RM_AutoMemory(ctx);
+  if (argc < 4) return RM_WrongArity(ctx);
+  wrong = wish_read_fpr(argv[2], &wish);
+  if (wrong == NULL) wrong = wish_read_capacity(argv[3], &wish);
+  if (wrong == NULL) wrong = wish_read(argv, argc, 4, 0, &wish);
+  if (wrong != NULL) return reply_wrong(ctx, wrong);
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");
+  if (!make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  return RM_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* Adds the items, each with its answer; the first error is the last answer. */
+static void add_items(RedisModuleCtx* ctx, struct value* value, RedisModuleString** items, int count, int is_one) {
+  int changed = 0, answers = 0, code = 0;
+  if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
+  for (; answers < count && code >= 0; ++answers) {
+    size_t num_bytes;
+    const char* key = RM_StringPtrLen(items[answers], &num_bytes);
+    code = value_add(value, key, num_bytes);
+    if (code == VALUE_IN_DOUBT && is_told_what_was_done(ctx)) code = 0; /* it answers "maybe" to this key, too */
+    /* What its master could do, and it cannot: a server without the memory for another filter. */
+    if (code < 0 && code != VALUE_FULL && is_told_what_was_done(ctx)) value_doubt(value);
+    reply_yes_no(ctx, code);
+    /* What may have been in a file all the same has to be in the log: the file may have it from another process, which
+     * did not sync it.  So does a counting filter count it. */
+    changed |= code == 1 || (code == 0 && (value->attachment != NULL || value->shape.layout == BFS_LAYOUT_COUNTING));
+  }
+  if (!is_one) RM_ReplySetArrayLength(ctx, answers);
+  if (changed) RM_ReplicateVerbatim(ctx);
+}
+
+static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
+  struct wish wish = wish_new(&default_shape);
+  struct found found;
+  RM_AutoMemory(ctx);
+  if (argc < 3 || (is_one && argc != 3)) return RM_WrongArity(ctx);
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  wish_check(&wish);
+  if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  add_items(ctx, found.value, argv + 2, argc - 2, is_one);
+  return REDISMODULE_OK;
+}
+
+int command_add(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return add_to_key(ctx, argv, argc, 1); }
+int command_madd(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return add_to_key(ctx, argv, argc, 0); }
+
+/* BF.INSERT key [CAPACITY n] [ERROR p] [EXPANSION n] [NONSCALING] [LAYOUT ..] [SEED n] [NOCREATE] ITEMS item .. */
+int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct wish wish = wish_new(&default_shape);
+  struct found found;
+  const char* wrong;
+  RM_AutoMemory(ctx);
+  if (argc < 4) return RM_WrongArity(ctx);
+  wrong = wish_read(argv, argc, 2, 1, &wish);
+  if (wrong == NULL && (wish.items == 0 || wish.items == argc)) wrong = "";
+  if (wrong != NULL) return reply_wrong(ctx, wrong);
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && wish.is_no_create) return RM_ReplyWithError(ctx, "ERR not found");
+  if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  add_items(ctx, found.value, argv + wish.items, argc - wish.items, 0);
+  return REDISMODULE_OK;
+}
+
+/* --- Asking ------------------------------------------------------------------------------------------------------- */
+
+static int ask(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
+  struct found found;
+  int i;
+  RM_AutoMemory(ctx);
+  if (argc < 3 || (is_one && argc != 3)) return RM_WrongArity(ctx);
+  if (!find(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
+  if (!is_one) RM_ReplyWithArray(ctx, argc - 2);
+  for (i = 2; i < argc; ++i) {
+    size_t num_bytes;
+    const char* key = RM_StringPtrLen(argv[i], &num_bytes);
+    RM_ReplyWithBool(ctx, found.value != NULL && value_contains(found.value, key, num_bytes) != 0);
+  }
+  return REDISMODULE_OK;
+}
+
+int command_exists(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return ask(ctx, argv, argc, 1); }
+int command_mexists(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return ask(ctx, argv, argc, 0); }
+
+int command_card(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  RM_AutoMemory(ctx);
+  if (argc != 2) return RM_WrongArity(ctx);
+  if (!find(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
+  return RM_ReplyWithLongLong(ctx, found.value == NULL ? 0 : (long long)value_items(found.value));
+}
+
+static const struct {
+  const char *word, *name;
+} facts[] = {{"capacity", "Capacity"},
+             {"size", "Size"},
+             {"filters", "Number of filters"},
+             {"items", "Number of items inserted"},
+             {"expansion", "Expansion rate"}};
+#define NUM_FACTS ((int)(sizeof facts / sizeof facts[0]))
+
+static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact) {
+  switch (fact) {
+    case 0:
+      RM_ReplyWithLongLong(ctx, (long long)value_capacity(value));
+      break;
+    case 1:
+      RM_ReplyWithLongLong(ctx, (long long)value_memory(value));
+      break;
+    case 2:
+      RM_ReplyWithLongLong(ctx, value->attachment != NULL ? 1 : (long long)value->num_links);
+      break;
+    case 3:
+      RM_ReplyWithLongLong(ctx, (long long)value_items(value));
+      break;
+    default:
+      if (value->shape.expansion == 0)
+        RM_ReplyWithNull(ctx);
+      else
+        RM_ReplyWithLongLong(ctx, (long long)value->shape.expansion);
+  }
+}
+
+/* BF.INFO key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION] */
+int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  int i;
+  RM_AutoMemory(ctx);
+  if (argc != 2 && argc != 3) return RM_WrongArity(ctx);
+  if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
+  for (i = 0; argc == 3 && i < NUM_FACTS; ++i) {
+    if (!is_word(argv[2], facts[i].word)) continue;
+    if (!is_resp3(ctx))
+      RM_ReplyWithArray(ctx, 1);
+    else if (RM_ReplyWithMap(ctx, 1) == REDISMODULE_OK)
+      RM_ReplyWithSimpleString(ctx, facts[i].name);
+    reply_fact(ctx, found.value, i);
+    return REDISMODULE_OK;
+  }
+  if (argc == 3) return RM_ReplyWithError(ctx, "ERR Invalid information value");
+  RM_ReplyWithMap(ctx, NUM_FACTS);
+  for (i = 0; i < NUM_FACTS; ++i) {
+    RM_ReplyWithSimpleString(ctx, facts[i].name);
+    reply_fact(ctx, found.value, i);
+  }
+  return REDISMODULE_OK;
+}
+
+/* --- Dumps -------------------------------------------------------------------------------------------------------- */
+
+/* BF.SCANDUMP key iterator: the next iterator and a chunk.  The first chunk has the numbers, the others the bits; a
+ * chunk's iterator is 1 more than the offset of its end. */
+int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  const char* chunk = "";
+  char* header = NULL;
+  long long at;
+  size_t num_bytes;
+  RM_AutoMemory(ctx);
+  if (argc != 3) return RM_WrongArity(ctx);
+  if (RM_StringToLongLong(argv[2], &at) != REDISMODULE_OK || at < 0)
+    return RM_ReplyWithError(ctx, "ERR Second argument must be numeric");
+  if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
+  if (found.value->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
+  if (!value_is_whole(found.value)) return reply_code(ctx, VALUE_LOADING);
+  if (at == 0)
+    chunk = header = persist_header(found.value, &num_bytes);
+  else
+    num_bytes = persist_chunk(found.value, (uint64_t)at - 1, &chunk);
+  RM_ReplyWithArray(ctx, 2);
+  RM_ReplyWithLongLong(ctx, at == 0 ? 1 : num_bytes == 0 ? 0 : at + (long long)num_bytes);
+  RM_ReplyWithStringBuffer(ctx, chunk, num_bytes);
+  if (header != NULL) RM_Free(header);
+  return REDISMODULE_OK;
+}
+
+/* BF.LOADCHUNK key iterator chunk.  Until the last one is there every answer is "maybe". */
+int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  const char* chunk;
+  long long at;
+  size_t num_bytes;
+  int code;
+  RM_AutoMemory(ctx);
+  if (argc != 4) return RM_WrongArity(ctx);
+  if (RM_StringToLongLong(argv[2], &at) != REDISMODULE_OK)
+    return RM_ReplyWithError(ctx, "ERR Second argument must be numeric");
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  chunk = RM_StringPtrLen(argv[3], &num_bytes);
+  if (at == 1 && found.value == NULL) {
+    found.value = persist_read_header(chunk, num_bytes, &code);
+    if (found.value != NULL)
+      RM_ModuleTypeSetValue(found.key, value_type, found.value);
+    else if (is_told_what_was_done(ctx))
+      RM_ModuleTypeSetValue(found.key, value_type, value_new(&default_shape)); /* it answers "maybe" */
+  } else if (found.value == NULL) {
+    return RM_ReplyWithError(ctx, "ERR not found");
+  } else if (at == 1) {
+    code = VALUE_BAD_DATA;
+  } else {
+    code = at < 1 ? VALUE_BAD_OFFSET : persist_take_chunk(found.value, (uint64_t)at - 1, chunk, num_bytes);
+  }
+  if (code != 0) return reply_code(ctx, code);
+  RM_ReplicateVerbatim(ctx);
+  return RM_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* --- Ours --------------------------------------------------------------------------------------------------------- */
+
+/* BF.REM key item: 1, or 0 if it was certainly not there.  Only for keys that were added. */
+int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  size_t num_bytes;
+  int code;
+  RM_AutoMemory(ctx);
+  if (argc != 3) return RM_WrongArity(ctx);
+  if (!find_there(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  const char* key = RM_StringPtrLen(argv[2], &num_bytes);
+  code = value_remove(found.value, key, num_bytes);
+  if (code == 1) RM_ReplicateVerbatim(ctx);
+  return reply_yes_no(ctx, code);
+}
+
+/* BF.COUNT key item: how often it is there, at most; 15 is 15 or more. */
+int command_count(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  size_t num_bytes;
+  int code;
+  RM_AutoMemory(ctx);
+  if (argc != 3) return RM_WrongArity(ctx);
+  if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
+  const char* key = RM_StringPtrLen(argv[2], &num_bytes);
+  code = value_count(found.value, key, num_bytes);
+  return code < 0 ? reply_code(ctx, code) : RM_ReplyWithLongLong(ctx, code);
+}
+
+static int merge_sources(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, struct value* into, int first) {
+  struct found from;
+  int code = 0, i;
+  for (i = first; i < argc && code == 0; ++i) {
+    if (!find_there(ctx, argv[i], REDISMODULE_READ, &from)) return 0;
+    code = value_merge(into, from.value);
+  }
+  if (code == 0) return 1;
+  reply_code(ctx, code);
+  return 0;
+}
+
+/* Keeps the time at which the key expires. */
+static void set_value(const struct found* found, struct value* value) {
+  void* old = NULL;
+  if (found->value == NULL)
+    RM_ModuleTypeSetValue(found->key, value_type, value);
+  else if (RM_ModuleTypeReplaceValue(found->key, value_type, value, &old) == REDISMODULE_OK)
+    value_free(old);
+}
+
+/* BF.MERGE destination source ..: a destination that is not there is a copy of the first source.  All or nothing: the
+ * union is made beside the destination. */
+int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found into, from;
+  struct value* merged;
+  RM_AutoMemory(ctx);
+  if (argc < 3) return RM_WrongArity(ctx);
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
+  if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return REDISMODULE_OK;
+  const struct value* base = into.value != NULL ? into.value : from.value;
+  if (base->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
+  merged = value_copy(base);
+  if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
+    if (merged == NULL) reply_code(ctx, value_is_whole(base) ? VALUE_NO_MEMORY : VALUE_LOADING);
+    value_free(merged);
+    if (is_told_what_was_done(ctx)) set_value(&into, value_new(&base->shape));
+    return REDISMODULE_OK;
+  }
+  set_value(&into, merged);
+  RM_ReplicateVerbatim(ctx);
+  return RM_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* Categories of commands cannot keep a user from BF.ATTACH in every server, so that it has a folder of its own. */
+static int may_attach(const char* path) {
+  return attach_folder[0] != 0 && strncmp(path, attach_folder, strlen(attach_folder)) == 0 &&
+         strstr(path, "/..") == NULL;
+}
+
+/* What a log or a master tells, with the state that the value had. */
+static struct attachment* restore_attachment(RedisModuleCtx* ctx, const char* path, int reads,
+                                             RedisModuleString* text) {
+  struct attachment_state state;
+  if (!attachment_read_state(RM_StringPtrLen(text, NULL), &state)) return NULL;
+  state.reads = (uint64_t)reads;
+  return attachment_restore(path, &state, persist_is_own_log(ctx));
+}
+
+static void propagate_attachment(RedisModuleCtx* ctx, RedisModuleString** argv, const struct attachment* attachment) {
+  char state[ATTACHMENT_STATE_BYTES];
+  attachment_write_state(&attachment->state, state);
+  RM_Replicate(ctx, "BF.ATTACH", "ssccc", argv[1], argv[2], attachment->state.reads ? "READONLY" : "READWRITE", "STATE",
+               state);
+}
+
+/* BF.ATTACH key path [READWRITE|READONLY] */
+int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  bfs_error error = BFS_ERROR_INIT;
+  char message[MESSAGE_BYTES];
+  struct shape none = {0.01, 1, 0, 0, 0};
+  struct found found;
+  struct attachment* made;
+  size_t num_bytes;
+  RM_AutoMemory(ctx);
+  if (argc != 3 && argc != 4 && !(argc == 6 && is_word(argv[4], "state"))) return RM_WrongArity(ctx);
+  const char* path = RM_StringPtrLen(argv[2], &num_bytes);
+  int reads = argc > 3 && is_word(argv[3], "readonly");
+  if (argc > 3 && !reads && !is_word(argv[3], "readwrite")) return RM_ReplyWithError(ctx, "ERR READWRITE or READONLY");
+  if (strlen(path) != num_bytes || (argc != 6 && !may_attach(path)))
+    return RM_ReplyWithError(ctx, "ERR the path is not in the ATTACH_FOLDER that the module was loaded with");
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");
+  made = argc == 6 ? restore_attachment(ctx, path, reads, argv[5]) : attachment_open(path, reads, &error);
+  if (made == NULL) {
+    snprintf(message, sizeof message, "ERR %s", argc == 6 ? "bad state" : error.message);
+    return RM_ReplyWithError(ctx, message);
+  }
+  found.value = value_new(&none);
+  found.value->attachment = made;
+  RM_ModuleTypeSetValue(found.key, value_type, found.value);
+  propagate_attachment(ctx, argv, made);
+  return RM_ReplyWithSimpleString(ctx, "OK");
+}

@@ -1,0 +1,29 @@
+/* The commands, and what the module's arguments say of them. */
+#ifndef BFSTORE_ENGINES_REDIS_COMMANDS_H
+#define BFSTORE_ENGINES_REDIS_COMMANDS_H
+
+#include "server.h"
+#include "value.h"
+
+#define ATTACH_FOLDER_BYTES 1024
+
+extern RedisModuleType* value_type;
+extern struct shape default_shape;              /* of values that BF.ADD makes */
+extern char attach_folder[ATTACH_FOLDER_BYTES]; /* with a / at its end; empty: BF.ATTACH is off */
+
+int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_add(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_madd(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_exists(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_mexists(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_card(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_count(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+
+#endif

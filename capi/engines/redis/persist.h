@@ -1,0 +1,33 @@
+/* How values are kept: snapshots (RDB), the append-only file, DUMP and RESTORE, BF.SCANDUMP and BF.LOADCHUNK. */
+#ifndef BFSTORE_ENGINES_REDIS_PERSIST_H
+#define BFSTORE_ENGINES_REDIS_PERSIST_H
+
+#include "server.h"
+#include "value.h"
+
+#define CHUNK_BYTES (1u << 20) /* that BF.SCANDUMP and the append-only file have in one command at most */
+#define ENCODING_VERSION 1     /* of snapshots */
+
+void* persist_load(RedisModuleIO* io, int version);
+void persist_save(RedisModuleIO* io, void* value);
+void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* value);
+void persist_digest(RedisModuleDigest* digest, void* value);
+
+/* The first chunk of a dump: the numbers of a value without its bits.  Memory of the server's, which the caller frees.
+ */
+char* persist_header(const struct value* value, size_t* num_bytes);
+
+/* The value of such a chunk, whose bits are to come.  NULL and *code where it is not one. */
+struct value* persist_read_header(const char* header, size_t num_bytes, int* code);
+
+/* At most CHUNK_BYTES of the value's bytes from `offset` on, which do not cross the end of a filter; 0 at the end of
+ * what is there (value.loaded). */
+size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes);
+
+/* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, VALUE_BAD_DATA. */
+int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes);
+
+/* Is this process reading its own log, and the file of an attached value so its own? */
+int persist_is_own_log(RedisModuleCtx* ctx);
+
+#endif

@@ -1,0 +1,18 @@
+/* Finds the functions of the server's module API by their names. */
+#include "server.h"
+
+#define DEFINE(result, name, parameters) result(*RM_##name) parameters
+REDISMODULE_FUNCTIONS(DEFINE);
+REDISMODULE_LATER_FUNCTIONS(DEFINE);
+
+typedef int (*get_api)(const char* name, void* function);
+
+int server_connect(RedisModuleCtx* ctx) {
+  get_api find = *(get_api*)ctx; /* the first field of the context of OnLoad */
+  int missing = 0;
+#define FIND(result, name, parameters) missing |= find("RedisModule_" #name, &RM_##name) != REDISMODULE_OK
+#define TRY(result, name, parameters) (void)find("RedisModule_" #name, &RM_##name)
+  REDISMODULE_FUNCTIONS(FIND);
+  REDISMODULE_LATER_FUNCTIONS(TRY);
+  return !missing;
+}

@@ -1,0 +1,107 @@
+/* Reads what a client says of a filter that is to be made: the words of BF.RESERVE and BF.INSERT. */
+#include "wish.h"
+
+#include <string.h>
+#include <strings.h>
+
+int is_word(const RedisModuleString* string, const char* word) {
+  size_t num_bytes;
+  const char* text = RM_StringPtrLen(string, &num_bytes);
+  return num_bytes == strlen(word) && strncasecmp(text, word, num_bytes) == 0;
+}
+
+struct wish wish_new(const struct shape* defaults) {
+  struct wish wish;
+  memset(&wish, 0, sizeof wish);
+  wish.shape = *defaults;
+  return wish;
+}
+
+const char* wish_read_fpr(const RedisModuleString* word, struct wish* wish) {
+  if (RM_StringToDouble(word, &wish->shape.fpr) != REDISMODULE_OK) return "ERR bad error rate";
+  if (!(wish->shape.fpr > 0 && wish->shape.fpr < 1)) return "ERR error rate must be in the range (0.000000, 1.000000)";
+  return NULL;
+}
+
+const char* wish_read_capacity(const RedisModuleString* word, struct wish* wish) {
+  long long number;
+  if (RM_StringToLongLong(word, &number) != REDISMODULE_OK) return "ERR bad capacity";
+  if (number < 1 || (unsigned long long)number > MAX_CAPACITY)
+    return "ERR capacity must be in the range [1, 1073741824]";
+  wish->shape.capacity = (uint64_t)number;
+  return NULL;
+}
+
+static const char* read_expansion(const RedisModuleString* word, struct wish* wish) {
+  long long number;
+  if (RM_StringToLongLong(word, &number) != REDISMODULE_OK) return "ERR bad expansion";
+  if (number < 0 || number > MAX_EXPANSION) return "ERR expansion must be in the range [0, 32768]";
+  wish->shape.expansion = (uint64_t)number;
+  wish->is_expanding = number > 0;
+  return NULL;
+}
+
+static const char* read_layout(const RedisModuleString* word, struct wish* wish) {
+  if (is_word(word, "blocked"))
+    wish->shape.layout = BFS_LAYOUT_BLOCKED;
+  else if (is_word(word, "classic"))
+    wish->shape.layout = BFS_LAYOUT_CLASSIC;
+  else if (is_word(word, "counting"))
+    wish->shape.layout = BFS_LAYOUT_COUNTING;
+  else
+    return "ERR bad layout";
+  return NULL;
+}
+
+static const char* read_seed(const RedisModuleString* word, struct wish* wish) {
+  unsigned long long number;
+  if (RM_StringToULongLong(word, &number) != REDISMODULE_OK) return "ERR bad seed";
+  wish->shape.seed = number;
+  wish->is_seeded = 1;
+  return NULL;
+}
+
+typedef const char* (*reader)(const RedisModuleString* word, struct wish* wish);
+
+static reader reader_of(const RedisModuleString* word, int of_insert) {
+  if (of_insert && is_word(word, "error")) return wish_read_fpr;
+  if (of_insert && is_word(word, "capacity")) return wish_read_capacity;
+  if (is_word(word, "expansion")) return read_expansion;
+  if (is_word(word, "layout")) return read_layout;
+  if (is_word(word, "seed")) return read_seed;
+  return NULL;
+}
+
+/* Counting filters do not grow: of a chain no one could say which filter has the key that is to be removed. */
+const char* wish_check(struct wish* wish) {
+  if (wish->is_nonscaling && wish->is_expanding) return "ERR Nonscaling filters cannot expand";
+  if (wish->shape.layout == BFS_LAYOUT_COUNTING && wish->is_expanding) return "ERR counting filters cannot expand";
+  if (wish->is_nonscaling || wish->shape.layout == BFS_LAYOUT_COUNTING) wish->shape.expansion = 0;
+  if (wish->is_no_create && wish->is_sized) return "ERR NOCREATE goes with neither CAPACITY nor ERROR";
+  if (!wish->is_seeded) RM_GetRandomBytes((unsigned char*)&wish->shape.seed, sizeof wish->shape.seed);
+  return NULL;
+}
+
+const char* wish_read(RedisModuleString** argv, int argc, int at, int of_insert, struct wish* wish) {
+  const char* wrong = NULL;
+  for (; at < argc && wrong == NULL; ++at) {
+    reader read = reader_of(argv[at], of_insert);
+    if (of_insert && is_word(argv[at], "items")) {
+      wish->items = at + 1;
+      break;
+    }
+    if (is_word(argv[at], "nonscaling"))
+      wish->is_nonscaling = 1;
+    else if (of_insert && is_word(argv[at], "nocreate"))
+      wish->is_no_create = 1;
+    else if (read == NULL)
+      return "ERR Unknown argument received";
+    else if (at + 1 == argc)
+      return is_word(argv[at], "expansion") ? "ERR no expansion" : "";
+    else {
+      wish->is_sized |= read == wish_read_fpr || read == wish_read_capacity;
+      wrong = read(argv[++at], wish);
+    }
+  }
+  return wrong != NULL ? wrong : wish_check(wish);
+}

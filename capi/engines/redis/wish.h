@@ -1,0 +1,29 @@
+/* What a client says of a filter that is to be made. */
+#ifndef BFSTORE_ENGINES_REDIS_WISH_H
+#define BFSTORE_ENGINES_REDIS_WISH_H
+
+#include "server.h"
+#include "value.h"
+
+struct wish {
+  struct shape shape;
+  int is_seeded, is_nonscaling, is_expanding, is_no_create, is_sized;
+  int items; /* BF.INSERT: the number of the first item; 0: none */
+};
+
+struct wish wish_new(const struct shape* defaults);
+
+/* These return NULL, or what is wrong, as an error reply; "" is a wrong number of words. */
+const char* wish_read_fpr(const RedisModuleString* word, struct wish* wish);
+const char* wish_read_capacity(const RedisModuleString* word, struct wish* wish);
+
+/* The words from argv[at] on, and wish_check. */
+const char* wish_read(RedisModuleString** argv, int argc, int at, int of_insert, struct wish* wish);
+
+/* Do they go together?  Draws a seed where none was given. */
+const char* wish_check(struct wish* wish);
+
+/* Is it this word, in letters of either case? */
+int is_word(const RedisModuleString* string, const char* word);
+
+#endif

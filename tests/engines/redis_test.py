@@ -1,0 +1,877 @@
+"""The module capi/engines/redis in a real server: its replies, and that no key that a server acknowledged is answered "no",
+whatever the server went through.
+
+Arguments: those of engines.tree(); then unittest's, or --bench, or --kills=N for that many kills instead of the few of CI.
+"""
+
+import contextlib
+import itertools
+import logging
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import engines
+
+engines.needs(programs=["redis-server", "redis-cli"], modules=["redis"])
+import bfstore_ctypes as bfs
+import redis
+
+
+def option(name, default):
+    """--name=N of the command line, which unittest does not know."""
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return int(word.partition("=")[2])
+    return default
+
+
+KILLS = option("kills", 2)
+BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+TREE = engines.tree()
+LIBRARY = bfs.load(str(TREE.library))
+MODULE = TREE.out / "bfstore-redis.so"
+ABSENT = [f"absent-{i}" for i in range(2000)]
+FPR = 0.01
+logging.getLogger("redis.cluster").setLevel(logging.CRITICAL)  # it tells of every slot that moved
+
+
+ALWAYS = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "50",
+          "--auto-aof-rewrite-min-size", "20kb"]
+
+
+def setUpModule():
+    sources = sorted((TREE.root / "capi" / "engines" / "redis").glob("*.c"))
+    subprocess.run([*TREE.cc, "-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
+                    "-Werror", f"-I{TREE.root / 'capi'}", *sources, TREE.archive, "-lstdc++", "-lm", "-pthread", "-o", MODULE],
+                   check=True)
+
+
+def keys(count, first=0):
+    return [f"key-{i}" for i in range(first, first + count)]
+
+
+class Redis:
+    """A server with the module in a folder of its own, which it finds again when it is started again."""
+
+    def __init__(self, *options, folder=None, module=("--loadmodule", MODULE)):
+        self.folder, self.options = folder or engines.folder(), (*module, *options)
+        self.start()
+
+    def start(self):
+        self.port = engines.free_port()
+        command = ["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--dir", self.folder, "--save", "",
+                   "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0", *self.options]
+        self.client = redis.Redis(port=self.port)
+        self.server = engines.Server(command, self.answers, self.folder / "log")
+
+    def answers(self):
+        with contextlib.suppress(redis.ConnectionError, redis.BusyLoadingError):
+            return self.client.ping()
+        return False
+
+    def call(self, *words):
+        return self.client.execute_command(*(str(word) if isinstance(word, pathlib.Path) else word for word in words))
+
+    def add(self, name, items):
+        return self.call("BF.MADD", name, *items)
+
+    def ask(self, name, items):
+        return self.call("BF.MEXISTS", name, *items)
+
+    def digest(self, *names):
+        return self.call("DEBUG", "DIGEST-VALUE", *names)
+
+    def wait_for_rewrite(self):
+        def is_done():
+            told = self.client.info()
+            return told["aof_rewrite_in_progress"] == 0 and told["aof_rewrite_scheduled"] == 0
+        engines.wait_until(is_done, "a rewritten log")
+
+    def rewrite(self):
+        self.call("BGREWRITEAOF")
+        self.wait_for_rewrite()
+
+    def restart(self, by=signal.SIGTERM):
+        self.server.stop(by)
+        self.start()
+
+
+@contextlib.contextmanager
+def running(*options, **how):
+    made = Redis(*options, **how)
+    try:
+        yield made
+    finally:
+        made.server.kill()
+
+
+class Wire:
+    """What the server sends, without a client library's conversions: an error is ("error", text), a map a dict."""
+
+    def __init__(self, port, protocol):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            self.stream = connection.makefile("rwb")
+        self.call("HELLO", protocol)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stream.close()
+
+    def call(self, *words):
+        encoded = [str(word).encode() for word in words]
+        self.stream.write(b"*%d\r\n" % len(encoded) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded))
+        self.stream.flush()
+        return self.read()
+
+    def read(self):
+        line = self.stream.readline().rstrip(b"\r\n")
+        kind, rest = line[:1], line[1:]
+        if kind in b"+$" and kind != b"":
+            return rest.decode() if kind == b"+" else self.bulk(int(rest))
+        if kind == b"-":
+            return ("error", rest.decode())
+        if kind == b"%":
+            return {self.read(): self.read() for _ in range(int(rest))}
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))] if rest != b"-1" else None
+        return {b":": lambda: int(rest), b"#": lambda: rest == b"t", b"_": lambda: None}[kind]()
+
+    def bulk(self, length):
+        return None if length < 0 else self.stream.read(length + 2)[:-2]
+
+
+class FilterCase(unittest.TestCase):
+    def assert_there(self, server, name, items):
+        for at in range(0, len(items), 1000):
+            self.assertNotIn(0, server.ask(name, items[at:at + 1000]))
+
+    def assert_filters(self, server, name, fpr=FPR):
+        """Absent keys get the answer no, but for the promised share (and 5 standard deviations)."""
+        wrong = sum(server.ask(name, ABSENT))
+        self.assertLessEqual(wrong, len(ABSENT) * fpr + 5 * (len(ABSENT) * fpr) ** 0.5)
+
+    def assert_all_maybe(self, server, name):
+        self.assertEqual(server.ask(name, ABSENT[:50]), [1] * 50)
+
+    def refuses(self, text, server, *words):
+        with self.assertRaisesRegex(redis.ResponseError, text):
+            server.call(*words)
+
+
+    def follow(self, replica, server):
+        replica.call("REPLICAOF", "127.0.0.1", server.port)
+        engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up"
+                           and server.call("WAIT", 1, 1000) == 1, "a replica in step")
+
+    def kill_often(self, server):
+        """Kills the server at any moment, while it adds keys or rewrites its log."""
+        acknowledged, chance = [], random.Random()
+        for _ in range(KILLS):
+            killer = threading.Timer(chance.uniform(0.05, 0.4), server.server.process.kill)
+            killer.start()
+            with contextlib.suppress(redis.ConnectionError):
+                for i in itertools.count(len(acknowledged)):
+                    server.call("BF.ADD", "f", f"key-{i}")
+                    acknowledged.append(f"key-{i}")
+            killer.join()
+            server.restart(signal.SIGKILL)
+            self.assert_there(server, "f", acknowledged)
+            self.assert_filters(server, "f")
+        self.assertGreater(len(acknowledged), KILLS)
+
+
+class Replies(FilterCase):
+    def test_resp2_replies_are_redisbloom_s(self):
+        with running() as server, Wire(server.port, 2) as wire:
+            self.assertEqual(wire.call("BF.RESERVE", "f", "0.001", "100"), "OK")
+            self.assertEqual(wire.call("BF.ADD", "f", "a"), 1)
+            self.assertEqual(wire.call("BF.ADD", "f", "a"), 0)
+            self.assertEqual(wire.call("BF.MADD", "f", "a", "b"), [0, 1])
+            self.assertEqual(wire.call("BF.MEXISTS", "f", "a", "b", "c"), [1, 1, 0])
+            self.assertEqual(wire.call("BF.EXISTS", "none", "a"), 0)
+            self.assertEqual(wire.call("BF.CARD", "f"), 2)
+            self.assertEqual(wire.call("BF.CARD", "none"), 0)
+            size = wire.call("BF.INFO", "f", "SIZE")[0]
+            self.assertGreater(size, 100 * 14 / 8)
+            self.assertEqual(wire.call("BF.INFO", "f"),
+                             ["Capacity", 100, "Size", size, "Number of filters", 1, "Number of items inserted", 2,
+                              "Expansion rate", 2])
+            self.assertEqual(wire.call("BF.INSERT", "n", "CAPACITY", 2, "NONSCALING", "ITEMS", "a", "b", "c", "d"),
+                             [1, 1, ("error", "ERR non scaling filter is full")])
+            self.assertEqual(wire.call("BF.INFO", "n", "EXPANSION"), [None])
+            self.assertEqual(wire.call("BF.RESERVE", "f", "0.01", "9"), ("error", "ERR item exists"))
+            self.assertEqual(wire.call("BF.INFO", "none"), ("error", "ERR not found"))
+            self.assertEqual(wire.call("SET", "text", "a"), "OK")
+            self.assertTrue(wire.call("BF.EXISTS", "text", "a")[1].startswith("WRONGTYPE"))
+
+    def test_resp3_replies_have_booleans_and_maps(self):
+        with running() as server, Wire(server.port, 3) as wire:
+            self.assertIs(wire.call("BF.ADD", "f", "a"), True)
+            self.assertIs(wire.call("BF.EXISTS", "f", "b"), False)
+            self.assertEqual([type(answer) for answer in wire.call("BF.MADD", "f", "a", "b")], [bool, bool])
+            self.assertEqual([type(answer) for answer in wire.call("BF.MEXISTS", "f", "a", "c")], [bool, bool])
+            told = wire.call("BF.INFO", "f")
+            self.assertEqual(list(told.items())[0], ("Capacity", 100))
+            self.assertEqual(len(told), 5)
+            self.assertEqual(wire.call("BF.INFO", "f", "ITEMS"), {"Number of items inserted": 2})
+            self.assertEqual(wire.call("BF.CARD", "f"), 2)
+
+    def test_redis_py_s_client_works_unchanged(self):
+        with running() as server:
+            client = server.client.bf()
+            self.assertTrue(client.create("f", FPR, 1000, expansion=4))
+            self.assertEqual(client.add("f", "a"), 1)
+            self.assertEqual(client.madd("f", "a", "b"), [0, 1])
+            self.assertEqual(client.insert("g", ["a", "b"], capacity=500, error=0.001, noScale=True), [1, 1])
+            with self.assertRaises(redis.ResponseError):
+                client.insert("none", ["a"], noCreate=True)
+            self.assertEqual((client.exists("f", "b"), client.exists("f", "c")), (1, 0))
+            self.assertEqual(client.mexists("f", "a", "c"), [1, 0])
+            told = client.info("f")
+            self.assertEqual((told.capacity, told.filterNum, told.insertedNum, told.expansionRate), (1000, 1, 2, 4))
+            self.assertIsNone(client.info("g").expansionRate)
+            at, chunks = 0, []
+            while True:
+                at, chunk = client.scandump("f", at)
+                if at == 0:
+                    break
+                chunks.append((at, chunk))
+            for at, chunk in chunks:
+                client.loadchunk("copy", at, chunk)
+            self.assertEqual(server.digest("f"), server.digest("copy"))
+
+    def test_wrong_calls_are_refused(self):
+        with running() as server:
+            for words in (["0", "100"], ["1", "100"], ["x", "100"], ["0.1", "0"], ["0.1", "x"], ["0.1", 2**30 + 1],
+                          ["0.1", "100", "EXPANSION"], ["0.1", "100", "EXPANSION", "-1"], ["0.1", "100", "OTHER"],
+                          ["0.1", "100", "NONSCALING", "EXPANSION", "2"], ["0.1", "100", "LAYOUT", "round"],
+                          ["0.1", "100", "LAYOUT", "COUNTING", "EXPANSION", "2"], ["nan", "100"]):
+                self.refuses("", server, "BF.RESERVE", "f", *words)
+            self.assertEqual(server.call("EXISTS", "f"), 0)
+            self.refuses("wrong number", server, "BF.INSERT", "f", "ITEMS")
+            self.refuses("NOCREATE", server, "BF.INSERT", "f", "NOCREATE", "CAPACITY", "9", "ITEMS", "a")
+
+    def test_categories_and_memory_are_told(self):
+        with running() as server:
+            flags = {name: told["flags"] for name, told in server.client.command().items() if name.startswith("bf.")}
+            self.assertEqual(len(flags), 14)
+            self.assertTrue({"write", "denyoom"} <= set(flags["bf.add"]) and "readonly" in flags["bf.mexists"])
+            if tuple(map(int, server.client.info()["redis_version"].split("."))) >= (7, 4):
+                self.assertIn(b"bf.add", server.call("ACL", "CAT", "bloom"))
+            server.call("BF.RESERVE", "f", FPR, 100000)
+            self.assertGreater(server.call("MEMORY", "USAGE", "f"), 100000 * 9.5 / 8)
+
+
+class Readme(FilterCase):
+    def test_the_readme_s_example_is_what_a_server_says(self):
+        text = (TREE.root / "capi" / "engines" / "redis" / "README.md").read_text(encoding="utf-8")
+        lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+        lines = lines[lines.index(next(line for line in lines if line.startswith("> "))):]
+        with attaching() as server:
+            os.rename(server.file, server.folder / "users.bf")
+            for prompt, said in itertools.groupby(lines, key=lambda line: line.startswith(("> ", "$ "))):
+                said = list(said)
+                if not prompt:
+                    self.assertEqual(answer.splitlines(), said)
+                for line in said if prompt else []:
+                    words = line[2:].replace("/srv/filters", str(server.folder)).split()
+                    answer = "" if line.startswith("$") else self.cli(server, words)
+
+    def cli(self, server, words):
+        return subprocess.run(["redis-cli", "--no-raw", "-p", str(server.port), *words], check=True, capture_output=True,
+                              text=True).stdout
+
+
+class Chains(FilterCase):
+    def test_a_growing_filter_keeps_its_rate_and_every_key(self):
+        with running() as server:
+            for expansion in (1, 2, 4):
+                name, items = f"f{expansion}", keys(3000)
+                server.call("BF.RESERVE", name, FPR, 100, "EXPANSION", expansion)
+                for at in range(0, len(items), 500):
+                    server.add(name, items[at:at + 500])
+                self.assert_there(server, name, items)
+                self.assert_filters(server, name)
+                self.assertGreater(server.client.bf().info(name).filterNum, 2)
+            self.assertEqual(server.client.bf().info("f2").filterNum, 5)  # 100 + 200 + 400 + 800 + 1600
+
+    def test_a_full_filter_that_does_not_grow_takes_no_key_and_keeps_its_own(self):
+        with running() as server:
+            server.call("BF.RESERVE", "f", FPR, 100, "NONSCALING")
+            answers = server.add("f", keys(200))
+            self.assertIsInstance(answers[-1], redis.ResponseError)
+            self.assertEqual(sum(answers[:-1]), 100)
+            self.assert_there(server, "f", keys(len(answers) - 1))
+
+    def test_merging_takes_every_key_of_both(self):
+        with running() as server:
+            for name, first, seed in (("a", 0, 7), ("b", 5000, 7), ("c", 10000, 8)):
+                server.call("BF.RESERVE", name, FPR, 1000, "SEED", seed)
+                server.add(name, keys(400, first))
+            self.assertEqual(server.call("BF.MERGE", "union", "a", "b", "c"), b"OK")
+            for first in (0, 5000, 10000):
+                self.assert_there(server, "union", keys(400, first))
+            told = server.client.bf().info("union")
+            self.assertEqual((told.filterNum, told.insertedNum), (2, 1200))  # equal seeds: one filter
+            self.assert_filters(server, "union", 2 * FPR)
+            server.add("union", keys(3000, 20000))
+            self.assert_there(server, "union", keys(3000, 20000) + keys(400, 10000))
+            self.refuses("not found", server, "BF.MERGE", "a", "none")
+            server.call("EXPIRE", "union", 1000)
+            server.call("BF.MERGE", "union", "a")
+            self.assertGreater(server.call("TTL", "union"), 900)
+            self.assert_there(server, "union", keys(3000, 20000))
+
+    def test_counting_filters_take_keys_out_again(self):
+        with running() as server:
+            server.call("BF.RESERVE", "f", FPR, 1000, "LAYOUT", "COUNTING")
+            server.add("f", keys(500) + keys(250))
+            for key in keys(500):
+                self.assertEqual(server.call("BF.REM", "f", key), 1)
+            self.assert_there(server, "f", keys(250))
+            self.assertLess(sum(server.ask("f", keys(250, 250))), 15)
+            self.assertEqual(server.call("BF.CARD", "f"), 250)
+            self.assertGreaterEqual(server.call("BF.COUNT", "f", "key-0"), 1)
+            self.assertEqual(server.call("BF.REM", "f", "never-added"), 0)
+            server.add("g", ["a"])
+            self.refuses("COUNTING", server, "BF.REM", "g", "a")
+
+
+class Dumps(FilterCase):
+    @staticmethod
+    def fill(server):
+        """Values of all kinds. Returns {name: keys}."""
+        server.call("BF.RESERVE", "chain", FPR, 100)
+        server.call("BF.RESERVE", "tight", 1e-12, 100, "NONSCALING")
+        server.call("BF.RESERVE", "counting", FPR, 1000, "LAYOUT", "COUNTING")
+        server.call("BF.RESERVE", "large", FPR, 2000000)
+        has = {"chain": keys(2000), "tight": keys(90), "counting": keys(500), "large": keys(1000), "made": keys(300)}
+        for name, items in has.items():
+            server.add(name, items)
+        for key in has["counting"][250:]:
+            server.call("BF.REM", "counting", key)
+        has["counting"] = has["counting"][:250]
+        return has
+
+    def assert_equal_values(self, server, has, digests):
+        for name, items in has.items():
+            self.assert_there(server, name, items)
+            self.assert_filters(server, name)
+        self.assertEqual(server.digest(*has), digests)
+
+    def test_values_survive_snapshots_and_logs(self):
+        for options in (["--save", "3600", "1"], ["--appendonly", "yes"],
+                        ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), running(*options) as server:
+                has = self.fill(server)
+                digests = server.digest(*has)
+                server.restart()
+                self.assert_equal_values(server, has, digests)
+                if "--appendonly" in options:
+                    server.rewrite()
+                    server.restart()
+                    self.assert_equal_values(server, has, digests)
+                    server.add("chain", keys(1000, 2000))
+                    self.assert_there(server, "chain", keys(3000))
+
+    def test_dump_restore_and_copy_give_equal_values(self):
+        with running() as server:
+            has = self.fill(server)
+            digests = server.digest(*has)
+            for name in has:
+                server.call("COPY", name, "copy-" + name)
+                payload = server.call("DUMP", name)
+                server.call("DEL", name)
+                server.call("RESTORE", name, 0, payload)
+            self.assert_equal_values(server, has, digests)
+            self.assertEqual(server.digest(*("copy-" + name for name in has)), digests)
+
+    def test_a_damaged_dump_is_refused(self):
+        with running("--sanitize-dump-payload", "no") as server:
+            has = self.fill(server)
+            payload = server.call("DUMP", "chain")
+            chance = random.Random(1)
+            for _ in range(200):
+                bad = bytearray(payload)
+                bad[chance.randrange(len(bad) - 10)] ^= 1 << chance.randrange(8)
+                with contextlib.suppress(redis.ResponseError):
+                    server.call("RESTORE", "bad", 0, bytes(bad), "REPLACE")
+            self.assert_there(server, "chain", has["chain"])
+
+    def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
+        with running("--appendonly", "yes") as server:
+            server.call("BF.RESERVE", "f", FPR, 2000000)
+            server.add("f", keys(1000))
+            at, chunks = 0, []
+            while True:
+                at, chunk = server.call("BF.SCANDUMP", "f", at)
+                if at == 0:
+                    break
+                chunks.append((at, chunk))
+            self.assertGreater(len(chunks), 3)
+            for at, chunk in chunks[:-1]:
+                server.call("BF.LOADCHUNK", "g", at, chunk)
+                self.assert_all_maybe(server, "g")
+            self.refuses("being loaded", server, "BF.ADD", "g", "a")
+            self.refuses("invalid offset", server, "BF.LOADCHUNK", "g", chunks[-1][0] + 5, chunks[-1][1])
+            server.restart()
+            self.assert_all_maybe(server, "g")
+            server.call("BF.LOADCHUNK", "g", *chunks[-1])
+            self.assert_there(server, "g", keys(1000))
+            self.assertEqual(server.digest("f"), server.digest("g"))
+            server.call("BF.LOADCHUNK", "gap", *chunks[0])
+            self.refuses("invalid offset", server, "BF.LOADCHUNK", "gap", *chunks[2])
+            other = bytearray(chunks[0][1])
+            other[16] ^= 1  # the capacity
+            for bad in (b"", b"x" * 200, bytes(other), chunks[0][1][:-1], bytes([chunks[0][1][0] ^ 1]) + chunks[0][1][1:]):
+                self.refuses("bad data", server, "BF.LOADCHUNK", "h", 1, bad)
+
+    def test_migrate_moves_values_to_another_server(self):
+        with running() as server, running() as other:
+            has = self.fill(server)
+            digests = server.digest(*has)
+            for name in has:
+                server.call("MIGRATE", "127.0.0.1", other.port, name, 0, 5000)
+                self.assertEqual(server.call("EXISTS", name), 0)
+            self.assert_equal_values(other, has, digests)
+
+
+class Copies(FilterCase):
+    def test_a_replica_has_the_same_bits(self):
+        with running() as server, running() as replica:
+            has = Dumps.fill(server)
+            self.follow(replica, server)
+            server.add("later", keys(1000))  # made by an add: its seed is drawn by the master
+            server.call("BF.MERGE", "union", "chain", "later")
+            for key in keys(50):
+                server.call("BF.REM", "counting", key)
+            names = [*has, "later", "union"]
+            engines.wait_until(lambda: server.call("WAIT", 1, 1000) == 1 and replica.call("DBSIZE") == len(names), "a replica")
+            self.assertEqual(replica.digest(*names), server.digest(*names))
+            self.assertEqual(replica.ask("later", ABSENT), server.ask("later", ABSENT))
+            replica.call("REPLICAOF", "NO", "ONE")
+            for name in names:
+                self.assertEqual(sum(replica.ask(name, ABSENT)), sum(server.ask(name, ABSENT)))
+
+    def test_a_replica_without_the_memory_for_a_filter_answers_maybe(self):
+        with running() as server, running("--appendonly", "yes") as replica:
+            server.call("BF.RESERVE", "grows", FPR, 100, "EXPANSION", 32768)
+            server.add("small", ["a"])
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            process = replica.server.process.pid
+            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
+            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (2 << 20),) * 2)
+            server.add("grows", keys(300))
+            server.call("BF.MERGE", "union", "grows", "small")
+            server.call("BF.INSERT", "made", "CAPACITY", 5000000, "ITEMS", "a")
+            self.assertEqual(server.call("WAIT", 1, 5000), 1)
+            for name in ("grows", "made", "union"):
+                self.assert_filters(server, name)
+                self.assert_all_maybe(replica, name)
+            replica.call("REPLICAOF", "NO", "ONE")
+            self.refuses("maybe", replica, "BF.ADD", "grows", "a")
+
+    def test_no_acknowledged_key_is_lost_when_the_server_is_killed(self):
+        with running(*ALWAYS) as server:
+            server.call("BF.RESERVE", "f", FPR, 200)
+            self.kill_often(server)
+
+
+class Outside:
+    """Another process's handle of a file, as far as the server can tell."""
+
+    def __init__(self, path, mode=bfs.WRITE):
+        self.handle = bfs.call(LIBRARY.bfs_open, str(path).encode(), mode)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        LIBRARY.bfs_close(self.handle, None)
+
+    def add(self, items):
+        for key in items:
+            assert LIBRARY.bfs_add(self.handle, key.encode(), len(key)) >= 0
+
+    def ask(self, items):
+        return [LIBRARY.bfs_contains(self.handle, key.encode(), len(key)) for key in items]
+
+
+def add_until_killed(path, added):
+    with Outside(path) as outside:
+        for i in range(100000):
+            outside.add([f"other-{i}"])
+            added.value = i + 1
+            time.sleep(0.0001)
+
+
+def make_file(path, capacity=20000, fpr=FPR, **given):
+    options = bfs.Options(struct_bytes=bfs.ctypes.sizeof(bfs.Options), capacity=capacity, fpr=fpr, **given)
+    LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, str(path).encode(), bfs.ctypes.byref(options)), None)
+    return path
+
+
+@contextlib.contextmanager
+def attaching(*options):
+    folder = engines.folder()
+    with running(*options, "--loadmodule", MODULE, "ATTACH_FOLDER", folder, folder=folder, module=[]) as server:
+        server.file = make_file(folder / "shared.bf")
+        yield server
+
+
+class Attached(FilterCase):
+    def attach(self, server, *how):
+        self.assertEqual(server.call("BF.ATTACH", "f", server.file, *how), b"OK")
+
+    def test_the_server_and_other_processes_share_a_file(self):
+        with attaching() as server:
+            self.attach(server)
+            with Outside(server.file) as outside:
+                outside.add(keys(500))
+                self.assert_there(server, "f", keys(500))
+                server.add("f", keys(500, 500))
+                self.assertNotIn(0, outside.ask(keys(1000)))
+            self.assert_filters(server, "f")
+            self.assertEqual(server.client.bf().info("f").capacity, 20000)
+            self.assertLess(server.call("MEMORY", "USAGE", "f"), 2000)
+            for words in (("BF.REM", "f", "key-1"), ("BF.MERGE", "g", "f"), ("BF.SCANDUMP", "f", 0)):
+                self.refuses("attached file", server, *words)
+            self.refuses("exists", server, "BF.ATTACH", "f", server.file)
+            self.refuses("ATTACH_FOLDER", server, "BF.ATTACH", "g", "/etc/passwd")
+            self.refuses("ATTACH_FOLDER", server, "BF.ATTACH", "g", f"{server.folder}/../x")
+            self.refuses("none.bf", server, "BF.ATTACH", "g", server.folder / "none.bf")
+            with running() as other:
+                self.refuses("ATTACH_FOLDER", other, "BF.ATTACH", "f", server.file)
+
+    def test_a_file_attached_for_reading_follows_its_path(self):
+        with attaching("--appendonly", "yes") as server:
+            with Outside(server.file) as outside:
+                outside.add(keys(100))
+            self.attach(server, "READONLY")
+            server.call("BF.ATTACH", "asked", server.file)
+            self.refuses("", server, "BF.ADD", "f", "a")
+            self.assert_there(server, "f", keys(100))
+            following = make_file(server.folder / "next.bf", capacity=0, fpr=0, like=str(server.file).encode())
+            with Outside(following) as outside:
+                outside.add(keys(200))
+                replaces = bfs.copy_options(bfs.OPTION_REPLACE)
+                path = str(server.file).encode()
+                self.assertEqual(LIBRARY.bfs_save(outside.handle, path, bfs.ctypes.byref(replaces), None), 0)
+            self.assert_there(server, "f", keys(200))
+            time.sleep(0.02)  # it tries every 10 ms
+            self.assert_filters(server, "f")
+            self.assert_there(server, "asked", keys(200))
+            self.assert_filters(server, "asked")
+            server.restart(signal.SIGKILL)
+            self.assert_there(server, "f", keys(200))
+            self.assert_filters(server, "f")
+
+    def test_a_killed_server_loses_no_key_of_a_file(self):
+        for options in (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), attaching(*options) as server:
+                self.attach(server)
+                for part in range(4):
+                    server.add("f", keys(200, 200 * part))
+                    if part == 1:
+                        server.rewrite()
+                    server.restart(signal.SIGKILL)
+                    self.assert_there(server, "f", keys(200 * part + 200))
+                    self.assert_filters(server, "f")
+
+    def test_no_key_is_lost_when_the_server_and_another_process_are_killed(self):
+        with attaching(*ALWAYS) as server:
+            make_file(server.file, capacity=200000, flags=bfs.OPTION_REPLACE)
+            self.attach(server)
+            processes = multiprocessing.get_context("fork")
+            added = processes.Value("Q", 0)
+            outside = processes.Process(target=add_until_killed, args=(server.file, added))
+            outside.start()
+            self.kill_often(server)
+            outside.kill()
+            outside.join()
+            server.restart(signal.SIGKILL)
+            self.assertGreater(added.value, 100)
+            self.assertNotIn(0, server.ask("f", [f"other-{i}" for i in range(added.value)]))
+            self.assert_filters(server, "f")
+
+    def test_a_deleted_key_leaves_no_owner_in_the_file(self):
+        with attaching("--save", "3600 1") as server:
+            for name in ("f", "g"):
+                server.call("BF.ATTACH", name, server.file)
+                server.add(name, keys(10))
+            server.call("SAVE")
+            with Outside(server.file) as outside:
+                self.assertEqual(len(bfs.list_marks(LIBRARY, outside.handle)), 2)
+                server.call("DEL", "g")
+                self.assertEqual(len(bfs.list_marks(LIBRARY, outside.handle)), 1)
+                server.call("RENAME", "f", "h")
+                server.call("SAVE")
+                self.assertEqual(len(bfs.list_marks(LIBRARY, outside.handle)), 1)
+            server.restart(signal.SIGKILL)
+            self.assert_there(server, "h", keys(10))
+            self.assert_filters(server, "h")
+
+    def test_a_snapshot_finds_its_file_again(self):
+        with attaching() as server:
+            self.attach(server)
+            server.add("f", keys(300))
+            server.call("SAVE")
+            server.add("f", keys(300, 300))
+            for _ in range(3):
+                server.restart(signal.SIGKILL)
+                self.assert_there(server, "f", keys(600))
+                self.assert_filters(server, "f")
+            with running() as replica:  # the fork for it syncs the file, and keeps no snapshot
+                self.follow(replica, server)
+            server.restart(signal.SIGKILL)
+            self.assert_filters(server, "f")
+            server.call("DEBUG", "RELOAD")
+            self.assert_there(server, "f", keys(600))
+            self.assert_filters(server, "f")
+
+    def test_a_file_after_a_power_cut_gets_its_keys_from_the_log(self):
+        with attaching("--appendonly", "yes") as server:
+            self.attach(server)
+            server.add("f", keys(300))
+            server.rewrite()
+            old = shutil.copy(server.file, server.folder / "old.bf")  # in use: a crash would leave it so
+            server.add("f", keys(300, 300))
+            with Outside(server.file) as outside:  # whose log is not the server's
+                outside.add(keys(50, 5000))
+            self.assertEqual(sum(server.add("f", keys(50, 5000))), 0)
+            server.server.kill()
+            os.replace(old, server.file)
+            with self.assertRaises(bfs.CodeError):
+                Outside(server.file)
+            server.start()
+            self.assert_there(server, "f", keys(600) + keys(50, 5000))
+            self.assert_filters(server, "f")
+
+    def test_a_file_that_lacks_what_the_log_has_no_more_answers_maybe(self):
+        with attaching("--appendonly", "yes") as server:
+            self.attach(server)
+            server.call("BF.ATTACH", "asked", server.file)  # the server adds nothing to it
+            server.add("f", keys(300))
+            server.server.stop()
+            old = shutil.copy(server.file, server.folder / "old.bf")
+            server.start()
+            server.add("f", keys(300, 300))
+            server.rewrite()
+            server.server.stop()
+            os.replace(old, server.file)
+            server.start()
+            self.assert_all_maybe(server, "f")
+            self.refuses("in doubt", server, "BF.ADD", "f", "a")
+            server.server.stop()
+            server.file.unlink()
+            make_file(server.file)
+            server.start()
+            self.assert_all_maybe(server, "f")
+            self.assert_all_maybe(server, "asked")
+
+    def test_histories_that_part_are_told_apart(self):
+        with attaching() as server:
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("SAVE")
+            snapshot = shutil.copy(server.folder / "dump.rdb", server.folder / "kept.rdb")
+            server.add("f", keys(100, 100))
+            server.call("SAVE")
+            server.server.stop()
+            first = shutil.copy(server.file, server.folder / "first.bf")  # has marks up to 200
+            shutil.copy(snapshot, server.folder / "dump.rdb")
+            server.start()
+            server.add("f", keys(50, 1000))  # positions 101 to 150 of another history
+            server.call("SAVE")
+            server.server.stop()
+            os.replace(first, server.file)
+            server.start()
+            self.assertNotIn(0, server.ask("f", keys(50, 1000)))
+
+    def test_a_replica_and_a_dump_answer_maybe(self):
+        with attaching("--appendonly", "yes") as server, attaching("--appendonly", "yes") as replica:
+            self.follow(replica, server)
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("WAIT", 1, 5000)
+            self.assert_all_maybe(replica, "f")
+            server.call("RESTORE", "copy", 0, server.call("DUMP", "f"))
+            self.assert_all_maybe(server, "copy")
+            self.assertNotIn("sending an error", (replica.folder / "log").read_text())
+            self.assertIn("slave", replica.client.info()["role"])
+            replica.wait_for_rewrite()  # it refuses to end before
+            replica.restart()
+            self.assertEqual(replica.client.info()["role"], "master")
+            self.assert_all_maybe(replica, "f")
+            self.assert_filters(server, "f")
+
+    def test_a_file_that_is_truncated_ends_no_server(self):
+        with attaching() as server:
+            self.attach(server)
+            server.add("f", keys(100))
+            os.truncate(server.file, 4096)
+            self.assert_there(server, "f", keys(100))
+            self.assertTrue(server.client.ping())
+
+
+class Clusters(FilterCase):
+    """Six nodes, three masters, as redis-cli makes them. A key's slot says which node has it; {tags} choose the slot."""
+
+    def cli(self, *words):
+        done = subprocess.run(["redis-cli", "--cluster", *map(str, words)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+
+    def is_ready(self, nodes):
+        return all(node.client.execute_command("CLUSTER INFO")["cluster_state"] == "ok"
+                   and len(node.client.execute_command("CLUSTER NODES")) >= 6 for node in nodes)
+
+    def masters(self, nodes):
+        return [node for node in nodes if node.client.info("replication")["role"] == "master"]
+
+    def test_filters_survive_a_failover_and_move_with_their_slots(self):
+        with contextlib.ExitStack() as stack:
+            nodes = [stack.enter_context(running("--cluster-enabled", "yes", "--cluster-port", engines.free_port(),
+                                                 "--cluster-node-timeout", "10000")) for _ in range(6)]
+            self.cli("create", *(f"127.0.0.1:{node.port}" for node in nodes), "--cluster-replicas", 1, "--cluster-yes")
+            engines.wait_until(lambda: self.is_ready(nodes), "a cluster")
+            client = redis.RedisCluster(host="127.0.0.1", port=nodes[0].port)
+            names = [f"filter-{i}" for i in range(12)]
+            for i, name in enumerate(names):
+                client.execute_command("BF.MADD", name, *keys(300, 1000 * i))
+            answers = self.check(client, names)
+            for master in self.masters(nodes):
+                master.call("WAIT", 1, 5000)
+            replica = next(node for node in nodes if node not in self.masters(nodes))
+            engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up", "a replica in step")
+            self.fail_over(nodes, replica)
+            self.assertEqual(self.check(client, names), answers)
+            self.reshard(nodes, names[0])
+            self.assertEqual(self.check(client, names), answers)
+
+    def fail_over(self, nodes, replica):
+        """A node gives up after 5 seconds on a busy machine, and has to be asked again."""
+        for _ in range(4):
+            with contextlib.suppress(redis.ResponseError, TimeoutError):
+                replica.call("CLUSTER", "FAILOVER")
+                engines.wait_until(lambda: replica in self.masters(nodes) and len(self.masters(nodes)) == 3, "a failover", 7)
+                return
+        self.fail("no failover")
+
+    def reshard(self, nodes, name):
+        """Moves the slot of this key to another master, under a client that adds nothing meanwhile."""
+        masters = self.masters(nodes)
+        slot = masters[0].client.execute_command("CLUSTER KEYSLOT", name)
+        source = next(node for node in masters if node.client.execute_command("CLUSTER COUNTKEYSINSLOT", slot))
+        target = next(node for node in masters if node is not source)
+        ids = {node: node.client.execute_command("CLUSTER MYID") for node in masters}
+        target.call("CLUSTER SETSLOT", slot, "IMPORTING", ids[source])
+        source.call("CLUSTER SETSLOT", slot, "MIGRATING", ids[target])
+        for key in source.call("CLUSTER GETKEYSINSLOT", slot, 10):
+            source.call("MIGRATE", "127.0.0.1", target.port, key, 0, 5000)
+        for node in (target, source):
+            node.call("CLUSTER SETSLOT", slot, "NODE", ids[target])
+        self.assertEqual(target.call("EXISTS", name), 1)
+
+    def check(self, client, names):
+        """Every key is there. Returns the answers to absent ones, false positives too, which stay what they were."""
+        for i, name in enumerate(names):
+            self.assertNotIn(0, client.execute_command("BF.MEXISTS", name, *keys(300, 1000 * i)))
+        return [client.execute_command("BF.MEXISTS", name, *ABSENT[:200]) for name in names]
+
+
+# --- Figures: --bench -------------------------------------------------------------------------------------------------
+
+ROUNDS, MANY, BATCH = 5, 200000, 1000
+
+
+def median_seconds(work, rounds):
+    took = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - begin)
+    return sorted(took)[len(took) // 2]
+
+
+def in_turns(works):
+    """{name: the median of ROUNDS}, A B A B."""
+    took = {name: [] for name in works}
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            took[name].append(median_seconds(work, 1))
+    return {name: sorted(seconds)[ROUNDS // 2] for name, seconds in took.items()}
+
+
+def batches(items):
+    return [items[at:at + BATCH] for at in range(0, len(items), BATCH)]
+
+
+def piped(server, command, name, items):
+    for batch in batches(items):
+        pipe = server.client.pipeline(transaction=False)
+        for item in batch:
+            pipe.execute_command(command, name, item)
+        pipe.execute()
+
+
+def batched(server, command, name, items):
+    return [answer for batch in batches(items) for answer in server.call(command, name, *batch)]
+
+
+def tell(what, took, count):
+    print(f"{what}: " + ", ".join(f"{name} {seconds / count * 1e6:.2f} us" for name, seconds in took.items()) + " a key")
+
+
+def fill_for_bench(server, items):
+    make_file(server.file, MANY, flags=bfs.OPTION_REPLACE)
+    server.call("BF.ATTACH", "file", server.file)
+    server.call("BF.RESERVE", "filter", FPR, MANY)
+    tell("adding in batches", {
+        "SADD": median_seconds(lambda: [server.call("SADD", "set", *batch) for batch in batches(items)], 1),
+        "BF.MADD": median_seconds(lambda: batched(server, "BF.MADD", "filter", items), 1),
+        "BF.MADD to a file": median_seconds(lambda: batched(server, "BF.MADD", "file", items), 1)}, MANY)
+
+
+def bench():
+    setUpModule()
+    with attaching() as server:
+        there, absent = keys(MANY), [f"absent-{i}" for i in range(MANY)]
+        fill_for_bench(server, there)
+        for name in ("filter", "file"):
+            assert 0 not in batched(server, "BF.MEXISTS", name, there)
+            rate = sum(batched(server, "BF.MEXISTS", name, absent)) / MANY
+            assert rate < 1.1 * FPR, rate
+            print(f"{name}: every key is there, {100 * rate:.2f} % false positives")
+        print({name: server.call("MEMORY USAGE", name, "SAMPLES", 0) for name in ("set", "filter", "file")}, "bytes")
+        few = absent[:20000]
+        tell("absent keys, one a command in a pipeline", in_turns(
+            {"SISMEMBER": lambda: piped(server, "SISMEMBER", "set", few),
+             "BF.EXISTS": lambda: piped(server, "BF.EXISTS", "filter", few)}), len(few))
+        tell("absent keys in batches", in_turns(
+            {"SMISMEMBER": lambda: batched(server, "SMISMEMBER", "set", absent),
+             "BF.MEXISTS": lambda: batched(server, "BF.MEXISTS", "filter", absent)}), MANY)
+        few = absent[:5000]
+        with Outside(server.file, bfs.READ) as outside:
+            tell("absent keys, one at a time", in_turns(
+                {"SISMEMBER": lambda: [server.call("SISMEMBER", "set", key) for key in few],
+                 "BF.EXISTS": lambda: [server.call("BF.EXISTS", "filter", key) for key in few],
+                 "the attached file from Python": lambda: outside.ask(few)}), len(few))
+
+
+if __name__ == "__main__":
+    bench() if BENCH else engines.main()
