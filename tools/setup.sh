@@ -271,6 +271,17 @@ fetch_nginx_lua() {
   touch "$folder/complete"
 }
 
+# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
+fetch_zig_packages() {
+  local folder=$root/build-deps/zig lock=$root/tools/zig.lock
+  cmp -s "$lock" "$folder/complete" && return 0
+  rm -rf "$folder" && /usr/bin/python3 -m venv "$folder/venv" || return 1
+  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
+    --target "$folder" -r "$lock" || return 1
+  rm -rf "$folder/venv"
+  cp "$lock" "$folder/complete"
+}
+
 # --- Building ---------------------------------------------------------------------------------------------------------
 
 # configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way

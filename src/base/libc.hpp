@@ -1,5 +1,6 @@
-// System calls that this library needs, and that some C libraries have no function for: musl lacks renameat2, and the
-// glibc of manylinux_2_17 getrandom (2.25), renameat2 and statx (2.28). There the call is made by its number.
+// System calls that this library needs, and that some C libraries have no function for: musl lacks renameat2,
+// and statx before 1.2.4; the glibc of manylinux_2_17 getrandom (2.25), renameat2 and statx (2.28). There the call is
+// made by its number.
 #pragma once
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ inline int rename_without_replacing(int folder, const char* from, const char* to
 }
 
 inline int facts_of(int descriptor, unsigned wanted, struct statx& facts) noexcept {
-#if BFSTORE_GLIBC_BEFORE(2, 28)
+#if !defined(__GLIBC__) || BFSTORE_GLIBC_BEFORE(2, 28)
   return static_cast<int>(syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, wanted, &facts));
 #else
   return statx(descriptor, "", AT_EMPTY_PATH, wanted, &facts);

@@ -9,6 +9,7 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "layout/cpu.hpp"
 #include "layout/table.hpp"
 
 namespace bfstore::layout {
@@ -25,8 +26,8 @@ struct IsaRow {
 [[maybe_unused]] bool everywhere() noexcept { return true; }
 
 #if defined(__x86_64__)
-bool has_avx512() noexcept { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0; }
-bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+bool has_avx512() noexcept { return cpu().avx512; }
+bool has_avx2() noexcept { return cpu().avx2; }
 #else
 constexpr auto has_avx512 = nowhere;
 constexpr auto has_avx2 = nowhere;

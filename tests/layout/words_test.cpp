@@ -1,6 +1,10 @@
 // The layout room's smallest parts: single bits, counting them, the geometry and the table of functions.
 #include <bit>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "layout/layout.hpp"
 #include "support/support.hpp"
@@ -102,6 +106,24 @@ TEST_CASE("a layout that has code for any number of probes alone is asked by tha
   const layout::Ask any = layout::row_of(Layout::kClassic).scalar->contains.one;
   const layout::Lookups lookups{any, nullptr};
   for (const std::uint32_t k : {0U, 1U, 8U, 9U}) CHECK((lookups.one_for({51200, 51200, k}) == any));
+}
+
+// The words that the kernel has for the first CPU. It leaves out what programs may not use.
+std::set<std::string> words_of_the_kernel() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("flags")) continue;
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+  return {};
+}
+
+TEST_CASE("the sets of instructions of x86-64 are there if the kernel says so") {
+  const std::set<std::string> words = words_of_the_kernel();
+  const layout::Row& row = layout::row_of(Layout::kBlocked);
+  CHECK((layout::usable(row, "avx2") != nullptr) == words.contains("avx2"));
+  CHECK((layout::usable(row, "avx512") != nullptr) == (words.contains("avx512f") && words.contains("avx512vl")));
 }
 
 bool has_kernels(Layout layout) { return layout == Layout::kBlocked || layout == Layout::kCounting; }
