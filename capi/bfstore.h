@@ -745,9 +745,11 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_OPTION_UNPUBLISHED and BFS_OPTION_REPLACE: supersedes the file that has the
  * name now, before bfs_publish.  What that file's writers added before is in their logs.  What they add from now on is
- * refused.  So add the end of those logs to this filter, and publish it: then no key is in neither.  Until then no
- * process can open the path for writing, this one included.  If the handle is closed instead, the old file continues as
- * before.
+ * refused.  So add the end of those logs to this filter, and publish it: then no key is in neither.  In a database with
+ * transactions the end of the log is known only when those that are open now have ended: one that added its key to the
+ * old file and commits after the log was read would be missed.
+ * Until this handle publishes no process can open the path for writing, this one included.  If the handle is closed
+ * instead, the old file continues as before.
  * bfs_publish is BFS_ELOST if other code of this process closed the descriptors of the old file meanwhile (see
  * "Descriptors").  Another process may have added to that file since.  Then call this again, add the end of the logs
  * again, and publish.  Until that every bfs_publish of the handle is BFS_ELOST.

@@ -62,6 +62,7 @@ class SpoolFiles {
 
   // A write that was cut short may have half a digest at its end: what other processes append then is not aligned.
   static void write(File& file) {
+    swap_if_big_endian(file.digests);
     const auto bytes = std::as_bytes(std::span(file.digests));
     if (bytes.empty()) return;
     const ssize_t put = ::write(file.fd, bytes.data(), bytes.size());
@@ -81,7 +82,7 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take
     digests.resize(keys.size());
     const bfstore::Count made = filter.digest_keys(bfstore::Keys::views(keys), digests);
     if (!made.ok()) throw Failure(arguments.file + ": " + bfstore::code_text(made.code()));
-    take(std::span<const std::uint64_t>(digests));
+    take(std::span<std::uint64_t>(digests));
   };
   if (!arguments.keys.empty()) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   const KeySource source(arguments.from);
@@ -102,7 +103,8 @@ int digest(const Arguments& arguments) {
   const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   if (arguments.spools == 0) {
     Output output;
-    each_digest(filter, arguments, [&](std::span<const std::uint64_t> digests) {
+    each_digest(filter, arguments, [&](std::span<std::uint64_t> digests) {
+      swap_if_big_endian(digests);
       output.append({reinterpret_cast<const char*>(digests.data()), digests.size_bytes()});
     });
     output.flush();

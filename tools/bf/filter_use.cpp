@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -98,6 +99,12 @@ void warn_of_cr(const std::string& source_name) {
            "remove it first: tr -d '\\r'");
 }
 
+void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
+  if constexpr (std::endian::native == std::endian::big) {
+    for (std::uint64_t& digest : digests) digest = __builtin_bswap64(digest);
+  }
+}
+
 void read_digests(const KeySource& source, const std::function<bool(std::span<const std::uint64_t>)>& take) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   std::vector<std::uint64_t> piece(kPiece);
@@ -109,6 +116,7 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
     there += static_cast<std::size_t>(got);
     const std::size_t whole = there / sizeof(std::uint64_t);
     if (got == 0 || whole == kPiece) {
+      swap_if_big_endian(std::span(piece).first(whole));
       if (whole != 0 && !take(std::span<const std::uint64_t>(piece).first(whole))) return;
       if (got == 0 && there % sizeof(std::uint64_t) != 0)
         throw Failure(source.name() + ": ends within a digest, which has 8 bytes: it was truncated. Write it again.");

@@ -73,6 +73,9 @@ void read_keys(const KeySource& source, char separator, std::optional<Range> par
   }
 }
 
+// Between memory and files, where digests are little-endian on every machine.
+void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept;
+
 // Calls take(digests) for all digests of the source, 8 bytes each, little-endian, until that returns false.
 void read_digests(const KeySource& source, const std::function<bool(std::span<const std::uint64_t>)>& take);
 
