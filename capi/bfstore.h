@@ -876,8 +876,8 @@ BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t
  * half of the 128-bit product digest * N.  So a machine builds and asks its own part alone, and the bodies of all
  * parts, one after the other, are the body of the whole filter.  A part is a filter like any other, with m, n and p of
  * its own.  But a key of another part is BFS_EPART: it is not added, and never answered "no".  A call with many keys of
- * which one is of another part is BFS_EPART, and nothing is added or removed (with nulls: keys before it may be); every
- * answer is 1.  Lookups take as long as in a whole filter. */
+ * which one is of another part is BFS_EPART, and nothing is added or removed (with nulls: keys before it may be, so do
+ * not repeat a remove); every answer is 1.  Lookups take as long as in a whole filter. */
 
 /* bfs_create, for a part of the filter that the options describe: part number `part`, from 0, of `num_parts`.  m is
  * rounded up to whole lines of each part.  n of the part is its share of bfs_options.capacity, and six standard

@@ -20,7 +20,7 @@ inline Cpu read_cpu() noexcept {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_OSXSAVE) == 0 || (ecx & bit_AVX) == 0) return {};
   std::uint32_t saved = 0, saved_high = 0;
-  __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
+  __asm__ volatile("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return {};
   constexpr std::uint32_t kAvx = 0x06, kAvx512 = 0xe6;
   const bool has_avx512 = (ebx & bit_AVX512F) != 0 && (ebx & bit_AVX512VL) != 0;

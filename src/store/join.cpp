@@ -23,9 +23,9 @@ namespace {
 using base::fail;
 using store::Content;
 
-constexpr const char* kUnnamed = "a part in a buffer";
+constexpr const char* kUnnamedPart = "a part in a buffer";
 
-Error check_wish(std::size_t parts, const SaveOptions& options) {
+Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   if (parts == 0) return fail(Code::kInvalid, "no part to join was given. Give all parts of one filter.");
   if (options.same_file_id)
     return fail(Code::kInvalid, "a whole filter is another one than its parts. Leave the file_id out.");
@@ -74,7 +74,7 @@ class Parts {
     const std::uint32_t parts = first().part().parts;
     const std::string missing = missing_in(places_, parts);
     if (missing.empty()) return {};
-    return fail(Code::kMismatch, store::name_of(first(), kUnnamed) + ": is one of " + std::to_string(parts) +
+    return fail(Code::kMismatch, store::name_of(first(), kUnnamedPart) + ": is one of " + std::to_string(parts) +
                                      " parts, of which these are missing: " + missing + ". Give every part once.");
   }
 
@@ -120,13 +120,13 @@ class Parts {
   [[nodiscard]] const Core& first() const noexcept { return *cores_.front(); }
 
   Error check_one(const Part& part, const Core& core) {
-    const std::string name = store::name_of(core, kUnnamed);
+    const std::string name = store::name_of(core, kUnnamedPart);
     if (part.parts == 1)
       return fail(Code::kMismatch, name + ": is no part of a filter, but a whole one. Leave it out.");
     if (Error error = check_alike(part, core, name); !error.ok()) return error;
     const auto [place, is_new] = places_.try_emplace(part.number, places_.size());
     if (!is_new) {
-      return fail(Code::kMismatch, name + " and " + store::name_of(*cores_[place->second], kUnnamed) +
+      return fail(Code::kMismatch, name + " and " + store::name_of(*cores_[place->second], kUnnamedPart) +
                                        ": are both part " + std::to_string(part.number) + " of " +
                                        std::to_string(part.parts) +
                                        ". Give every part once, and merge equal ones before (bf merge).");
@@ -139,7 +139,7 @@ class Parts {
     Differences differ = store::differences(core, first());
     differ.part = part.parts != first().part().parts;
     if (differ.but_for_the_size() && !differ.num_bits) return {};
-    return fail(Code::kMismatch, name + " and " + store::name_of(first(), kUnnamed) +
+    return fail(Code::kMismatch, name + " and " + store::name_of(first(), kUnnamedPart) +
                                      ": are not parts of one filter, since they differ in " + words_of(differ) +
                                      ". Make all parts with one seed and size, or like each other (bf build --like).");
   }
@@ -167,7 +167,7 @@ class Parts {
 }  // namespace
 
 Error Filter::join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options) {
-  if (Error error = check_wish(parts.size(), options); !error.ok()) return error;
+  if (Error error = check_parts_wish(parts.size(), options); !error.ok()) return error;
   if (Error error = store::check_place(path, options); !error.ok()) return error;
   Parts<Core, Core::InUse> sources;
   for (const Filter* const part : parts) {

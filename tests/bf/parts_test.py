@@ -1,5 +1,6 @@
 """Parts of a filter: bf build --part, bf digest, bf join, and builds of all parts, one after the other."""
 import os
+import pathlib
 import subprocess
 
 from bf_case import BF, BfCase, header, main
@@ -77,6 +78,31 @@ class Parts(BfCase):
         self.check_whole("like whole")
         self.good("build", "counted", "--from", "-", "-q", "--parts", "7", input=KEYS)
         self.assertEqual(header(self.path("counted"))["n"], 20_000)
+
+    def test_digests_of_another_part_seed_or_number_of_parts_make_no_filter(self):
+        self.good("create", "like", "-q", "--part", "0/4", *SIZE)
+        self.good("digest", "like", "--from", "keys", "--parts", "4", "--to", "four.")
+        self.good("digest", "like", "--from", "keys", "--parts", "8", "--to", "eight.")
+        build = lambda name, part, digests: ("build", name, "--like", "like", "--part", part, "--digests", "--from", digests)
+        self.refused(*build("no", "0/4", "four.1"), says="another part")
+        self.refused(*build("no", "1/4", "eight.1"), says="another part")
+        self.refused("build", "no", "--part", "0/4", "--digests", "--from", "four.0", *SIZE, says="by which hash and seed")
+        self.refused("build", "no", "--parts", "4", "--digests", "--from", "four.0", *SIZE, says="by which hash and seed")
+        pathlib.Path(self.path("empty")).touch()
+        self.refused(*build("no", "0/4", "empty"), says="holds no keys")
+        self.refused("build", "no", "--part", "0/4", "--like", "like", "--from", "empty", says="holds no keys")
+        self.good("create", "positions", "--layout", "classic", "--hash", "murmur3", "--capacity", "10", "-q")
+        self.refused("build", "no", "--parts", "4", "--from", "keys", "--like", "positions", says="makes no digests")
+        self.assertFalse(os.path.exists(self.path("no")))
+
+    def test_parts_count_and_recover_their_own_keys_alone(self):
+        self.good("build", "part", "-q", "--part", "0/2", "--from", "keys", "--layout", "counting", *SIZE)
+        run = subprocess.run([BF, "count", "part", "--from", "keys"], cwd=self.dir, capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("another part", run.stderr)
+        self.assertNotIn("18446744", run.stdout)
+        self.good("build", "blocked", "-q", "--part", "0/2", "--from", "keys", *SIZE)
+        self.good("recover", "blocked", "-q", "--from", "keys", "--owner", "1")
 
     def test_what_makes_no_sense_is_refused(self):
         build = ["build", "no", "--from", "keys"]

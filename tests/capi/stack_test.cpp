@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -232,6 +233,26 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
     check("bfs_load", BFS_OK, [&] { return bfs_load(from.first, from.second, &options, &loaded, &error); });
     CHECK(bfs_close(loaded, nullptr) == BFS_OK);
   }
+}
+
+TEST_CASE("making and joining the parts of a filter needs little stack") {
+  const store_test::TempDir dir;
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.capacity = 100'000;
+  options.fpr = 0.01;
+  options.flags = BFS_OPTION_SEED;
+  std::array<bfs_filter*, 2> parts{};
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    const std::string path = dir.file("part" + std::to_string(i));
+    check("bfs_create_part", BFS_OK,
+          [&] { return bfs_create_part(path.c_str(), &options, i, 2, &parts.at(i), &error); });
+  }
+  std::uint32_t part = 0;
+  check("bfs_get_part", BFS_OK, [&] { return bfs_get_part(parts[1], &part, nullptr, &error); });
+  CHECK(part == 1);
+  const std::string whole = dir.file("whole");
+  check("bfs_join", BFS_OK, [&] { return bfs_join(parts.data(), parts.size(), whole.c_str(), nullptr, &error); });
+  for (bfs_filter* const made : parts) CHECK(bfs_close(made, nullptr) == BFS_OK);
 }
 
 TEST_CASE("the end of an online build needs little stack") {

@@ -613,6 +613,9 @@ void add_digest(CLI::App& app, Arguments& arguments) {
       "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
       "output.\n"
       "Digests of a filter with a secret key are as secret as the key.\n"
+      "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
+      "network "
+      "filesystem two would overwrite each other's digests.\n"
       "\nExample: two lists of keys, sorted into two parts, of which each is built alone:\n"
       "  bf create like.bf --part 0/2 --capacity 10M\n"
       "  bf digest like.bf --from list1.txt --parts 2 --to digests.\n"
@@ -941,6 +944,10 @@ void check_parts(const Arguments& arguments) {
   const auto& part = arguments.options.part;
   if ((part || arguments.digests) && !arguments.is_sized())
     throw Failure("build: the keys of one part do not tell the size of the whole. Give --capacity, --bits or --like.");
+  if (arguments.digests && arguments.options.like.empty())
+    throw Failure(
+        "build: digests do not tell by which hash and seed they were made. Give --like, the filter that bf "
+        "digest was given.");
   if (part && arguments.spools != 0)
     throw Failure("build: --parts builds all parts, and --part one of them. Give one of the two.");
   const auto& hash = arguments.options.hash;

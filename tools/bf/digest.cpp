@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -29,7 +30,9 @@ class SpoolFiles {
     }
   }
   ~SpoolFiles() {
-    for (const File& file : files_) ::close(file.fd);
+    for (const File& file : files_) {
+      if (file.fd >= 0) ::close(file.fd);
+    }
   }
   SpoolFiles(const SpoolFiles&) = delete;
   SpoolFiles& operator=(const SpoolFiles&) = delete;
@@ -42,8 +45,13 @@ class SpoolFiles {
     }
   }
 
+  // They are on the disk when this returns, or the command fails: a build cannot see that digests are missing.
   void finish() {
-    for (File& file : files_) write(file);
+    for (File& file : files_) {
+      write(file);
+      if (::fsync(file.fd) != 0 && errno != EINVAL && errno != EROFS) fail(file);  // a pipe has nothing to sync
+      if (::close(std::exchange(file.fd, -1)) != 0) fail(file);
+    }
   }
 
  private:

@@ -179,8 +179,8 @@ void Loader::add_all_digests(const KeySource& source) {
 void Loader::add_own(std::vector<std::uint64_t> digests) {
   if (leaves_out_) {
     const bfstore::Part own = filter_.part();
-    std::erase_if(digests,
-                  [own](std::uint64_t digest) { return bfstore::Part::number_of(digest, own.parts) != own.number; });
+    keys_left_out_ += std::erase_if(
+        digests, [own](std::uint64_t digest) { return bfstore::Part::number_of(digest, own.parts) != own.number; });
   }
   if (!digests.empty()) add_digests(digests);
 }
@@ -196,7 +196,7 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   read_keys(source, separator, part, progress != nullptr,
             [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-              if ((part && has_digests) || leaves_out_) {
+              if (has_digests && (part || leaves_out_)) {
                 for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
                 if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
               } else {

@@ -98,6 +98,7 @@ class Loader {
   void finish();
 
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
+  [[nodiscard]] std::uint64_t keys_left_out() const noexcept { return keys_left_out_; }
   [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
@@ -115,6 +116,7 @@ class Loader {
   bool leaves_out_ = false;
   bool counts_;  // every add, also of a key that was there
   std::atomic<std::uint64_t> keys_read_{0};
+  std::atomic<std::uint64_t> keys_left_out_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
   std::atomic<std::uint64_t> keys_new_{0};
   std::atomic<bool> warned_{false};

@@ -31,6 +31,9 @@ class Hasher {
  public:
   // Chooses the seed, if the hash takes one and the options have none.
   Hasher(const Arguments& arguments, bfstore::Options& options) : filter_(made(arguments, options)) {
+    if (!filter_.digest(""))
+      throw Failure(std::string(bfstore::hash_of(filter_.shape().hash)->name) +
+                    " makes no digests of keys, by which they are sorted. Build without --parts, and from a file.");
     if (options.like.empty() && bfstore::hash_of(filter_.shape().hash)->takes_seed) options.seed = filter_.shape().seed;
   }
 
@@ -41,14 +44,23 @@ class Hasher {
     std::array<std::byte, 64> bytes;
   };
 
+  static void take_hash_of(const std::string& like, bfstore::Options& options) {
+    const bfstore::Report report = unwrap(bfstore::inspect(like, false), like);
+    if (!report.identity) throw Failure(like + ": is not a filter file.");
+    options.hash = static_cast<bfstore::Hash>(report.identity->hash);
+    const auto known = bfstore::hash_of(*options.hash);
+    if (!known) throw Failure(like + ": has a hash that this bf does not know.");
+    if (known->takes_seed) options.seed = report.identity->seed;
+  }
+
   bfstore::Filter made(const Arguments& arguments, const bfstore::Options& options) {
     bfstore::Options small;
     const KeyWiper wiper(small.key);
     small.hash = options.hash;
     small.seed = options.seed;
-    small.like = options.like;
     small.key = arguments.key;
-    if (options.like.empty()) small.capacity = 1;
+    small.capacity = 1;
+    if (!options.like.empty()) take_hash_of(options.like, small);
     const std::uint64_t bytes = unwrap(bfstore::Filter::required_bytes(small), arguments.file);
     memory_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
     return unwrap(bfstore::Filter::format(std::as_writable_bytes(std::span(memory_)).first(bytes), small),
@@ -99,7 +111,6 @@ class Input {
 
   // Keeps the digests of all keys, sorted by that many parts. May choose the seed.
   void sort(const Arguments& arguments, bfstore::Options& options) {
-    const Hasher hasher(arguments, options);
     sorted_.emplace(arguments.spools);
     if (digests_) {
       read_digests(source_, [&](std::span<const std::uint64_t> digests) {
@@ -107,7 +118,7 @@ class Input {
         return !interrupt::pending();
       });
     } else {
-      keep_digests(source_, separator_, hasher, *sorted_);
+      keep_digests(source_, separator_, Hasher(arguments, options), *sorted_);
     }
   }
 
@@ -184,16 +195,18 @@ int build(const Arguments& arguments) {
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
   Loader loader(filter, arguments.file);
-  if (arguments.options.part) loader.leave_out_other_parts();
+  // Not of digests, which bf digest sorted: one of another part shows that this is the wrong file.
+  if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  if (loader.keys_read() == 0 && !arguments.options.part) fail_empty(input.source());
+  if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
   loader.finish();
   const std::string words = shape_words(filter.stats());
   publish(filter, arguments.file);
   if (!arguments.quiet) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
-           " new to it), " + words);
+           " new to it), " + words +
+           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : ""));
   }
   return 0;
 }

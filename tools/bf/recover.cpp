@@ -95,6 +95,7 @@ int recover(const Arguments& arguments) {
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
   Loader loader(filter, arguments.file);
+  if (filter.part().parts > 1) loader.leave_out_other_parts();  // the log is that of the whole
   if (source) {
     loader.add_all(*source, arguments.separator);
   } else {

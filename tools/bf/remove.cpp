@@ -122,11 +122,13 @@ int count(const Arguments& arguments) {
   each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
     if (std::exchange(first, false) && reader != nullptr && reader->first_line_ends_in_cr()) warn_of_cr(reader->name());
     for (const std::string_view key : keys) {
-      const std::uint64_t times = filter.count(key).keys();
-      if (const bfstore::Code code = filter.health(); code != bfstore::Code::kOk) {
+      const bfstore::Count counted = filter.count(key);
+      const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
+      if (code != bfstore::Code::kOk) {
         output.flush();
         throw Failure(arguments.file + ": no answers: " + bfstore::code_text(code));
       }
+      const std::uint64_t times = counted.keys();
       any = any || times != 0;
       output.append(std::to_string(times) + (times == 15 ? "+\t" : "\t"));
       output.append(key);
