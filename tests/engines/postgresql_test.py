@@ -363,6 +363,13 @@ class Files(unittest.TestCase):
         MAIN.ask("COMMIT PREPARED 'late'")
         self.assertEqual((MAIN.ask(openings), self.wrong()), ("2", "0"))
 
+    def test_an_argument_that_is_null_is_refused_and_ends_no_backend(self):
+        for call in ("bf_build('/nowhere/x.bf', NULL)", "bf_build(NULL, 'SELECT 1')", "bf_add(NULL, 1)", "bf_count(NULL, 1)",
+                     "bf_build('/nowhere/x.bf', 'SELECT 1', NULL, NULL)", "bf_remove(NULL, 1, '3'::xid8)",
+                     f"bf_attach('{self.table}', 'key', NULL)"):
+            with self.subTest(call):
+                self.assertIn("is null", self.refused(f"SELECT {call}"))
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"

@@ -65,10 +65,18 @@ pg_attribute_noreturn() static void fail_with(const char* path, int32_t code) {
           (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s: %s (%s)", path, bfs_strerror(code), bfs_code_name(code))));
 }
 
-static const char* path_argument(FunctionCallInfo fcinfo) {
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the path is null")));
-  return text_to_cstring(PG_GETARG_TEXT_PP(0));
+/* Of functions that are not STRICT. */
+static void require_value(FunctionCallInfo fcinfo, int argument, const char* name) {
+  if (PG_ARGISNULL(argument))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the %s is null", name)));
 }
+
+static char* text_argument(FunctionCallInfo fcinfo, int argument, const char* name) {
+  require_value(fcinfo, argument, name);
+  return text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
+static const char* path_argument(FunctionCallInfo fcinfo) { return text_argument(fcinfo, 0, "path"); }
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
 
@@ -399,10 +407,11 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   bfs_options options = BFS_OPTIONS_INIT;
   bfs_filter* filter;
   char path[MAXPGPATH], note[NOTE_BYTES];
-  char* query = text_to_cstring(PG_GETARG_TEXT_PP(1));
+  char* query = text_argument(fcinfo, 1, "query");
   int64 keys = 0;
   uint64 position;
   canonical_path(path_argument(fcinfo), path);
+  require_value(fcinfo, 3, "fpr");
   begin_build(path);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   position = next_position();
