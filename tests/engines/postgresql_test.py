@@ -370,6 +370,35 @@ class Files(unittest.TestCase):
             with self.subTest(call):
                 self.assertIn("is null", self.refused(f"SELECT {call}"))
 
+    def inserting(self, first, meanwhile, second):
+        """One DO adds two rows; `meanwhile` happens between their commits, when it holds no lock."""
+        MAIN.ask(f"CREATE TABLE go_{self.table} ()")
+        statement = (f"DO $$ BEGIN {self.insert(first)}; COMMIT; WHILE NOT EXISTS (SELECT FROM go_{self.table}) LOOP "
+                     f"PERFORM pg_sleep(0.01); END LOOP; {self.insert(second)}; COMMIT; END $$")
+        with subprocess.Popen(["psql", "-qAtX", "-c", statement], env=MAIN.environment, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as writer:
+            engines.wait_until(lambda: MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key = {first}") == "1", "a row")
+            meanwhile()
+            MAIN.ask(f"INSERT INTO go_{self.table} DEFAULT VALUES")
+            words = writer.communicate()[1]
+        self.assertEqual(writer.returncode, 0, words)
+        return words
+
+    def test_rows_that_one_statement_adds_after_a_commit_reach_the_file_that_was_built_meanwhile(self):
+        self.attach("drop")
+        self.closed(), self.saved()
+        MAIN.ask(self.insert(1001))
+        self.closed(), self.put_back()
+        self.assertIn("was dropped", self.inserting(1002, lambda: self.attach("drop"), 1003))
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_rows_that_one_statement_adds_after_a_commit_do_not_go_to_a_file_that_was_removed(self):
+        def meanwhile():
+            pathlib.Path(self.path).unlink()
+            self.attach()
+        self.inserting(1001, meanwhile, 1002)
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"

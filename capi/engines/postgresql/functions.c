@@ -168,10 +168,9 @@ static int32_t add_key(Entry** entry, const char* path, const Key* key) {
   int tries;
   for (tries = 0; tries < 2; ++tries) {
     *entry = writer_of(path);
-    if ((*entry)->filling && (*entry)->filter != NULL) return 0;
     if ((*entry)->filter == NULL) return BFS_ESYSTEM;
-    code = bfs_add((*entry)->filter, key->data, key->bytes);
-    if (code >= 0) return code;
+    code = bfs_add((*entry)->filter, key->data, key->bytes); /* also if it is filling: another may have its place */
+    if (code >= 0) return (*entry)->filling ? 0 : code;
     snprintf((*entry)->problem, sizeof(*entry)->problem, "%s: %s (%s)", (*entry)->path, bfs_strerror(code),
              bfs_code_name(code));
     (*entry)->statement = 0; /* the path may name another file by now */

@@ -1,5 +1,5 @@
 /* The filters that this backend has open, and whether a "no" of theirs counts.  A path is looked at once in each
- * statement: a file that took its place is noticed there. */
+ * statement of the client, and in each transaction of it: a file that took its place is noticed there. */
 #include "internal.h"
 
 #include "access/transam.h"
@@ -35,16 +35,17 @@ static void close_all(int code, Datum argument) {
 }
 
 /* An opening that did not commit is written down again, before the next add.  A file that was compared with a row that
- * did not commit is compared again. */
+ * did not commit is compared again.  Every path is looked at again: until here the lock of the table held off
+ * bf_attach, and one CALL or DO has many transactions. */
 static void end_openings_of_now(bool committed) {
   int i;
   for (i = 0; i < NUM_ENTRIES; ++i) {
     Entry* entry = &entries[i];
+    entry->statement = 0;
     if (!committed && entry->registered_just_now) entry->registered = false;
     entry->registered_just_now = false;
     if (committed || entry->writes || !entry->kept) continue;
     close_entry(entry);
-    entry->statement = 0;
   }
 }
 

@@ -42,10 +42,10 @@ typedef struct Entry {
   char path[MAXPGPATH];
   bool writes;
   bfs_filter* filter;    /* NULL: not usable in this statement; `problem` says why */
-  TimestampTz statement; /* the one in which the file was last compared with its path */
+  TimestampTz statement; /* the one in which the file was last compared with its path; 0: not in this transaction */
   bool kept;
-  bool foreign; /* another database keeps it */
-  bool filling; /* writers: every answer is "maybe" until the file is built again, so nothing is to be added */
+  bool foreign;             /* another database keeps it */
+  bool filling;             /* writers: every answer is "maybe" until the file is built again */
   TransactionId built_by;   /* of a kept file: a snapshot that does not see it may see rows that the file never had */
   bool registered;          /* writers: an opening of this handle is in the registry */
   bool registered_just_now; /* in this transaction, which may still be rolled back */
