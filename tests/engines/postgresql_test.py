@@ -399,6 +399,21 @@ class Files(unittest.TestCase):
         self.inserting(1001, meanwhile, 1002)
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
 
+    def test_a_key_of_another_type_than_the_column_is_maybe(self):
+        values = {"bigint": ("'5'", "-1"), "uuid": ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'" + "1" * 32 + "'::uuid"),
+                  "bytea": ("'\\x3500'", "'\\x3501'::bytea"), "text": ("'5'", "'absent'"), "char(5)": ("'5  '", "'absent  '")}
+        for kind, (present, absent) in values.items():
+            with self.subTest(kind):
+                path = f"{self.path}.{kind[:4]}"
+                MAIN.ask("DROP TABLE IF EXISTS typed", f"CREATE TABLE typed (id {kind})", f"INSERT INTO typed VALUES ({present})",
+                         f"SELECT bf_attach('typed', 'id', '{path}')")
+                done = MAIN.psql("-c", f"SELECT count(*) FROM typed WHERE id = {present} AND bf_maybe('{path}', {present})",
+                                 "-c", f"SELECT bf_maybe('{path}', {absent})")
+                self.assertEqual(done.stdout.split(), ["1", "f"], done.stderr)
+                self.assertEqual("another type" in done.stderr, kind in ("bigint", "uuid", "bytea"), done.stderr)
+        MAIN.ask(f"SELECT bf_build('{self.path}.count', 'SELECT ''5''::text', layout => 'counting')")
+        self.assertEqual(MAIN.ask(f"SELECT bf_count('{self.path}.count', '5'), bf_count('{self.path}.count', 5)"), "1|15")
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"

@@ -10,7 +10,8 @@ CREATE TABLE bfstore.opened (
   mark pg_lsn NOT NULL,
   file_id bytea,
   timeline bigint,
-  built_by xid8
+  built_by xid8,
+  key_type regtype
 );
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;

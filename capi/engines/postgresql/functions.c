@@ -128,6 +128,31 @@ static void key_of(Datum value, Oid type, Key* key) {
 
 /* --- Lookups ------------------------------------------------------------------------------------------------------ */
 
+/* The SQL type whose keys have the same bytes as those of `type`. */
+static Oid class_of(Oid type) {
+  if (type == INT2OID || type == INT4OID) return INT8OID;
+  return type == VARCHAROID || type == BPCHAROID ? TEXTOID : type;
+}
+
+/* The type to take a key of this type for, or InvalidOid: keys of the column are equal to it and have other bytes.  An
+ * untyped literal or parameter is text here, and the column's type in a comparison.  character(n) ignores the spaces at
+ * the end. */
+static Oid type_of_lookup(Entry* entry, Oid type) {
+  TimestampTz statement = GetCurrentStatementStartTimestamp();
+  if (!entry->kept || !OidIsValid(entry->key_type)) return type;
+  if (class_of(entry->key_type) == type) return entry->key_type == BPCHAROID ? BPCHAROID : type;
+  if (entry->told != statement)
+    ereport(WARNING, (errmsg("bfstore: a key for %s has another type than the column: %s, not %s", entry->path,
+                             format_type_be(type), format_type_be(entry->key_type)),
+                      errdetail("Every such key is answered \"maybe\"."), errhint("Cast the key.")));
+  entry->told = statement;
+  return InvalidOid;
+}
+
+static bool is_usable(const Entry* entry) {
+  return entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
+}
+
 /* Never null, and never an error because of the file: only a certain no is false. */
 static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   char path[MAXPGPATH];
@@ -138,8 +163,7 @@ static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) path_argument(fcinfo);
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
-  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL))
-    PG_RETURN_BOOL(true);
+  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_BOOL(true);
   key_of(PG_GETARG_DATUM(1), type, &key);
   PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
 }
@@ -152,7 +176,7 @@ static Datum count(FunctionCallInfo fcinfo, Oid type) {
   may_read();
   if (PG_ARGISNULL(1)) PG_RETURN_INT32(15);
   entry = reader_of(path_argument(fcinfo));
-  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL)) PG_RETURN_INT32(15);
+  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_INT32(15);
   key_of(PG_GETARG_DATUM(1), type, &key);
   times = bfs_count(entry->filter, key.data, key.bytes);
   if (times < 0) fail_with(entry->path, times);
@@ -353,15 +377,15 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
   return keys;
 }
 
-/* The query's first column. */
-static int64 add_query(bfs_filter* filter, const char* path, const char* query) {
+/* The query's first column, whose type is `key_type`. */
+static int64 add_query(bfs_filter* filter, const char* path, const char* query, Oid* key_type) {
   int64 keys = 0;
   Oid type;
   Portal portal;
   SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
   if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
   portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
-  type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
+  *key_type = type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
@@ -376,11 +400,11 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query) 
 
 /* Everything is in the file, and durable, before it has its name; and until this transaction commits, its users answer
  * "maybe". */
-static void publish(bfs_filter* filter, const char* path, uint64 position) {
+static void publish(bfs_filter* filter, const char* path, uint64 position, Oid key_type) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (bfs_stats(filter, 0, &facts, &error) != BFS_OK) fail(error.message);
-  registry_add_file(path, facts.file_id, position);
+  registry_add_file(path, facts.file_id, position, key_type);
   if (bfs_sync(filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK ||
       bfs_publish(filter, &error) != BFS_OK)
     fail(error.message);
@@ -424,8 +448,9 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   if (bfs_create(path, &options, &filter, &error) != BFS_OK) fail(error.message);
   PG_TRY();
   {
-    keys = add_query(filter, path, query);
-    publish(filter, path, position);
+    Oid key_type;
+    keys = add_query(filter, path, query, &key_type);
+    publish(filter, path, position, key_type);
   }
   PG_FINALLY();
   { bfs_close(filter, NULL); }

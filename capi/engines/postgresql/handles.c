@@ -24,6 +24,7 @@ static void close_entry(Entry* entry) {
   entry->filter = NULL;
   entry->registered = entry->registered_just_now = entry->filling = entry->kept = false;
   entry->built_by = InvalidTransactionId;
+  entry->key_type = InvalidOid;
 }
 
 /* The last writer of a file marks it clean: it is not unclean after a power cut then. */
@@ -138,6 +139,7 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   *mark = bfs_get_mark(entry->filter, own_number(), (uint64)known.timeline);
   if (*mark < known.mark) return "the file is an older copy";
   if (!standby && *mark > GetXLogInsertRecPtr()) return "the database is older than the file";
+  entry->key_type = known.key_type;
   entry->built_by = XidFromFullTransactionId(known.built_by);
   /* So long ago that 32 bits do not tell it any more. */
   if (U64FromFullTransactionId(ReadNextFullTransactionId()) - U64FromFullTransactionId(known.built_by) > (1u << 30))
