@@ -370,6 +370,13 @@ class Files(unittest.TestCase):
             with self.subTest(call):
                 self.assertIn("is null", self.refused(f"SELECT {call}"))
 
+    def test_a_path_that_is_too_long_is_not_cut(self):
+        path = f"{MAIN.folder}{'/' * (1023 - len(str(MAIN.folder)) - len('cut.bf'))}cut.bf"
+        MAIN.ask(f"SELECT bf_create('{path}', 1000)")
+        done = MAIN.psql("-c", f"SELECT bf_maybe('{path}', -1), bf_maybe('{path}x', -1)")
+        self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
+        self.assertIn("too long", done.stderr)
+
     def inserting(self, first, meanwhile, second):
         """One DO adds two rows; `meanwhile` happens between their commits, when it holds no lock."""
         MAIN.ask(f"CREATE TABLE go_{self.table} ()")

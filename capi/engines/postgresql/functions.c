@@ -160,7 +160,10 @@ static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   Key key;
   may_read();
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_BOOL(true);
-  if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) path_argument(fcinfo);
+  if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) {
+    ereport(WARNING, (errmsg("bfstore: the path is too long"), errdetail("Every key is answered \"maybe\".")));
+    PG_RETURN_BOOL(true);
+  }
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
   if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_BOOL(true);
