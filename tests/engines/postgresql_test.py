@@ -421,6 +421,12 @@ class Files(unittest.TestCase):
         MAIN.ask(f"SELECT bf_build('{self.path}.count', 'SELECT ''5''::text', layout => 'counting')")
         self.assertEqual(MAIN.ask(f"SELECT bf_count('{self.path}.count', '5'), bf_count('{self.path}.count', 5)"), "1|15")
 
+    def test_a_build_does_not_hold_every_key_in_memory(self):
+        MAIN.ask("CREATE TABLE long (key text)", "INSERT INTO long SELECT repeat('x', 1000000)")
+        status = MAIN.ask(f"SELECT bf_build('{self.path}.long', 'SELECT key FROM long, generate_series(1, 200)') = 200",
+                          "SELECT pg_read_file('/proc/self/status')")
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]), 100000, "of 200 MB")
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"

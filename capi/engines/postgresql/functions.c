@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/pg_lsn.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -363,7 +364,10 @@ static int64 count_rows(const char* query) {
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
 }
 
+/* A batch of the query's rows.  A key that comes out of TOAST may be large, and is freed before the next. */
 static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
+  MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "bfstore key", ALLOCSET_DEFAULT_SIZES);
+  MemoryContext outer = MemoryContextSwitchTo(own);
   int64 keys = 0;
   uint64 i;
   for (i = 0; i < SPI_processed; ++i) {
@@ -375,8 +379,11 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
     key_of(value, type, &key);
     code = bfs_add(filter, key.data, key.bytes);
     if (code < 0) fail_with(path, code);
+    MemoryContextReset(own);
     ++keys;
   }
+  MemoryContextSwitchTo(outer);
+  MemoryContextDelete(own);
   return keys;
 }
 
