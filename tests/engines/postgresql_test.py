@@ -427,6 +427,14 @@ class Files(unittest.TestCase):
                           "SELECT pg_read_file('/proc/self/status')")
         self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]), 100000, "of 200 MB")
 
+    def test_another_column_of_the_same_name_takes_no_row(self):
+        MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint DEFAULT 7000")
+        self.assertIn("another column", self.refused(self.insert(1001)))
+        MAIN.ask(f"DROP TRIGGER \"~bfstore before 1\" ON {self.table}", f"DROP TRIGGER \"~bfstore after 1\" ON {self.table}")
+        self.attach()
+        MAIN.ask(self.insert(1001))
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"
@@ -436,7 +444,7 @@ class Files(unittest.TestCase):
         done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask)
         self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
         done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c", "CREATE TRIGGER t AFTER INSERT ON t "
-                         f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop')",
+                         f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop', '1')",
                          "-c", "INSERT INTO t VALUES (1)")
         self.assertIn("another database", done.stderr)
         self.assertEqual((self.wrong(), self.believed()), ("0", True))

@@ -273,11 +273,17 @@ FOR_KEY_TYPE(bf_remove_uuid, remove_key, UUIDOID)
 
 /* --- The trigger -------------------------------------------------------------------------------------------------- */
 
-static int key_column(TriggerData* fired, const char* name, Oid* type) {
+/* By its name and its number: after DROP and ADD, or after two columns changed names, old rows are not in the file. */
+static int key_column(TriggerData* fired, const char* name, const char* expected, Oid* type) {
   TupleDesc row = fired->tg_relation->rd_att;
   int number = SPI_fnumber(row, name);
   if (number <= 0)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name)));
+  if (number != atoi(expected))
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("bfstore: column \"%s\" is another column than the filter's", name),
+                    errhint("Drop the triggers ~bfstore before %s and ~bfstore after %s, and call bf_attach.", expected,
+                            expected)));
   *type = getBaseType(TupleDescAttr(row, number - 1)->atttypid);
   return number;
 }
@@ -285,13 +291,13 @@ static int key_column(TriggerData* fired, const char* name, Oid* type) {
 static void check_call(FunctionCallInfo fcinfo) {
   TriggerData* fired = (TriggerData*)fcinfo->context;
   if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_FOR_ROW(fired->tg_event) ||
-      TRIGGER_FIRED_BY_DELETE(fired->tg_event) || fired->tg_trigger->tgnargs != 4)
+      TRIGGER_FIRED_BY_DELETE(fired->tg_event) || fired->tg_trigger->tgnargs != 5)
     ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
                     errmsg("bfstore: bf_keep is a trigger for INSERT and UPDATE of rows, which bf_attach makes")));
 }
 
-/* Arguments: the path, the column, its type when the file was built, and what to do where the file takes no key:
- * "error" (the statement fails) or "drop" (every key is "maybe" from then on). */
+/* Arguments: the path, the column, its type when the file was built, what to do where the file takes no key ("error":
+ * the statement fails; "drop": every key is "maybe" from then on), and the column's number. */
 PG_FUNCTION_INFO_V1(bf_keep);
 extern PGDLLEXPORT Datum bf_keep(PG_FUNCTION_ARGS);
 Datum bf_keep(PG_FUNCTION_ARGS) {
@@ -307,7 +313,7 @@ Datum bf_keep(PG_FUNCTION_ARGS) {
   check_call(fcinfo);
   row = TRIGGER_FIRED_BY_UPDATE(fired->tg_event) ? fired->tg_newtuple : fired->tg_trigtuple;
   arguments = fired->tg_trigger->tgargs;
-  number = key_column(fired, arguments[1], &type);
+  number = key_column(fired, arguments[1], arguments[4], &type);
   if (type != (Oid)strtoul(arguments[2], NULL, 10))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                     errmsg("bfstore: column \"%s\" has another type than the filter", arguments[1]),
