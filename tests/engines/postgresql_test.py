@@ -363,6 +363,78 @@ class Files(unittest.TestCase):
         MAIN.ask("COMMIT PREPARED 'late'")
         self.assertEqual((MAIN.ask(openings), self.wrong()), ("2", "0"))
 
+    def test_an_argument_that_is_null_is_refused_and_ends_no_backend(self):
+        for call in ("bf_build('/nowhere/x.bf', NULL)", "bf_build(NULL, 'SELECT 1')", "bf_add(NULL, 1)", "bf_count(NULL, 1)",
+                     "bf_build('/nowhere/x.bf', 'SELECT 1', NULL, NULL)", "bf_remove(NULL, 1, '3'::xid8)",
+                     f"bf_attach('{self.table}', 'key', NULL)"):
+            with self.subTest(call):
+                self.assertIn("is null", self.refused(f"SELECT {call}"))
+
+    def test_a_path_that_is_too_long_is_not_cut(self):
+        path = f"{MAIN.folder}{'/' * (1023 - len(str(MAIN.folder)) - len('cut.bf'))}cut.bf"
+        MAIN.ask(f"SELECT bf_create('{path}', 1000)")
+        done = MAIN.psql("-c", f"SELECT bf_maybe('{path}', -1), bf_maybe('{path}x', -1)")
+        self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
+        self.assertIn("too long", done.stderr)
+
+    def inserting(self, first, meanwhile, second):
+        """One DO adds two rows; `meanwhile` happens between their commits, when it holds no lock."""
+        MAIN.ask(f"CREATE TABLE go_{self.table} ()")
+        statement = (f"DO $$ BEGIN {self.insert(first)}; COMMIT; WHILE NOT EXISTS (SELECT FROM go_{self.table}) LOOP "
+                     f"PERFORM pg_sleep(0.01); END LOOP; {self.insert(second)}; COMMIT; END $$")
+        with subprocess.Popen(["psql", "-qAtX", "-c", statement], env=MAIN.environment, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as writer:
+            engines.wait_until(lambda: MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key = {first}") == "1", "a row")
+            meanwhile()
+            MAIN.ask(f"INSERT INTO go_{self.table} DEFAULT VALUES")
+            words = writer.communicate()[1]
+        self.assertEqual(writer.returncode, 0, words)
+        return words
+
+    def test_rows_that_one_statement_adds_after_a_commit_reach_the_file_that_was_built_meanwhile(self):
+        self.attach("drop")
+        self.closed(), self.saved()
+        MAIN.ask(self.insert(1001))
+        self.closed(), self.put_back()
+        self.assertIn("was dropped", self.inserting(1002, lambda: self.attach("drop"), 1003))
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_rows_that_one_statement_adds_after_a_commit_do_not_go_to_a_file_that_was_removed(self):
+        def meanwhile():
+            pathlib.Path(self.path).unlink()
+            self.attach()
+        self.inserting(1001, meanwhile, 1002)
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_key_of_another_type_than_the_column_is_maybe(self):
+        values = {"bigint": ("'5'", "-1"), "uuid": ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'" + "1" * 32 + "'::uuid"),
+                  "bytea": ("'\\x3500'", "'\\x3501'::bytea"), "text": ("'5'", "'absent'"), "char(5)": ("'5  '", "'absent  '")}
+        for kind, (present, absent) in values.items():
+            with self.subTest(kind):
+                path = f"{self.path}.{kind[:4]}"
+                MAIN.ask("DROP TABLE IF EXISTS typed", f"CREATE TABLE typed (id {kind})", f"INSERT INTO typed VALUES ({present})",
+                         f"SELECT bf_attach('typed', 'id', '{path}')")
+                done = MAIN.psql("-c", f"SELECT count(*) FROM typed WHERE id = {present} AND bf_maybe('{path}', {present})",
+                                 "-c", f"SELECT bf_maybe('{path}', {absent})")
+                self.assertEqual(done.stdout.split(), ["1", "f"], done.stderr)
+                self.assertEqual("another type" in done.stderr, kind in ("bigint", "uuid", "bytea"), done.stderr)
+        MAIN.ask(f"SELECT bf_build('{self.path}.count', 'SELECT ''5''::text', layout => 'counting')")
+        self.assertEqual(MAIN.ask(f"SELECT bf_count('{self.path}.count', '5'), bf_count('{self.path}.count', 5)"), "1|15")
+
+    def test_a_build_does_not_hold_every_key_in_memory(self):
+        MAIN.ask("CREATE TABLE long (key text)", "INSERT INTO long SELECT repeat('x', 1000000)")
+        status = MAIN.ask(f"SELECT bf_build('{self.path}.long', 'SELECT key FROM long, generate_series(1, 200)') = 200",
+                          "SELECT pg_read_file('/proc/self/status')")
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]), 100000, "of 200 MB")
+
+    def test_another_column_of_the_same_name_takes_no_row(self):
+        MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint DEFAULT 7000")
+        self.assertIn("another column", self.refused(self.insert(1001)))
+        MAIN.ask(f"DROP TRIGGER \"~bfstore before 1\" ON {self.table}", f"DROP TRIGGER \"~bfstore after 1\" ON {self.table}")
+        self.attach()
+        MAIN.ask(self.insert(1001))
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1)"
@@ -372,7 +444,7 @@ class Files(unittest.TestCase):
         done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask)
         self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
         done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c", "CREATE TRIGGER t AFTER INSERT ON t "
-                         f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop')",
+                         f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop', '1')",
                          "-c", "INSERT INTO t VALUES (1)")
         self.assertIn("another database", done.stderr)
         self.assertEqual((self.wrong(), self.believed()), ("0", True))

@@ -10,7 +10,8 @@ CREATE TABLE bfstore.opened (
   mark pg_lsn NOT NULL,
   file_id bytea,
   timeline bigint,
-  built_by xid8
+  built_by xid8,
+  key_type regtype
 );
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;
@@ -157,8 +158,8 @@ BEGIN
   END IF;
   FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
     EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
-                   ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L)',
-                   format('~bfstore %s %s', moment, key.attnum), moment, tab, path, col, key.base, policy);
+                   ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L, %L)',
+                   format('~bfstore %s %s', moment, key.attnum), moment, tab, path, col, key.base, policy, key.attnum);
     EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER %I', tab, format('~bfstore %s %s', moment, key.attnum));
   END LOOP;
   IF capacity IS NULL THEN

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/pg_lsn.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -65,10 +66,18 @@ pg_attribute_noreturn() static void fail_with(const char* path, int32_t code) {
           (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s: %s (%s)", path, bfs_strerror(code), bfs_code_name(code))));
 }
 
-static const char* path_argument(FunctionCallInfo fcinfo) {
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the path is null")));
-  return text_to_cstring(PG_GETARG_TEXT_PP(0));
+/* Of functions that are not STRICT. */
+static void require_value(FunctionCallInfo fcinfo, int argument, const char* name) {
+  if (PG_ARGISNULL(argument))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the %s is null", name)));
 }
+
+static char* text_argument(FunctionCallInfo fcinfo, int argument, const char* name) {
+  require_value(fcinfo, argument, name);
+  return text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
+static const char* path_argument(FunctionCallInfo fcinfo) { return text_argument(fcinfo, 0, "path"); }
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
 
@@ -120,6 +129,31 @@ static void key_of(Datum value, Oid type, Key* key) {
 
 /* --- Lookups ------------------------------------------------------------------------------------------------------ */
 
+/* The SQL type whose keys have the same bytes as those of `type`. */
+static Oid class_of(Oid type) {
+  if (type == INT2OID || type == INT4OID) return INT8OID;
+  return type == VARCHAROID || type == BPCHAROID ? TEXTOID : type;
+}
+
+/* The type to take a key of this type for, or InvalidOid: keys of the column are equal to it and have other bytes.  An
+ * untyped literal or parameter is text here, and the column's type in a comparison.  character(n) ignores the spaces at
+ * the end. */
+static Oid type_of_lookup(Entry* entry, Oid type) {
+  TimestampTz statement = GetCurrentStatementStartTimestamp();
+  if (!entry->kept || !OidIsValid(entry->key_type)) return type;
+  if (class_of(entry->key_type) == type) return entry->key_type == BPCHAROID ? BPCHAROID : type;
+  if (entry->told != statement)
+    ereport(WARNING, (errmsg("bfstore: a key for %s has another type than the column: %s, not %s", entry->path,
+                             format_type_be(type), format_type_be(entry->key_type)),
+                      errdetail("Every such key is answered \"maybe\"."), errhint("Cast the key.")));
+  entry->told = statement;
+  return InvalidOid;
+}
+
+static bool is_usable(const Entry* entry) {
+  return entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
+}
+
 /* Never null, and never an error because of the file: only a certain no is false. */
 static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   char path[MAXPGPATH];
@@ -127,11 +161,13 @@ static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   Key key;
   may_read();
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_BOOL(true);
-  if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) path_argument(fcinfo);
+  if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) >= MAXPGPATH) {
+    ereport(WARNING, (errmsg("bfstore: the path is too long"), errdetail("Every key is answered \"maybe\".")));
+    PG_RETURN_BOOL(true);
+  }
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
-  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL))
-    PG_RETURN_BOOL(true);
+  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_BOOL(true);
   key_of(PG_GETARG_DATUM(1), type, &key);
   PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
 }
@@ -144,7 +180,7 @@ static Datum count(FunctionCallInfo fcinfo, Oid type) {
   may_read();
   if (PG_ARGISNULL(1)) PG_RETURN_INT32(15);
   entry = reader_of(path_argument(fcinfo));
-  if (entry->filter == NULL || !counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL)) PG_RETURN_INT32(15);
+  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_INT32(15);
   key_of(PG_GETARG_DATUM(1), type, &key);
   times = bfs_count(entry->filter, key.data, key.bytes);
   if (times < 0) fail_with(entry->path, times);
@@ -160,10 +196,9 @@ static int32_t add_key(Entry** entry, const char* path, const Key* key) {
   int tries;
   for (tries = 0; tries < 2; ++tries) {
     *entry = writer_of(path);
-    if ((*entry)->filling && (*entry)->filter != NULL) return 0;
     if ((*entry)->filter == NULL) return BFS_ESYSTEM;
-    code = bfs_add((*entry)->filter, key->data, key->bytes);
-    if (code >= 0) return code;
+    code = bfs_add((*entry)->filter, key->data, key->bytes); /* also if it is filling: another may have its place */
+    if (code >= 0) return (*entry)->filling ? 0 : code;
     snprintf((*entry)->problem, sizeof(*entry)->problem, "%s: %s (%s)", (*entry)->path, bfs_strerror(code),
              bfs_code_name(code));
     (*entry)->statement = 0; /* the path may name another file by now */
@@ -238,11 +273,17 @@ FOR_KEY_TYPE(bf_remove_uuid, remove_key, UUIDOID)
 
 /* --- The trigger -------------------------------------------------------------------------------------------------- */
 
-static int key_column(TriggerData* fired, const char* name, Oid* type) {
+/* By its name and its number: after DROP and ADD, or after two columns changed names, old rows are not in the file. */
+static int key_column(TriggerData* fired, const char* name, const char* expected, Oid* type) {
   TupleDesc row = fired->tg_relation->rd_att;
   int number = SPI_fnumber(row, name);
   if (number <= 0)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name)));
+  if (number != atoi(expected))
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("bfstore: column \"%s\" is another column than the filter's", name),
+                    errhint("Drop the triggers ~bfstore before %s and ~bfstore after %s, and call bf_attach.", expected,
+                            expected)));
   *type = getBaseType(TupleDescAttr(row, number - 1)->atttypid);
   return number;
 }
@@ -250,13 +291,13 @@ static int key_column(TriggerData* fired, const char* name, Oid* type) {
 static void check_call(FunctionCallInfo fcinfo) {
   TriggerData* fired = (TriggerData*)fcinfo->context;
   if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_FOR_ROW(fired->tg_event) ||
-      TRIGGER_FIRED_BY_DELETE(fired->tg_event) || fired->tg_trigger->tgnargs != 4)
+      TRIGGER_FIRED_BY_DELETE(fired->tg_event) || fired->tg_trigger->tgnargs != 5)
     ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
                     errmsg("bfstore: bf_keep is a trigger for INSERT and UPDATE of rows, which bf_attach makes")));
 }
 
-/* Arguments: the path, the column, its type when the file was built, and what to do where the file takes no key:
- * "error" (the statement fails) or "drop" (every key is "maybe" from then on). */
+/* Arguments: the path, the column, its type when the file was built, what to do where the file takes no key ("error":
+ * the statement fails; "drop": every key is "maybe" from then on), and the column's number. */
 PG_FUNCTION_INFO_V1(bf_keep);
 extern PGDLLEXPORT Datum bf_keep(PG_FUNCTION_ARGS);
 Datum bf_keep(PG_FUNCTION_ARGS) {
@@ -272,7 +313,7 @@ Datum bf_keep(PG_FUNCTION_ARGS) {
   check_call(fcinfo);
   row = TRIGGER_FIRED_BY_UPDATE(fired->tg_event) ? fired->tg_newtuple : fired->tg_trigtuple;
   arguments = fired->tg_trigger->tgargs;
-  number = key_column(fired, arguments[1], &type);
+  number = key_column(fired, arguments[1], arguments[4], &type);
   if (type != (Oid)strtoul(arguments[2], NULL, 10))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                     errmsg("bfstore: column \"%s\" has another type than the filter", arguments[1]),
@@ -329,7 +370,10 @@ static int64 count_rows(const char* query) {
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
 }
 
+/* A batch of the query's rows.  A key that comes out of TOAST may be large, and is freed before the next. */
 static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
+  MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "bfstore key", ALLOCSET_DEFAULT_SIZES);
+  MemoryContext outer = MemoryContextSwitchTo(own);
   int64 keys = 0;
   uint64 i;
   for (i = 0; i < SPI_processed; ++i) {
@@ -341,20 +385,23 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
     key_of(value, type, &key);
     code = bfs_add(filter, key.data, key.bytes);
     if (code < 0) fail_with(path, code);
+    MemoryContextReset(own);
     ++keys;
   }
+  MemoryContextSwitchTo(outer);
+  MemoryContextDelete(own);
   return keys;
 }
 
-/* The query's first column. */
-static int64 add_query(bfs_filter* filter, const char* path, const char* query) {
+/* The query's first column, whose type is `key_type`. */
+static int64 add_query(bfs_filter* filter, const char* path, const char* query, Oid* key_type) {
   int64 keys = 0;
   Oid type;
   Portal portal;
   SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
   if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
   portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
-  type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
+  *key_type = type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
@@ -369,11 +416,11 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query) 
 
 /* Everything is in the file, and durable, before it has its name; and until this transaction commits, its users answer
  * "maybe". */
-static void publish(bfs_filter* filter, const char* path, uint64 position) {
+static void publish(bfs_filter* filter, const char* path, uint64 position, Oid key_type) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (bfs_stats(filter, 0, &facts, &error) != BFS_OK) fail(error.message);
-  registry_add_file(path, facts.file_id, position);
+  registry_add_file(path, facts.file_id, position, key_type);
   if (bfs_sync(filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK ||
       bfs_publish(filter, &error) != BFS_OK)
     fail(error.message);
@@ -399,10 +446,11 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   bfs_options options = BFS_OPTIONS_INIT;
   bfs_filter* filter;
   char path[MAXPGPATH], note[NOTE_BYTES];
-  char* query = text_to_cstring(PG_GETARG_TEXT_PP(1));
+  char* query = text_argument(fcinfo, 1, "query");
   int64 keys = 0;
   uint64 position;
   canonical_path(path_argument(fcinfo), path);
+  require_value(fcinfo, 3, "fpr");
   begin_build(path);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   position = next_position();
@@ -416,8 +464,9 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   if (bfs_create(path, &options, &filter, &error) != BFS_OK) fail(error.message);
   PG_TRY();
   {
-    keys = add_query(filter, path, query);
-    publish(filter, path, position);
+    Oid key_type;
+    keys = add_query(filter, path, query, &key_type);
+    publish(filter, path, position, key_type);
   }
   PG_FINALLY();
   { bfs_close(filter, NULL); }

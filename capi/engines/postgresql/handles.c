@@ -1,5 +1,5 @@
 /* The filters that this backend has open, and whether a "no" of theirs counts.  A path is looked at once in each
- * statement: a file that took its place is noticed there. */
+ * statement of the client, and in each transaction of it: a file that took its place is noticed there. */
 #include "internal.h"
 
 #include "access/transam.h"
@@ -24,6 +24,7 @@ static void close_entry(Entry* entry) {
   entry->filter = NULL;
   entry->registered = entry->registered_just_now = entry->filling = entry->kept = false;
   entry->built_by = InvalidTransactionId;
+  entry->key_type = InvalidOid;
 }
 
 /* The last writer of a file marks it clean: it is not unclean after a power cut then. */
@@ -35,16 +36,17 @@ static void close_all(int code, Datum argument) {
 }
 
 /* An opening that did not commit is written down again, before the next add.  A file that was compared with a row that
- * did not commit is compared again. */
+ * did not commit is compared again.  Every path is looked at again: until here the lock of the table held off
+ * bf_attach, and one CALL or DO has many transactions. */
 static void end_openings_of_now(bool committed) {
   int i;
   for (i = 0; i < NUM_ENTRIES; ++i) {
     Entry* entry = &entries[i];
+    entry->statement = 0;
     if (!committed && entry->registered_just_now) entry->registered = false;
     entry->registered_just_now = false;
     if (committed || entry->writes || !entry->kept) continue;
     close_entry(entry);
-    entry->statement = 0;
   }
 }
 
@@ -137,6 +139,7 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   *mark = bfs_get_mark(entry->filter, own_number(), (uint64)known.timeline);
   if (*mark < known.mark) return "the file is an older copy";
   if (!standby && *mark > GetXLogInsertRecPtr()) return "the database is older than the file";
+  entry->key_type = known.key_type;
   entry->built_by = XidFromFullTransactionId(known.built_by);
   /* So long ago that 32 bits do not tell it any more. */
   if (U64FromFullTransactionId(ReadNextFullTransactionId()) - U64FromFullTransactionId(known.built_by) > (1u << 30))

@@ -23,7 +23,8 @@ typedef struct Registered {
   uint8 file_id[FILE_ID_BYTES];
   int64 timeline;
   FullTransactionId built_by;
-  uint64 mark; /* the highest one that a process wrote down when it opened the file to write */
+  Oid key_type; /* of the column, without its domain */
+  uint64 mark;  /* the highest one that a process wrote down when it opened the file to write */
 } Registered;
 
 /* As `snapshot` sees it; NULL is the active snapshot.  False: no such file. */
@@ -31,7 +32,7 @@ extern bool registry_read(const char* path, Snapshot snapshot, Registered* out);
 /* In this transaction: what it adds to the file counts only if the row commits, too. */
 extern void registry_add_opening(const char* path, uint64 mark);
 /* A new file takes the place of all that was known of the path. */
-extern void registry_add_file(const char* path, const uint8* file_id, uint64 mark);
+extern void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type);
 /* The openings before `mark`, which another one replaces. */
 extern void registry_forget_openings(const char* path, uint64 mark);
 
@@ -42,11 +43,13 @@ typedef struct Entry {
   char path[MAXPGPATH];
   bool writes;
   bfs_filter* filter;    /* NULL: not usable in this statement; `problem` says why */
-  TimestampTz statement; /* the one in which the file was last compared with its path */
+  TimestampTz statement; /* the one in which the file was last compared with its path; 0: not in this transaction */
   bool kept;
-  bool foreign; /* another database keeps it */
-  bool filling; /* writers: every answer is "maybe" until the file is built again, so nothing is to be added */
+  bool foreign;             /* another database keeps it */
+  bool filling;             /* writers: every answer is "maybe" until the file is built again */
   TransactionId built_by;   /* of a kept file: a snapshot that does not see it may see rows that the file never had */
+  Oid key_type;             /* of a kept file: see type_of_lookup in functions.c; InvalidOid: not known */
+  TimestampTz told;         /* the statement that has warned of a key of another type */
   bool registered;          /* writers: an opening of this handle is in the registry */
   bool registered_just_now; /* in this transaction, which may still be rolled back */
   uint64 used;

@@ -17,13 +17,13 @@
 typedef struct Statement {
   const char* text;
   int num_args;
-  Oid types[4];
+  Oid types[5];
   SPIPlanPtr plan;
 } Statement;
 
 /* Operators are qualified: these run as the table's owner, and search_path is the caller's. */
 static Statement read_file = {
-    "SELECT b.file_id, b.timeline, b.built_by, (SELECT pg_catalog.max(o.mark) FROM bfstore.opened AS o"
+    "SELECT b.file_id, b.timeline, b.built_by, b.key_type, (SELECT pg_catalog.max(o.mark) FROM bfstore.opened AS o"
     " WHERE o.path OPERATOR(pg_catalog.=) b.path)"
     " FROM bfstore.opened AS b WHERE b.path OPERATOR(pg_catalog.=) $1 AND b.file_id IS NOT NULL",
     1,
@@ -32,10 +32,10 @@ static Statement read_file = {
 static Statement add_opening = {"INSERT INTO bfstore.opened (path, mark) VALUES ($1, $2)", 2, {TEXTOID, LSNOID}, NULL};
 static Statement forget_path = {"DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1", 1, {TEXTOID}, NULL};
 static Statement add_file = {
-    "INSERT INTO bfstore.opened (path, mark, file_id, timeline, built_by)"
-    " VALUES ($1, $2, $3, $4, pg_catalog.pg_current_xact_id())",
-    4,
-    {TEXTOID, LSNOID, BYTEAOID, INT8OID},
+    "INSERT INTO bfstore.opened (path, mark, file_id, timeline, built_by, key_type)"
+    " VALUES ($1, $2, $3, $4, pg_catalog.pg_current_xact_id(), $5)",
+    5,
+    {TEXTOID, LSNOID, BYTEAOID, INT8OID, REGTYPEOID},
     NULL};
 static Statement forget_openings = {
     "DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1 AND file_id IS NULL"
@@ -85,7 +85,8 @@ bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
     if (found) memcpy(out->file_id, VARDATA_ANY(id), FILE_ID_BYTES);
     out->timeline = DatumGetInt64(column(2, &is_null));
     out->built_by = DatumGetFullTransactionId(column(3, &is_null));
-    out->mark = DatumGetLSN(column(4, &is_null));
+    out->key_type = DatumGetObjectId(column(4, &is_null));
+    out->mark = DatumGetLSN(column(5, &is_null));
   }
   SPI_finish();
   return found;
@@ -96,13 +97,14 @@ void registry_add_opening(const char* path, uint64 mark) {
   change(&add_opening, values, SPI_OK_INSERT);
 }
 
-void registry_add_file(const char* path, const uint8* file_id, uint64 mark) {
-  Datum values[4] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
+void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type) {
+  Datum values[5] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
   bytea* id = palloc(VARHDRSZ + FILE_ID_BYTES);
   SET_VARSIZE(id, VARHDRSZ + FILE_ID_BYTES);
   memcpy(VARDATA(id), file_id, FILE_ID_BYTES);
   values[2] = PointerGetDatum(id);
   values[3] = Int64GetDatum((int64)GetWALInsertionTimeLine());
+  values[4] = ObjectIdGetDatum(key_type);
   change(&forget_path, values, SPI_OK_DELETE);
   change(&add_file, values, SPI_OK_INSERT);
 }
