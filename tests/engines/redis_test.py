@@ -720,6 +720,35 @@ class Attached(FilterCase):
             self.assert_all_maybe(replica, "f")
             self.assert_filters(server, "f")
 
+    def test_a_restored_dump_answers_maybe_when_the_log_brings_it_again(self):
+        with attaching("--appendonly", "yes") as server:
+            with Outside(server.file) as outside:
+                outside.add(keys(100))
+            self.attach(server, "READONLY")
+            payload = server.call("DUMP", "f")
+            server.call("DEL", "f")
+            server.rewrite()  # the log has a snapshot, and then the RESTORE
+            server.call("RESTORE", "f", 0, payload)
+            make_file(server.file, flags=bfs.OPTION_REPLACE)  # what another machine may have there
+            for _ in range(2):
+                server.restart()
+                self.assert_there(server, "f", keys(100))
+                self.assert_all_maybe(server, "f")
+                server.rewrite()
+
+    def test_a_log_opens_no_file_outside_the_folder(self):
+        for options in (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), attaching(*options) as server:
+                self.attach(server, "READONLY")
+                server.rewrite()
+                right = server.options
+                server.options = [engines.folder() if word == server.folder else word for word in right]
+                server.restart()
+                self.assert_all_maybe(server, "f")
+                server.options = right
+                server.restart()
+                self.assert_filters(server, "f")
+
     def test_a_file_that_is_truncated_ends_no_server(self):
         with attaching() as server:
             self.attach(server)

@@ -12,6 +12,7 @@
 
 #define LOCK_MS 200
 
+char attach_folder[ATTACH_FOLDER_BYTES];
 static struct attachment* first;
 /* The server frees values in threads of its own (UNLINK, FLUSHALL ASYNC). */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,6 +55,11 @@ void attachment_free(struct attachment* attachment) {
 }
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
+
+int attachment_is_allowed(const char* path) {
+  return attach_folder[0] != 0 && strncmp(path, attach_folder, strlen(attach_folder)) == 0 &&
+         strstr(path, "/..") == NULL;
+}
 
 static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
@@ -101,7 +107,9 @@ struct attachment* attachment_restore(const char* path, const struct attachment_
   int code = BFS_OK;
   attachment->state = *state;
   if (!is_own_log) attachment->state.doubted = 1;
-  if (!attachment->state.doubted) {
+  if (!attachment->state.doubted && !attachment_is_allowed(path)) {
+    RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s: not in the ATTACH_FOLDER", path);
+  } else if (!attachment->state.doubted) {
     code = open_file(attachment, 0, &error);
     attachment->recovers = !state->reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
     if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, &error);

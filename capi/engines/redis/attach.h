@@ -33,11 +33,19 @@ struct attachment {
   struct attachment** link; /* what points to this one; NULL: not in the list */
 };
 
+#define ATTACH_FOLDER_BYTES 1024
+extern char attach_folder[ATTACH_FOLDER_BYTES]; /* with a / at its end; empty: BF.ATTACH is off */
+
+/* Is the path in the folder?  Categories of commands cannot keep a user from BF.ATTACH in every server, nor from
+ * RESTORE. */
+int attachment_is_allowed(const char* path);
+
 /* Opens the file for a client.  NULL on an error, which *error tells. */
 struct attachment* attachment_open(const char* path, int reads, bfs_error* error);
 
 /* What the server kept.  The file is opened where this is the server's own log: not on a replica, and not from a dump,
- * for there the file of that name, if any, is another one; then every answer is "maybe". */
+ * for there the file of that name, if any, is another one; then every answer is "maybe".  So it is where the path is
+ * not allowed (any more). */
 struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log);
 
 void attachment_free(struct attachment* attachment);

@@ -13,7 +13,6 @@
 #include "wish.h"
 
 RedisModuleType* value_type;
-char attach_folder[ATTACH_FOLDER_BYTES];
 struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's */
 
 #define MESSAGE_BYTES 560
@@ -382,12 +381,6 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* Categories of commands cannot keep a user from BF.ATTACH in every server, so that it has a folder of its own. */
-static int may_attach(const char* path) {
-  return attach_folder[0] != 0 && strncmp(path, attach_folder, strlen(attach_folder)) == 0 &&
-         strstr(path, "/..") == NULL;
-}
-
 /* What a log or a master tells, with the state that the value had. */
 static struct attachment* restore_attachment(RedisModuleCtx* ctx, const char* path, int reads,
                                              RedisModuleString* text) {
@@ -417,7 +410,7 @@ int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   const char* path = RM_StringPtrLen(argv[2], &num_bytes);
   int reads = argc > 3 && is_word(argv[3], "readonly");
   if (argc > 3 && !reads && !is_word(argv[3], "readwrite")) return RM_ReplyWithError(ctx, "ERR READWRITE or READONLY");
-  if (strlen(path) != num_bytes || (argc != 6 && !may_attach(path)))
+  if (strlen(path) != num_bytes || (argc != 6 && !attachment_is_allowed(path)))
     return RM_ReplyWithError(ctx, "ERR the path is not in the ATTACH_FOLDER that the module was loaded with");
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");

@@ -14,6 +14,20 @@ int persist_is_own_log(RedisModuleCtx* ctx) {
   return (flags & REDISMODULE_CTX_FLAGS_LOADING) != 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) == 0;
 }
 
+/* --- The borders of a snapshot ------------------------------------------------------------------------------------ */
+
+static int in_snapshot;
+
+void persist_save_border(RedisModuleIO* io, int when) { (void)io, (void)when; }
+
+int persist_load_border(RedisModuleIO* io, int version, int when) {
+  (void)io;
+  in_snapshot = when == REDISMODULE_AUX_BEFORE_RDB;
+  return version == ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
+}
+
+void persist_leave_snapshot(void) { in_snapshot = 0; }
+
 static int is_good_shape(const struct shape* shape) {
   return shape->fpr > 0 && shape->fpr < 1 && shape->capacity > 0 && shape->capacity <= MAX_CAPACITY &&
          shape->expansion <= MAX_EXPANSION && shape->layout <= BFS_LAYOUT_COUNTING &&
@@ -65,7 +79,7 @@ static struct value* load_attachment(RedisModuleIO* io) {
   if (path != NULL && kept != NULL && path_bytes > 1 && path[path_bytes - 1] == 0 && state_bytes == sizeof state) {
     memcpy(&state, kept, sizeof state);
     value = value_new(&none);
-    value->attachment = attachment_restore(path, &state, persist_is_own_log(NULL));
+    value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
   }
   if (path != NULL) RM_Free(path);
   if (kept != NULL) RM_Free(kept);
