@@ -467,6 +467,24 @@ class Copies(FilterCase):
             for name in names:
                 self.assertEqual(sum(replica.ask(name, ABSENT)), sum(server.ask(name, ABSENT)))
 
+    def test_a_replica_of_another_geometry_has_every_key_too(self):
+        with running() as server, running("--replica-read-only", "no") as replica:
+            for name in ("full", "equal"):
+                server.call("BF.RESERVE", name, FPR, 100, "NONSCALING")
+            server.call("BF.RESERVE", "f", 0.5, 100, "SEED", 1)
+            self.follow(replica, server)
+            replica.call("DEL", "f", "full")
+            replica.call("BF.RESERVE", "f", 0.5, 100, "SEED", 2)
+            replica.call("BF.RESERVE", "full", FPR, 50, "NONSCALING")
+            self.assertIn(0, [server.call("BF.ADD", "f", key) for key in keys(100)])
+            added = {name: len(server.add(name, keys(200))) - 1 for name in ("full", "equal")}
+            self.assertEqual(server.call("WAIT", 1, 5000), 1)
+            self.assert_there(replica, "f", keys(100))
+            for name in added:
+                self.assert_there(replica, name, keys(added[name]))
+            self.assert_filters(replica, "equal")
+            self.assertEqual(replica.digest("equal"), server.digest("equal"))
+
     def test_a_replica_without_the_memory_for_a_filter_answers_maybe(self):
         with running() as server, running("--appendonly", "yes") as replica:
             server.call("BF.RESERVE", "grows", FPR, 100, "EXPANSION", 32768)

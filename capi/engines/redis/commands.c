@@ -1,6 +1,6 @@
 /* The BF commands: RedisBloom's, with its replies in both protocols, and those that are ours (BF.ATTACH, BF.MERGE,
- * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came; where a value is made the command
- * that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
+ * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came, adds as BF.MADD; where a value is
+ * made the command that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,24 +113,28 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* Adds the items, each with its answer; the first error is the last answer. */
-static void add_items(RedisModuleCtx* ctx, struct value* value, RedisModuleString** items, int count, int is_one) {
-  int changed = 0, answers = 0, code = 0;
+/* Adds the items, each with its answer; the first error is the last answer.  What was added goes to the log and to
+ * replicas, also where the answer is 0: a replica of another version or libm may have other false positives, and a file
+ * may have the key from a process that did not sync it.  What was not added does not go: a replica could add it, and
+ * grow otherwise. */
+static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, RedisModuleString** items,
+                      int count, int is_one) {
+  int is_told = is_told_what_was_done(ctx);
+  int added = 0, answers = 0, code = 0;
   if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
   for (; answers < count && code >= 0; ++answers) {
     size_t num_bytes;
     const char* key = RM_StringPtrLen(items[answers], &num_bytes);
     code = value_add(value, key, num_bytes);
-    if (code == VALUE_IN_DOUBT && is_told_what_was_done(ctx)) code = 0; /* it answers "maybe" to this key, too */
+    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* it answers "maybe" to this key, too */
     /* What its master could do, and it cannot: a server without the memory for another filter. */
-    if (code < 0 && code != VALUE_FULL && is_told_what_was_done(ctx)) value_doubt(value);
+    if (code < 0 && is_told) value_doubt(value);
     reply_yes_no(ctx, code);
-    /* What may have been in a file all the same has to be in the log: the file may have it from another process, which
-     * did not sync it.  So does a counting filter count it. */
-    changed |= code == 1 || (code == 0 && (value->attachment != NULL || value->shape.layout == BFS_LAYOUT_COUNTING));
+    added += code >= 0;
   }
   if (!is_one) RM_ReplySetArrayLength(ctx, answers);
-  if (changed) RM_ReplicateVerbatim(ctx);
+  if (is_told) added = count; /* its own log tells what its master did */
+  if (added > 0) RM_Replicate(ctx, "BF.MADD", "sv", name, items, (size_t)added);
 }
 
 static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
@@ -141,7 +145,7 @@ static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, i
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   wish_check(&wish);
   if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
-  add_items(ctx, found.value, argv + 2, argc - 2, is_one);
+  add_items(ctx, argv[1], found.value, argv + 2, argc - 2, is_one);
   return REDISMODULE_OK;
 }
 
@@ -161,7 +165,7 @@ int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value == NULL && wish.is_no_create) return RM_ReplyWithError(ctx, "ERR not found");
   if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
-  add_items(ctx, found.value, argv + wish.items, argc - wish.items, 0);
+  add_items(ctx, argv[1], found.value, argv + wish.items, argc - wish.items, 0);
   return REDISMODULE_OK;
 }
 
