@@ -627,6 +627,41 @@ class Attached(FilterCase):
             self.assertNotIn(0, server.ask("f", [f"other-{i}" for i in range(added.value)]))
             self.assert_filters(server, "f")
 
+    def test_the_file_knows_the_server_before_it_has_a_key_from_it(self):
+        def owners(file):
+            with Outside(file) as outside:
+                return len(bfs.list_marks(LIBRARY, outside.handle))
+        with attaching() as server:
+            self.attach(server)
+            self.assertEqual(owners(server.file), 1)
+            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            self.assertEqual(owners(server.file), 0)
+            server.add("f", keys(1))
+            self.assertEqual(owners(server.file), 1)
+            server.call("RENAME", "f", "g")
+            self.assertEqual(owners(server.file), 0)
+            server.add("g", keys(1, 1))
+            self.assertEqual(owners(server.file), 1)
+            with Outside(make_file(server.folder / "crowded.bf")) as crowded:
+                for owner in range(1, 65):
+                    self.assertEqual(LIBRARY.bfs_sync(crowded.handle, owner, 1, 1, None), 0)
+                self.refuses("owner", server, "BF.ATTACH", "h", server.folder / "crowded.bf")
+                self.assertEqual(server.call("EXISTS", "h"), 0)
+
+    def test_a_key_of_the_log_that_reaches_no_file_is_remembered_as_missing(self):
+        with attaching("--appendonly", "yes") as server:
+            self.attach(server)
+            old = shutil.copy(server.file, server.folder / "old.bf")
+            server.add("f", keys(100))
+            server.server.kill()
+            server.file.unlink()
+            server.start()
+            self.assert_all_maybe(server, "f")
+            server.rewrite()  # drops the adds from the log
+            os.replace(old, server.file)
+            server.restart()
+            self.assert_there(server, "f", keys(100))
+
     def test_a_deleted_key_leaves_no_owner_in_the_file(self):
         with attaching("--save", "3600 1") as server:
             for name in ("f", "g"):

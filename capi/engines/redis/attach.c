@@ -74,12 +74,28 @@ static void close_file(struct attachment* attachment) {
   attachment->filter = NULL;
 }
 
+static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
+
+/* Mark 0 changes no mark of this epoch. */
+static int make_known(struct attachment* attachment, bfs_error* error) {
+  const struct attachment_state* state = &attachment->state;
+  int code = BFS_OK;
+  if (!state->reads) code = bfs_sync(attachment->filter, owner_in_turn(state), state->epoch, 0, error);
+  attachment->known = code == BFS_OK;
+  return code;
+}
+
+void attachment_doubt(struct attachment* attachment) {
+  close_file(attachment);
+  attachment->state.doubted = 1;
+}
+
 struct attachment* attachment_open(const char* path, int reads, bfs_error* error) {
   struct attachment* attachment = new_attachment(path);
   attachment->state.reads = (uint64_t)reads;
   draw(&attachment->state.owner);
   draw(&attachment->state.epoch);
-  if (open_file(attachment, 0, error) != BFS_OK) {
+  if (open_file(attachment, 0, error) != BFS_OK || make_known(attachment, error) != BFS_OK) {
     attachment_free(attachment);
     return NULL;
   }
@@ -88,8 +104,6 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
   enlist(attachment);
   return attachment;
 }
-
-static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
 
 /* Is this the file, with every key up to the position?  Where the server only asks, the path says which file it is. */
 static int is_trusted(const struct attachment* attachment) {
@@ -114,11 +128,12 @@ struct attachment* attachment_restore(const char* path, const struct attachment_
     attachment->recovers = !state->reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
     if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, &error);
     if (code == BFS_OK && !is_trusted(attachment)) {
-      close_file(attachment);
       snprintf(error.message, sizeof error.message, "%s: not the file that was attached, or without its last keys",
                path);
       code = VALUE_IN_DOUBT;
     }
+    if (code == BFS_OK) code = make_known(attachment, &error);
+    if (code != BFS_OK) close_file(attachment);
     if (code != BFS_OK) RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
   }
   enlist(attachment);
@@ -165,6 +180,7 @@ static void follow(struct attachment* attachment) {
     return;
   }
   bfs_close(old, NULL);
+  attachment->known = 0;
   bfs_statistics facts = attachment_statistics(attachment);
   memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
 }
@@ -173,6 +189,10 @@ int attachment_add(struct attachment* attachment, const char* key, size_t key_by
   int code;
   if (attachment->filter == NULL) return VALUE_IN_DOUBT;
   follow(attachment);
+  if (!attachment->known) {
+    code = make_known(attachment, NULL);
+    if (code != BFS_OK) return code;
+  }
   code = bfs_add(attachment->filter, key, key_bytes);
   if (code >= 0) ++attachment->state.position;
   return code;
@@ -214,11 +234,12 @@ void attachment_sync(struct attachment* attachment) {
 }
 
 /* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it.  A key that
- * is only renamed gets its place again with the next sync. */
+ * is only renamed gets its place again with the next add or sync. */
 void attachment_leave(struct attachment* attachment) {
   bfs_owner_mark marks[64];
   int64_t i, count;
   if (attachment->filter == NULL || attachment->state.reads) return;
+  attachment->known = 0;
   count = bfs_list_marks(attachment->filter, marks, 64, NULL);
   for (i = 0; i < count && i < 64; ++i) {
     if (marks[i].owner - attachment->state.owner >= 2) continue;

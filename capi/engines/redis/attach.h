@@ -29,6 +29,7 @@ struct attachment {
   bfs_filter* filter; /* NULL: in doubt */
   struct attachment_state state;
   int recovers; /* the filter is to be recovered when the server has loaded its log */
+  int known;    /* the file knows the owner, so that a recovery waits for it; asked before each add */
   struct attachment* next;
   struct attachment** link; /* what points to this one; NULL: not in the list */
 };
@@ -47,6 +48,9 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
  * for there the file of that name, if any, is another one; then every answer is "maybe".  So it is where the path is
  * not allowed (any more). */
 struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log);
+
+/* From now on, and after each restart, every answer is "maybe": a key of the log is not in the file. */
+void attachment_doubt(struct attachment* attachment);
 
 void attachment_free(struct attachment* attachment);
 

@@ -126,9 +126,9 @@ static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value
     size_t num_bytes;
     const char* key = RM_StringPtrLen(items[answers], &num_bytes);
     code = value_add(value, key, num_bytes);
-    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* it answers "maybe" to this key, too */
-    /* What its master could do, and it cannot: a server without the memory for another filter. */
+    /* What its master could do, and it cannot: a server without the memory for another filter, or without the file. */
     if (code < 0 && is_told) value_doubt(value);
+    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* it answers "maybe" to this key, too */
     reply_yes_no(ctx, code);
     added += code >= 0;
   }
