@@ -412,16 +412,34 @@ class Dumps(FilterCase):
                     server.call("RESTORE", "bad", 0, bytes(bad), "REPLACE")
             self.assert_there(server, "chain", has["chain"])
 
+    def chunks_of(self, server, name):
+        chunks = [server.call("BF.SCANDUMP", name, 0)]
+        while chunks[-1][0] != 0:
+            chunks.append(server.call("BF.SCANDUMP", name, chunks[-1][0]))
+        return chunks[:-1]
+
+    def test_chunks_after_a_damaged_one_are_those_that_answer(self):
+        with running() as server:
+            chunks = {}
+            for seed, name in enumerate(("f", "other")):
+                server.call("BF.RESERVE", name, FPR, 100, "SEED", seed)
+                server.add(name, keys(250, 1000 * seed))
+                chunks[name] = self.chunks_of(server, name)
+            head, first, second = chunks["f"]
+            server.call("BF.LOADCHUNK", "g", *head)
+            server.call("BF.LOADCHUNK", "g", *chunks["other"][1])
+            self.refuses("bad data", server, "BF.LOADCHUNK", "g", second[0], bytes(len(second[1])))
+            self.assert_all_maybe(server, "g")
+            for chunk in (first, second):
+                server.call("BF.LOADCHUNK", "g", *chunk)
+            self.assert_there(server, "g", keys(250))
+            self.assert_filters(server, "g")
+
     def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
         with running("--appendonly", "yes") as server:
             server.call("BF.RESERVE", "f", FPR, 2000000)
             server.add("f", keys(1000))
-            at, chunks = 0, []
-            while True:
-                at, chunk = server.call("BF.SCANDUMP", "f", at)
-                if at == 0:
-                    break
-                chunks.append((at, chunk))
+            chunks = self.chunks_of(server, "f")
             self.assertGreater(len(chunks), 3)
             for at, chunk in chunks[:-1]:
                 server.call("BF.LOADCHUNK", "g", at, chunk)

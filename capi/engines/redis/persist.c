@@ -231,6 +231,8 @@ int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, siz
   if (end <= value->loaded) return 0;
   link = link_at(value, &begin);
   if (link == NULL || num_bytes > link->num_bytes - begin) return VALUE_BAD_DATA;
+  bfs_close(link->filter, NULL); /* which is there if the value came into doubt, and knows the old bytes' numbers */
+  link->filter = NULL;
   memcpy(link->bytes + begin, bytes, num_bytes);
   value->loaded = end;
   if (value->loaded < value->total || value_wrap(value) == 0) return 0;
