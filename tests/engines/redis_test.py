@@ -503,6 +503,22 @@ class Copies(FilterCase):
             self.assert_filters(replica, "equal")
             self.assertEqual(replica.digest("equal"), server.digest("equal"))
 
+    def test_a_replica_that_lacks_a_source_of_a_merge_answers_maybe(self):
+        with running() as server, running("--appendonly", "yes", "--replica-read-only", "no") as replica:
+            for name in ("into", "from"):
+                server.add(name, [name])
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.call("DEL", "from")
+            for name in ("into", "made"):
+                self.assertEqual(server.call("BF.MERGE", name, "from"), b"OK")
+            self.assertEqual(server.call("WAIT", 1, 5000), 1)
+            for _ in range(2):
+                for name in ("into", "made"):
+                    self.assert_all_maybe(replica, name)
+                replica.restart()
+            self.assertEqual(replica.client.info()["role"], "master")
+
     def test_a_replica_without_the_memory_for_a_filter_answers_maybe(self):
         with running() as server, running("--appendonly", "yes") as replica:
             server.call("BF.RESERVE", "grows", FPR, 100, "EXPANSION", 32768)
@@ -806,6 +822,23 @@ class Attached(FilterCase):
                 self.assert_there(server, "f", keys(100))
                 self.assert_all_maybe(server, "f")
                 server.rewrite()
+
+    def test_a_dump_of_an_attached_file_is_checked(self):
+        with attaching("--rdbcompression", "no") as server:
+            self.attach(server)
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            payload = server.call("DUMP", "f")
+            path = str(server.file).encode() + b"\0"
+            state = payload.index(path) + len(path) + 3  # the string's kind and length
+            for at, is_good in ((0, True), (16, False), (32, False), (40, False)):  # owner, turn, reads, doubted
+                bad = bytearray(payload)
+                bad[state + at] ^= 2
+                with self.subTest(at):
+                    if is_good:
+                        server.call("RESTORE", "g", 0, bytes(bad))
+                        self.assert_all_maybe(server, "g")
+                    else:
+                        self.refuses("Bad data", server, "RESTORE", "h", 0, bytes(bad))
 
     def test_a_log_opens_no_file_outside_the_folder(self):
         for options in (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):

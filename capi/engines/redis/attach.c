@@ -265,7 +265,11 @@ void attachments_close(void) {
   pthread_mutex_unlock(&list_lock);
 }
 
-/* --- As text ------------------------------------------------------------------------------------------------------ */
+/* --- As bytes and text -------------------------------------------------------------------------------------------- */
+
+int attachment_state_is_good(const struct attachment_state* state) {
+  return state->turn <= 1 && state->reads <= 1 && state->doubted <= 1;
+}
 
 void attachment_write_state(const struct attachment_state* state, char* text) {
   int at = snprintf(text, ATTACHMENT_STATE_BYTES, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":",
@@ -280,7 +284,7 @@ int attachment_read_state(const char* text, struct attachment_state* state) {
   memset(state, 0, sizeof *state);
   if (sscanf(text, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%n", &state->owner, &state->epoch,
              &state->turn, &state->position, &state->doubted, &at) != 5 ||
-      at == 0 || state->turn > 1 || state->doubted > 1 || strlen(text + at) != 2 * sizeof state->file_id)
+      at == 0 || !attachment_state_is_good(state) || strlen(text + at) != 2 * sizeof state->file_id)
     return 0;
   for (i = 0; i < sizeof state->file_id; ++i) {
     if (sscanf(text + at + 2 * i, "%2hhx", &state->file_id[i]) != 1) return 0;

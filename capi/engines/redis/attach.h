@@ -71,6 +71,9 @@ void attachments_sync(void);
 void attachments_loaded(void);
 void attachments_close(void);
 
+/* Of bytes from anywhere. */
+int attachment_state_is_good(const struct attachment_state* state);
+
 /* As text, for the commands that the server keeps in its log. */
 #define ATTACHMENT_STATE_BYTES 160
 void attachment_write_state(const struct attachment_state* state, char* text);

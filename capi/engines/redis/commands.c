@@ -362,6 +362,14 @@ static void set_value(const struct found* found, struct value* value) {
     value_free(old);
 }
 
+/* A server whose master could merge answers "maybe" from now on, also after a restart from its own log. */
+static int doubt_merge(RedisModuleCtx* ctx, const struct found* into) {
+  if (!is_told_what_was_done(ctx)) return REDISMODULE_OK;
+  set_value(into, value_new(into->value != NULL ? &into->value->shape : &default_shape));
+  RM_ReplicateVerbatim(ctx);
+  return REDISMODULE_OK;
+}
+
 /* BF.MERGE destination source ..: a destination that is not there is a copy of the first source.  All or nothing: the
  * union is made beside the destination. */
 int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
@@ -370,15 +378,14 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   RM_AutoMemory(ctx);
   if (argc < 3) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
-  if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return REDISMODULE_OK;
+  if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return doubt_merge(ctx, &into);
   const struct value* base = into.value != NULL ? into.value : from.value;
   if (base->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
   merged = value_copy(base);
   if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
     if (merged == NULL) reply_code(ctx, value_is_whole(base) ? VALUE_NO_MEMORY : VALUE_LOADING);
     value_free(merged);
-    if (is_told_what_was_done(ctx)) set_value(&into, value_new(&base->shape));
-    return REDISMODULE_OK;
+    return doubt_merge(ctx, &into);
   }
   set_value(&into, merged);
   RM_ReplicateVerbatim(ctx);

@@ -78,8 +78,10 @@ static struct value* load_attachment(RedisModuleIO* io) {
   struct value* value = NULL;
   if (path != NULL && kept != NULL && path_bytes > 1 && path[path_bytes - 1] == 0 && state_bytes == sizeof state) {
     memcpy(&state, kept, sizeof state);
-    value = value_new(&none);
-    value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
+    if (attachment_state_is_good(&state)) {
+      value = value_new(&none);
+      value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
+    }
   }
   if (path != NULL) RM_Free(path);
   if (kept != NULL) RM_Free(kept);
