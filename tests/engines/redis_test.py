@@ -521,16 +521,16 @@ class Copies(FilterCase):
 
     def test_a_replica_without_the_memory_for_a_filter_answers_maybe(self):
         with running() as server, running("--appendonly", "yes") as replica:
-            server.call("BF.RESERVE", "grows", FPR, 100, "EXPANSION", 32768)
+            server.call("BF.RESERVE", "grows", FPR, 250, "EXPANSION", 32768)
             server.add("small", ["a"])
             self.follow(replica, server)
             replica.wait_for_rewrite()
             process = replica.server.process.pid
             pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (2 << 20),) * 2)
+            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (8 << 20),) * 2)  # of its own it needs some
             server.add("grows", keys(300))
             server.call("BF.MERGE", "union", "grows", "small")
-            server.call("BF.INSERT", "made", "CAPACITY", 5000000, "ITEMS", "a")
+            server.call("BF.INSERT", "made", "CAPACITY", 20000000, "ITEMS", "a")
             self.assertEqual(server.call("WAIT", 1, 5000), 1)
             for name in ("grows", "made", "union"):
                 self.assert_filters(server, name)
