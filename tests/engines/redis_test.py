@@ -412,16 +412,34 @@ class Dumps(FilterCase):
                     server.call("RESTORE", "bad", 0, bytes(bad), "REPLACE")
             self.assert_there(server, "chain", has["chain"])
 
+    def chunks_of(self, server, name):
+        chunks = [server.call("BF.SCANDUMP", name, 0)]
+        while chunks[-1][0] != 0:
+            chunks.append(server.call("BF.SCANDUMP", name, chunks[-1][0]))
+        return chunks[:-1]
+
+    def test_chunks_after_a_damaged_one_are_those_that_answer(self):
+        with running() as server:
+            chunks = {}
+            for seed, name in enumerate(("f", "other")):
+                server.call("BF.RESERVE", name, FPR, 100, "SEED", seed)
+                server.add(name, keys(250, 1000 * seed))
+                chunks[name] = self.chunks_of(server, name)
+            head, first, second = chunks["f"]
+            server.call("BF.LOADCHUNK", "g", *head)
+            server.call("BF.LOADCHUNK", "g", *chunks["other"][1])
+            self.refuses("bad data", server, "BF.LOADCHUNK", "g", second[0], bytes(len(second[1])))
+            self.assert_all_maybe(server, "g")
+            for chunk in (first, second):
+                server.call("BF.LOADCHUNK", "g", *chunk)
+            self.assert_there(server, "g", keys(250))
+            self.assert_filters(server, "g")
+
     def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
         with running("--appendonly", "yes") as server:
             server.call("BF.RESERVE", "f", FPR, 2000000)
             server.add("f", keys(1000))
-            at, chunks = 0, []
-            while True:
-                at, chunk = server.call("BF.SCANDUMP", "f", at)
-                if at == 0:
-                    break
-                chunks.append((at, chunk))
+            chunks = self.chunks_of(server, "f")
             self.assertGreater(len(chunks), 3)
             for at, chunk in chunks[:-1]:
                 server.call("BF.LOADCHUNK", "g", at, chunk)
@@ -467,18 +485,52 @@ class Copies(FilterCase):
             for name in names:
                 self.assertEqual(sum(replica.ask(name, ABSENT)), sum(server.ask(name, ABSENT)))
 
+    def test_a_replica_of_another_geometry_has_every_key_too(self):
+        with running() as server, running("--replica-read-only", "no") as replica:
+            for name in ("full", "equal"):
+                server.call("BF.RESERVE", name, FPR, 100, "NONSCALING")
+            server.call("BF.RESERVE", "f", 0.5, 100, "SEED", 1)
+            self.follow(replica, server)
+            replica.call("DEL", "f", "full")
+            replica.call("BF.RESERVE", "f", 0.5, 100, "SEED", 2)
+            replica.call("BF.RESERVE", "full", FPR, 50, "NONSCALING")
+            self.assertIn(0, [server.call("BF.ADD", "f", key) for key in keys(100)])
+            added = {name: len(server.add(name, keys(200))) - 1 for name in ("full", "equal")}
+            self.assertEqual(server.call("WAIT", 1, 5000), 1)
+            self.assert_there(replica, "f", keys(100))
+            for name in added:
+                self.assert_there(replica, name, keys(added[name]))
+            self.assert_filters(replica, "equal")
+            self.assertEqual(replica.digest("equal"), server.digest("equal"))
+
+    def test_a_replica_that_lacks_a_source_of_a_merge_answers_maybe(self):
+        with running() as server, running("--appendonly", "yes", "--replica-read-only", "no") as replica:
+            for name in ("into", "from"):
+                server.add(name, [name])
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.call("DEL", "from")
+            for name in ("into", "made"):
+                self.assertEqual(server.call("BF.MERGE", name, "from"), b"OK")
+            self.assertEqual(server.call("WAIT", 1, 5000), 1)
+            for _ in range(2):
+                for name in ("into", "made"):
+                    self.assert_all_maybe(replica, name)
+                replica.restart()
+            self.assertEqual(replica.client.info()["role"], "master")
+
     def test_a_replica_without_the_memory_for_a_filter_answers_maybe(self):
         with running() as server, running("--appendonly", "yes") as replica:
-            server.call("BF.RESERVE", "grows", FPR, 100, "EXPANSION", 32768)
+            server.call("BF.RESERVE", "grows", FPR, 250, "EXPANSION", 32768)
             server.add("small", ["a"])
             self.follow(replica, server)
             replica.wait_for_rewrite()
             process = replica.server.process.pid
             pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (2 << 20),) * 2)
+            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (8 << 20),) * 2)  # of its own it needs some
             server.add("grows", keys(300))
             server.call("BF.MERGE", "union", "grows", "small")
-            server.call("BF.INSERT", "made", "CAPACITY", 5000000, "ITEMS", "a")
+            server.call("BF.INSERT", "made", "CAPACITY", 20000000, "ITEMS", "a")
             self.assertEqual(server.call("WAIT", 1, 5000), 1)
             for name in ("grows", "made", "union"):
                 self.assert_filters(server, name)
@@ -609,6 +661,41 @@ class Attached(FilterCase):
             self.assertNotIn(0, server.ask("f", [f"other-{i}" for i in range(added.value)]))
             self.assert_filters(server, "f")
 
+    def test_the_file_knows_the_server_before_it_has_a_key_from_it(self):
+        def owners(file):
+            with Outside(file) as outside:
+                return len(bfs.list_marks(LIBRARY, outside.handle))
+        with attaching() as server:
+            self.attach(server)
+            self.assertEqual(owners(server.file), 1)
+            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            self.assertEqual(owners(server.file), 0)
+            server.add("f", keys(1))
+            self.assertEqual(owners(server.file), 1)
+            server.call("RENAME", "f", "g")
+            self.assertEqual(owners(server.file), 0)
+            server.add("g", keys(1, 1))
+            self.assertEqual(owners(server.file), 1)
+            with Outside(make_file(server.folder / "crowded.bf")) as crowded:
+                for owner in range(1, 65):
+                    self.assertEqual(LIBRARY.bfs_sync(crowded.handle, owner, 1, 1, None), 0)
+                self.refuses("owner", server, "BF.ATTACH", "h", server.folder / "crowded.bf")
+                self.assertEqual(server.call("EXISTS", "h"), 0)
+
+    def test_a_key_of_the_log_that_reaches_no_file_is_remembered_as_missing(self):
+        with attaching("--appendonly", "yes") as server:
+            self.attach(server)
+            old = shutil.copy(server.file, server.folder / "old.bf")
+            server.add("f", keys(100))
+            server.server.kill()
+            server.file.unlink()
+            server.start()
+            self.assert_all_maybe(server, "f")
+            server.rewrite()  # drops the adds from the log
+            os.replace(old, server.file)
+            server.restart()
+            self.assert_there(server, "f", keys(100))
+
     def test_a_deleted_key_leaves_no_owner_in_the_file(self):
         with attaching("--save", "3600 1") as server:
             for name in ("f", "g"):
@@ -719,6 +806,52 @@ class Attached(FilterCase):
             self.assertEqual(replica.client.info()["role"], "master")
             self.assert_all_maybe(replica, "f")
             self.assert_filters(server, "f")
+
+    def test_a_restored_dump_answers_maybe_when_the_log_brings_it_again(self):
+        with attaching("--appendonly", "yes") as server:
+            with Outside(server.file) as outside:
+                outside.add(keys(100))
+            self.attach(server, "READONLY")
+            payload = server.call("DUMP", "f")
+            server.call("DEL", "f")
+            server.rewrite()  # the log has a snapshot, and then the RESTORE
+            server.call("RESTORE", "f", 0, payload)
+            make_file(server.file, flags=bfs.OPTION_REPLACE)  # what another machine may have there
+            for _ in range(2):
+                server.restart()
+                self.assert_there(server, "f", keys(100))
+                self.assert_all_maybe(server, "f")
+                server.rewrite()
+
+    def test_a_dump_of_an_attached_file_is_checked(self):
+        with attaching("--rdbcompression", "no") as server:
+            self.attach(server)
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            payload = server.call("DUMP", "f")
+            path = str(server.file).encode() + b"\0"
+            state = payload.index(path) + len(path) + 3  # the string's kind and length
+            for at, is_good in ((0, True), (16, False), (32, False), (40, False)):  # owner, turn, reads, doubted
+                bad = bytearray(payload)
+                bad[state + at] ^= 2
+                with self.subTest(at):
+                    if is_good:
+                        server.call("RESTORE", "g", 0, bytes(bad))
+                        self.assert_all_maybe(server, "g")
+                    else:
+                        self.refuses("Bad data", server, "RESTORE", "h", 0, bytes(bad))
+
+    def test_a_log_opens_no_file_outside_the_folder(self):
+        for options in (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), attaching(*options) as server:
+                self.attach(server, "READONLY")
+                server.rewrite()
+                right = server.options
+                server.options = [engines.folder() if word == server.folder else word for word in right]
+                server.restart()
+                self.assert_all_maybe(server, "f")
+                server.options = right
+                server.restart()
+                self.assert_filters(server, "f")
 
     def test_a_file_that_is_truncated_ends_no_server(self):
         with attaching() as server:

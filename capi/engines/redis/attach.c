@@ -12,6 +12,7 @@
 
 #define LOCK_MS 200
 
+char attach_folder[ATTACH_FOLDER_BYTES];
 static struct attachment* first;
 /* The server frees values in threads of its own (UNLINK, FLUSHALL ASYNC). */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +56,11 @@ void attachment_free(struct attachment* attachment) {
 
 /* --- Opening ------------------------------------------------------------------------------------------------------ */
 
+int attachment_is_allowed(const char* path) {
+  return attach_folder[0] != 0 && strncmp(path, attach_folder, strlen(attach_folder)) == 0 &&
+         strstr(path, "/..") == NULL;
+}
+
 static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = BFS_OPEN_GUARD | flags;
@@ -68,12 +74,28 @@ static void close_file(struct attachment* attachment) {
   attachment->filter = NULL;
 }
 
+static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
+
+/* Mark 0 changes no mark of this epoch. */
+static int make_known(struct attachment* attachment, bfs_error* error) {
+  const struct attachment_state* state = &attachment->state;
+  int code = BFS_OK;
+  if (!state->reads) code = bfs_sync(attachment->filter, owner_in_turn(state), state->epoch, 0, error);
+  attachment->known = code == BFS_OK;
+  return code;
+}
+
+void attachment_doubt(struct attachment* attachment) {
+  close_file(attachment);
+  attachment->state.doubted = 1;
+}
+
 struct attachment* attachment_open(const char* path, int reads, bfs_error* error) {
   struct attachment* attachment = new_attachment(path);
   attachment->state.reads = (uint64_t)reads;
   draw(&attachment->state.owner);
   draw(&attachment->state.epoch);
-  if (open_file(attachment, 0, error) != BFS_OK) {
+  if (open_file(attachment, 0, error) != BFS_OK || make_known(attachment, error) != BFS_OK) {
     attachment_free(attachment);
     return NULL;
   }
@@ -82,8 +104,6 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
   enlist(attachment);
   return attachment;
 }
-
-static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
 
 /* Is this the file, with every key up to the position?  Where the server only asks, the path says which file it is. */
 static int is_trusted(const struct attachment* attachment) {
@@ -101,16 +121,19 @@ struct attachment* attachment_restore(const char* path, const struct attachment_
   int code = BFS_OK;
   attachment->state = *state;
   if (!is_own_log) attachment->state.doubted = 1;
-  if (!attachment->state.doubted) {
+  if (!attachment->state.doubted && !attachment_is_allowed(path)) {
+    RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s: not in the ATTACH_FOLDER", path);
+  } else if (!attachment->state.doubted) {
     code = open_file(attachment, 0, &error);
     attachment->recovers = !state->reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
     if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, &error);
     if (code == BFS_OK && !is_trusted(attachment)) {
-      close_file(attachment);
       snprintf(error.message, sizeof error.message, "%s: not the file that was attached, or without its last keys",
                path);
       code = VALUE_IN_DOUBT;
     }
+    if (code == BFS_OK) code = make_known(attachment, &error);
+    if (code != BFS_OK) close_file(attachment);
     if (code != BFS_OK) RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
   }
   enlist(attachment);
@@ -157,6 +180,7 @@ static void follow(struct attachment* attachment) {
     return;
   }
   bfs_close(old, NULL);
+  attachment->known = 0;
   bfs_statistics facts = attachment_statistics(attachment);
   memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
 }
@@ -165,6 +189,10 @@ int attachment_add(struct attachment* attachment, const char* key, size_t key_by
   int code;
   if (attachment->filter == NULL) return VALUE_IN_DOUBT;
   follow(attachment);
+  if (!attachment->known) {
+    code = make_known(attachment, NULL);
+    if (code != BFS_OK) return code;
+  }
   code = bfs_add(attachment->filter, key, key_bytes);
   if (code >= 0) ++attachment->state.position;
   return code;
@@ -206,11 +234,12 @@ void attachment_sync(struct attachment* attachment) {
 }
 
 /* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it.  A key that
- * is only renamed gets its place again with the next sync. */
+ * is only renamed gets its place again with the next add or sync. */
 void attachment_leave(struct attachment* attachment) {
   bfs_owner_mark marks[64];
   int64_t i, count;
   if (attachment->filter == NULL || attachment->state.reads) return;
+  attachment->known = 0;
   count = bfs_list_marks(attachment->filter, marks, 64, NULL);
   for (i = 0; i < count && i < 64; ++i) {
     if (marks[i].owner - attachment->state.owner >= 2) continue;
@@ -236,7 +265,11 @@ void attachments_close(void) {
   pthread_mutex_unlock(&list_lock);
 }
 
-/* --- As text ------------------------------------------------------------------------------------------------------ */
+/* --- As bytes and text -------------------------------------------------------------------------------------------- */
+
+int attachment_state_is_good(const struct attachment_state* state) {
+  return state->turn <= 1 && state->reads <= 1 && state->doubted <= 1;
+}
 
 void attachment_write_state(const struct attachment_state* state, char* text) {
   int at = snprintf(text, ATTACHMENT_STATE_BYTES, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":",
@@ -251,7 +284,7 @@ int attachment_read_state(const char* text, struct attachment_state* state) {
   memset(state, 0, sizeof *state);
   if (sscanf(text, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%n", &state->owner, &state->epoch,
              &state->turn, &state->position, &state->doubted, &at) != 5 ||
-      at == 0 || state->turn > 1 || state->doubted > 1 || strlen(text + at) != 2 * sizeof state->file_id)
+      at == 0 || !attachment_state_is_good(state) || strlen(text + at) != 2 * sizeof state->file_id)
     return 0;
   for (i = 0; i < sizeof state->file_id; ++i) {
     if (sscanf(text + at + 2 * i, "%2hhx", &state->file_id[i]) != 1) return 0;

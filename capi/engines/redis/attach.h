@@ -29,16 +29,28 @@ struct attachment {
   bfs_filter* filter; /* NULL: in doubt */
   struct attachment_state state;
   int recovers; /* the filter is to be recovered when the server has loaded its log */
+  int known;    /* the file knows the owner, so that a recovery waits for it; asked before each add */
   struct attachment* next;
   struct attachment** link; /* what points to this one; NULL: not in the list */
 };
+
+#define ATTACH_FOLDER_BYTES 1024
+extern char attach_folder[ATTACH_FOLDER_BYTES]; /* with a / at its end; empty: BF.ATTACH is off */
+
+/* Is the path in the folder?  Categories of commands cannot keep a user from BF.ATTACH in every server, nor from
+ * RESTORE. */
+int attachment_is_allowed(const char* path);
 
 /* Opens the file for a client.  NULL on an error, which *error tells. */
 struct attachment* attachment_open(const char* path, int reads, bfs_error* error);
 
 /* What the server kept.  The file is opened where this is the server's own log: not on a replica, and not from a dump,
- * for there the file of that name, if any, is another one; then every answer is "maybe". */
+ * for there the file of that name, if any, is another one; then every answer is "maybe".  So it is where the path is
+ * not allowed (any more). */
 struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log);
+
+/* From now on, and after each restart, every answer is "maybe": a key of the log is not in the file. */
+void attachment_doubt(struct attachment* attachment);
 
 void attachment_free(struct attachment* attachment);
 
@@ -58,6 +70,9 @@ void attachment_leave(struct attachment* attachment);
 void attachments_sync(void);
 void attachments_loaded(void);
 void attachments_close(void);
+
+/* Of bytes from anywhere. */
+int attachment_state_is_good(const struct attachment_state* state);
 
 /* As text, for the commands that the server keeps in its log. */
 #define ATTACHMENT_STATE_BYTES 160

@@ -1,6 +1,6 @@
 /* The BF commands: RedisBloom's, with its replies in both protocols, and those that are ours (BF.ATTACH, BF.MERGE,
- * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came; where a value is made the command
- * that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
+ * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came, adds as BF.MADD; where a value is
+ * made the command that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 #include "wish.h"
 
 RedisModuleType* value_type;
-char attach_folder[ATTACH_FOLDER_BYTES];
 struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's */
 
 #define MESSAGE_BYTES 560
@@ -114,24 +113,28 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* Adds the items, each with its answer; the first error is the last answer. */
-static void add_items(RedisModuleCtx* ctx, struct value* value, RedisModuleString** items, int count, int is_one) {
-  int changed = 0, answers = 0, code = 0;
+/* Adds the items, each with its answer; the first error is the last answer.  What was added goes to the log and to
+ * replicas, also where the answer is 0: a replica of another version or libm may have other false positives, and a file
+ * may have the key from a process that did not sync it.  What was not added does not go: a replica could add it, and
+ * grow otherwise. */
+static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, RedisModuleString** items,
+                      int count, int is_one) {
+  int is_told = is_told_what_was_done(ctx);
+  int added = 0, answers = 0, code = 0;
   if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
   for (; answers < count && code >= 0; ++answers) {
     size_t num_bytes;
     const char* key = RM_StringPtrLen(items[answers], &num_bytes);
     code = value_add(value, key, num_bytes);
-    if (code == VALUE_IN_DOUBT && is_told_what_was_done(ctx)) code = 0; /* it answers "maybe" to this key, too */
-    /* What its master could do, and it cannot: a server without the memory for another filter. */
-    if (code < 0 && code != VALUE_FULL && is_told_what_was_done(ctx)) value_doubt(value);
+    /* What its master could do, and it cannot: a server without the memory for another filter, or without the file. */
+    if (code < 0 && is_told) value_doubt(value);
+    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* it answers "maybe" to this key, too */
     reply_yes_no(ctx, code);
-    /* What may have been in a file all the same has to be in the log: the file may have it from another process, which
-     * did not sync it.  So does a counting filter count it. */
-    changed |= code == 1 || (code == 0 && (value->attachment != NULL || value->shape.layout == BFS_LAYOUT_COUNTING));
+    added += code >= 0;
   }
   if (!is_one) RM_ReplySetArrayLength(ctx, answers);
-  if (changed) RM_ReplicateVerbatim(ctx);
+  if (is_told) added = count; /* its own log tells what its master did */
+  if (added > 0) RM_Replicate(ctx, "BF.MADD", "sv", name, items, (size_t)added);
 }
 
 static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
@@ -142,7 +145,7 @@ static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, i
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   wish_check(&wish);
   if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
-  add_items(ctx, found.value, argv + 2, argc - 2, is_one);
+  add_items(ctx, argv[1], found.value, argv + 2, argc - 2, is_one);
   return REDISMODULE_OK;
 }
 
@@ -162,7 +165,7 @@ int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value == NULL && wish.is_no_create) return RM_ReplyWithError(ctx, "ERR not found");
   if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
-  add_items(ctx, found.value, argv + wish.items, argc - wish.items, 0);
+  add_items(ctx, argv[1], found.value, argv + wish.items, argc - wish.items, 0);
   return REDISMODULE_OK;
 }
 
@@ -359,6 +362,14 @@ static void set_value(const struct found* found, struct value* value) {
     value_free(old);
 }
 
+/* A server whose master could merge answers "maybe" from now on, also after a restart from its own log. */
+static int doubt_merge(RedisModuleCtx* ctx, const struct found* into) {
+  if (!is_told_what_was_done(ctx)) return REDISMODULE_OK;
+  set_value(into, value_new(into->value != NULL ? &into->value->shape : &default_shape));
+  RM_ReplicateVerbatim(ctx);
+  return REDISMODULE_OK;
+}
+
 /* BF.MERGE destination source ..: a destination that is not there is a copy of the first source.  All or nothing: the
  * union is made beside the destination. */
 int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
@@ -367,25 +378,18 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   RM_AutoMemory(ctx);
   if (argc < 3) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
-  if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return REDISMODULE_OK;
+  if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return doubt_merge(ctx, &into);
   const struct value* base = into.value != NULL ? into.value : from.value;
   if (base->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
   merged = value_copy(base);
   if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
     if (merged == NULL) reply_code(ctx, value_is_whole(base) ? VALUE_NO_MEMORY : VALUE_LOADING);
     value_free(merged);
-    if (is_told_what_was_done(ctx)) set_value(&into, value_new(&base->shape));
-    return REDISMODULE_OK;
+    return doubt_merge(ctx, &into);
   }
   set_value(&into, merged);
   RM_ReplicateVerbatim(ctx);
   return RM_ReplyWithSimpleString(ctx, "OK");
-}
-
-/* Categories of commands cannot keep a user from BF.ATTACH in every server, so that it has a folder of its own. */
-static int may_attach(const char* path) {
-  return attach_folder[0] != 0 && strncmp(path, attach_folder, strlen(attach_folder)) == 0 &&
-         strstr(path, "/..") == NULL;
 }
 
 /* What a log or a master tells, with the state that the value had. */
@@ -417,7 +421,7 @@ int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   const char* path = RM_StringPtrLen(argv[2], &num_bytes);
   int reads = argc > 3 && is_word(argv[3], "readonly");
   if (argc > 3 && !reads && !is_word(argv[3], "readwrite")) return RM_ReplyWithError(ctx, "ERR READWRITE or READONLY");
-  if (strlen(path) != num_bytes || (argc != 6 && !may_attach(path)))
+  if (strlen(path) != num_bytes || (argc != 6 && !attachment_is_allowed(path)))
     return RM_ReplyWithError(ctx, "ERR the path is not in the ATTACH_FOLDER that the module was loaded with");
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");

@@ -5,11 +5,8 @@
 #include "server.h"
 #include "value.h"
 
-#define ATTACH_FOLDER_BYTES 1024
-
 extern RedisModuleType* value_type;
-extern struct shape default_shape;              /* of values that BF.ADD makes */
-extern char attach_folder[ATTACH_FOLDER_BYTES]; /* with a / at its end; empty: BF.ATTACH is off */
+extern struct shape default_shape; /* of values that BF.ADD makes */
 
 int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_add(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);

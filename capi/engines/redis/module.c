@@ -13,6 +13,7 @@ static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part,
   (void)ctx, (void)data;
   /* The child writes the snapshot or the log that takes the place of the old one, which this process then drops. */
   if (event.id == REDISMODULE_EVENT_FORK_CHILD && part == REDISMODULE_SUBEVENT_FORK_CHILD_BORN) attachments_sync();
+  if (event.id == REDISMODULE_EVENT_LOADING) persist_leave_snapshot();
   if (event.id == REDISMODULE_EVENT_LOADING && part == REDISMODULE_SUBEVENT_LOADING_ENDED) attachments_loaded();
   if (event.id == REDISMODULE_EVENT_SHUTDOWN) attachments_close();
 }
@@ -44,6 +45,9 @@ static int make_type(RedisModuleCtx* ctx) {
                                     .digest = persist_digest,
                                     .free = value_free,
                                     .free_effort = free_effort,
+                                    .aux_load = persist_load_border,
+                                    .aux_save = persist_save_border,
+                                    .aux_save_triggers = REDISMODULE_AUX_BEFORE_RDB | REDISMODULE_AUX_AFTER_RDB,
                                     .unlink = leave,
                                     .copy = copy};
   value_type = RM_CreateDataType(ctx, "bfstore-1", ENCODING_VERSION, &methods);

@@ -14,6 +14,20 @@ int persist_is_own_log(RedisModuleCtx* ctx) {
   return (flags & REDISMODULE_CTX_FLAGS_LOADING) != 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) == 0;
 }
 
+/* --- The borders of a snapshot ------------------------------------------------------------------------------------ */
+
+static int in_snapshot;
+
+void persist_save_border(RedisModuleIO* io, int when) { (void)io, (void)when; }
+
+int persist_load_border(RedisModuleIO* io, int version, int when) {
+  (void)io;
+  in_snapshot = when == REDISMODULE_AUX_BEFORE_RDB;
+  return version == ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
+}
+
+void persist_leave_snapshot(void) { in_snapshot = 0; }
+
 static int is_good_shape(const struct shape* shape) {
   return shape->fpr > 0 && shape->fpr < 1 && shape->capacity > 0 && shape->capacity <= MAX_CAPACITY &&
          shape->expansion <= MAX_EXPANSION && shape->layout <= BFS_LAYOUT_COUNTING &&
@@ -64,8 +78,10 @@ static struct value* load_attachment(RedisModuleIO* io) {
   struct value* value = NULL;
   if (path != NULL && kept != NULL && path_bytes > 1 && path[path_bytes - 1] == 0 && state_bytes == sizeof state) {
     memcpy(&state, kept, sizeof state);
-    value = value_new(&none);
-    value->attachment = attachment_restore(path, &state, persist_is_own_log(NULL));
+    if (attachment_state_is_good(&state)) {
+      value = value_new(&none);
+      value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
+    }
   }
   if (path != NULL) RM_Free(path);
   if (kept != NULL) RM_Free(kept);
@@ -217,6 +233,8 @@ int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, siz
   if (end <= value->loaded) return 0;
   link = link_at(value, &begin);
   if (link == NULL || num_bytes > link->num_bytes - begin) return VALUE_BAD_DATA;
+  bfs_close(link->filter, NULL); /* which is there if the value came into doubt, and knows the old bytes' numbers */
+  link->filter = NULL;
   memcpy(link->bytes + begin, bytes, num_bytes);
   value->loaded = end;
   if (value->loaded < value->total || value_wrap(value) == 0) return 0;

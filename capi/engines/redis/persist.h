@@ -11,6 +11,10 @@
 void* persist_load(RedisModuleIO* io, int version);
 void persist_save(RedisModuleIO* io, void* value);
 void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* value);
+/* What a snapshot has before its keys and after them: nothing, but its loading calls the second one. */
+void persist_save_border(RedisModuleIO* io, int when);
+int persist_load_border(RedisModuleIO* io, int version, int when);
+void persist_leave_snapshot(void); /* a loading begins, ends or fails */
 void persist_digest(RedisModuleDigest* digest, void* value);
 
 /* The first chunk of a dump: the numbers of a value without its bits.  Memory of the server's, which the caller frees.
@@ -27,7 +31,8 @@ size_t persist_chunk(const struct value* value, uint64_t offset, const char** by
 /* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, VALUE_BAD_DATA. */
 int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes);
 
-/* Is this process reading its own log, and the file of an attached value so its own? */
+/* Is this process reading its own log?  Only a command of it, or a value of its snapshot, names a file that is the
+ * server's own: a RESTORE in the log has a value from anywhere. */
 int persist_is_own_log(RedisModuleCtx* ctx);
 
 #endif

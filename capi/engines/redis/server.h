@@ -25,6 +25,8 @@ typedef struct RedisModuleDigest RedisModuleDigest;
 #define REDISMODULE_CTX_FLAGS_LOADING (1 << 13)
 #define REDISMODULE_CTX_FLAGS_RESP3 (1 << 22)
 #define REDISMODULE_OPTIONS_HANDLE_IO_ERRORS 1
+#define REDISMODULE_AUX_BEFORE_RDB (1 << 0)
+#define REDISMODULE_AUX_AFTER_RDB (1 << 1)
 #define REDISMODULE_ERRORMSG_WRONGTYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 typedef struct RedisModuleEvent {

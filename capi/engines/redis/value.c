@@ -141,7 +141,10 @@ struct value* value_copy(const struct value* value) {
 
 int value_is_whole(const struct value* value) { return value->num_links > 0 && value->loaded == value->total; }
 
-void value_doubt(struct value* value) { value->loaded = 0; }
+void value_doubt(struct value* value) {
+  value->loaded = 0;
+  if (value->attachment != NULL) attachment_doubt(value->attachment);
+}
 
 static int is_counting(const struct value* value) { return value->shape.layout == BFS_LAYOUT_COUNTING; }
 
