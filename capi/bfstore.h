@@ -1114,9 +1114,16 @@ BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, u
  * takes a new *epoch*, a number that it never had.  An old mark, which may be higher than all positions of the new log,
  * would otherwise say that nothing is missing.  Where the mark is after the end of the log, the log is another one.
  *
- * A reader that may open the filter before a writer has compared it checks that its mark is one that the engine wrote
- * down when it opened the filter last.  After BFS_EUNCLEAN, BFS_EPOISONED or BFS_ERECOVERING, open with
- * BFS_OPEN_WRITE | BFS_OPEN_RECOVER, do step 4, and call bfs_finish_recovery().  The example engine.c does all of it.
+ * A reader may open the filter before a writer has compared it.  So a writer that opens the filter appends a record to
+ * the log (or takes a new epoch), compares, syncs the mark after that record, and writes down this mark and
+ * bfs_statistics.file_id.  A reader trusts a filter that has this file_id, and this mark or a higher one.  The mark
+ * tells an older state of the file (cp of a closed file).  The file_id tells a copy that bfs_save made of a filter in
+ * use: it is clean, may have the mark, and lacks the keys that came after it.  (With BFS_OPTION_FILE_ID it has the same
+ * file_id, and its owner answers for it: see "Replicas".)  A writer asks bfs_is_current before it adds, since its file
+ * may have lost the path to a copy.  Then it opens the path again, and compares.
+ *
+ * After BFS_EUNCLEAN, BFS_EPOISONED or BFS_ERECOVERING, open with BFS_OPEN_WRITE | BFS_OPEN_RECOVER, do step 4, and
+ * call bfs_finish_recovery().  The example engine.c does all of it.
  */
 
 /* What a filter keeps for an owner: a process, a shard, a database, that has a log of its own. */

@@ -26,15 +26,16 @@
 #include <unistd.h>
 
 #define OWNER 1 /* the filter has one log alone */
-#define MAGIC 0x31676f6c776f72ULL
+#define MAGIC 0x32676f6c776f72ULL
 #define NEVER UINT64_MAX /* a mark that no filter has */
 
 /* The first bytes of the log.  A position is a number of bytes from the log's beginning. */
 struct header {
   uint64_t magic;
-  uint64_t epoch;    /* a new one whenever the positions begin anew */
-  uint64_t visible;  /* readers see the rows up to here: the keys of all of them are in the filter */
-  uint64_t compared; /* the mark of the filter that a writer compared last: one with less is an older one */
+  uint64_t epoch;        /* a new one whenever the positions begin anew */
+  uint64_t visible;      /* readers see the rows up to here: the keys of all of them are in the filter */
+  uint64_t compared;     /* the mark of the filter that a writer compared last: one with less is an older one */
+  uint8_t filter_id[16]; /* its file_id: another file with that mark is a copy, which may lack keys */
   uint64_t checksum;
 };
 
@@ -58,8 +59,8 @@ struct engine {
   int writes;
   struct header header; /* as it was read last */
   bfs_filter* filter;   /* NULL: there is none that can be trusted */
-  uint64_t epoch;       /* of what the filter was compared with */
-  uint64_t compared;
+  uint64_t epoch;       /* of a reader: as in the header when the filter was opened */
+  uint64_t compared;    /* the same */
 };
 
 static void die(const char* format, ...) {
@@ -166,12 +167,24 @@ static void lock_log(struct engine* engine) {
   }
   check(fstat(engine->log, &facts) == 0, engine->log_path);
   if (facts.st_size == 0) {
-    struct header first = {MAGIC, 0, sizeof(struct header), NEVER, 0};
+    struct header first = {MAGIC, 0, sizeof(struct header), NEVER, {0}, 0};
     first.epoch = new_epoch(0);
     write_header(engine->log, &first);
     sync_folder(engine);
   }
   read_header(engine);
+}
+
+/* --- The filter, for readers and writers -------------------------------------------------------------------------- */
+
+/* Whether the open filter is the one that a writer compared last.  The mark tells it from an older state of the same
+ * file (cp), and the file_id from a copy (bfs_save), which has the mark too, and lacks what came after it. */
+static int is_compared(const struct engine* engine) {
+  const struct header* header = &engine->header;
+  bfs_statistics facts = {.struct_bytes = sizeof facts};
+  return bfs_get_mark(engine->filter, OWNER, header->epoch) >= header->compared &&
+         bfs_stats(engine->filter, 0, &facts, NULL) == BFS_OK &&
+         memcmp(facts.file_id, header->filter_id, sizeof facts.file_id) == 0;
 }
 
 /* --- The filter, for writers -------------------------------------------------------------------------------------- */
@@ -225,6 +238,7 @@ static int32_t open_to_write(struct engine* engine, int* recovers) {
 static int compare(struct engine* engine, int recovers) {
   struct record opened = {0, OPENED, 0, 0, {0}, {0}};
   struct header* header = &engine->header;
+  bfs_statistics facts = {.struct_bytes = sizeof facts};
   uint64_t mark = bfs_get_mark(engine->filter, OWNER, header->epoch);
   uint64_t end = header->visible;
   struct record record;
@@ -239,6 +253,8 @@ static int compare(struct engine* engine, int recovers) {
   end = append(engine->log, end, &opened);
   if (bfs_sync(engine->filter, OWNER, header->epoch, end, NULL) != BFS_OK) return 0;
   if (recovers && bfs_finish_recovery(engine->filter, OWNER, NULL) < 0) return 0;
+  if (bfs_stats(engine->filter, 0, &facts, NULL) != BFS_OK) return 0;
+  memcpy(header->filter_id, facts.file_id, sizeof header->filter_id);
   header->visible = header->compared = end;
   write_header(engine->log, header);
   return 1;
@@ -253,23 +269,16 @@ static void open_filter(struct engine* engine) {
     if (open_to_write(engine, &recovers) != BFS_OK) {
       build_filter(engine); /* there is none, or it is damaged */
     } else if (compare(engine, recovers)) {
-      engine->epoch = engine->header.epoch;
-      engine->compared = engine->header.compared;
       return;
     }
   }
   die("%s: can not be used", engine->filter_path);
 }
 
-/* The log is locked.  Where another process has compared a filter since this one did, that may be another file: the
- * path tells. */
+/* The log is locked.  Another process may have compared another file since, or a program may have moved one to the
+ * path: what is added to this one then is in no file that has a name. */
 static void have_filter(struct engine* engine) {
-  const struct header* header = &engine->header;
-  if (engine->filter != NULL && engine->epoch == header->epoch && engine->compared != header->compared &&
-      bfs_is_current(engine->filter, NULL) == 1)
-    engine->compared = header->compared;
-  if (engine->filter == NULL || engine->epoch != header->epoch || engine->compared != header->compared)
-    open_filter(engine);
+  if (engine->filter == NULL || !is_compared(engine) || bfs_is_current(engine->filter, NULL) != 1) open_filter(engine);
 }
 
 /* --- Commands ----------------------------------------------------------------------------------------------------- */
@@ -308,7 +317,7 @@ static void sync_filter(struct engine* engine) {
   have_filter(engine);
   mark = engine->header.visible;
   unlock_log(engine);
-  if (bfs_sync(engine->filter, OWNER, engine->epoch, mark, NULL) == BFS_OK) return;
+  if (bfs_sync(engine->filter, OWNER, engine->header.epoch, mark, NULL) == BFS_OK) return;
   lock_log(engine);
   open_filter(engine);
   unlock_log(engine);
@@ -323,7 +332,7 @@ static void trust_filter(struct engine* engine) {
   if (bfs_open(engine->filter_path, BFS_OPEN_READ, &engine->filter, NULL) != BFS_OK) return;
   engine->epoch = engine->header.epoch;
   engine->compared = engine->header.compared;
-  if (bfs_get_mark(engine->filter, OWNER, engine->epoch) >= engine->compared) return;
+  if (is_compared(engine)) return;
   bfs_close(engine->filter, NULL);
   engine->filter = NULL;
 }
@@ -365,7 +374,7 @@ static int is_newest(const struct engine* engine, uint64_t at, const struct reco
 /* The new log's positions begin anew: it has another epoch, and no reader trusts a filter before a writer has compared
  * one with it. */
 static void compact(struct engine* engine) {
-  struct header header = {MAGIC, 0, sizeof header, NEVER, 0};
+  struct header header = {MAGIC, 0, sizeof header, NEVER, {0}, 0};
   struct record record;
   char path[sizeof engine->log_path + 8];
   uint64_t at;
@@ -391,10 +400,14 @@ static void compact(struct engine* engine) {
   unlock_log(engine);
 }
 
+/* Readers trust the new filter when it is compared. */
 static void rebuild(struct engine* engine) {
-  if (!log_is_current(engine)) open_log(engine);
-  read_header(engine);
+  lock_log(engine);
+  unlock_log(engine);
   build_filter(engine);
+  lock_log(engine);
+  open_filter(engine);
+  unlock_log(engine);
 }
 
 static void load(struct engine* engine) {
@@ -440,7 +453,7 @@ int main(int argc, char** argv) {
   engine.folder = argv[1];
   snprintf(engine.log_path, sizeof engine.log_path, "%s/rows.log", argv[1]);
   snprintf(engine.filter_path, sizeof engine.filter_path, "%s/rows.bf", argv[1]);
-  engine.writes = strcmp(command, "get") != 0 && strcmp(command, "answer") != 0 && strcmp(command, "rebuild") != 0;
+  engine.writes = strcmp(command, "get") != 0 && strcmp(command, "answer") != 0;
   if (strcmp(command, "put") == 0 && argc == 5)
     put(&engine, argv[3], argv[4]);
   else if (strcmp(command, "get") == 0 && argc == 4)

@@ -5,6 +5,7 @@ Arguments: the engine, the library of kill_at.c, its C source, the folder of bfs
 sanitizers (none), a C compiler.
 """
 import contextlib
+import functools
 import os
 import select
 import shutil
@@ -20,7 +21,7 @@ CC = [sys.argv[7], *([] if sys.argv[6] == "none" else ["-fsanitize=" + sys.argv[
 if len(CC) > 1 and "clang" in CC[0]:
     CC += ["-fsanitize-link-c++-runtime", "-Wl,--no-as-needed", "-lstdc++"]  # the library needs what a C program lacks
 del sys.argv[1:]
-HEADER, RECORD = struct.Struct("<QQQQQ"), struct.Struct("<QBBB24s29s")
+HEADER, RECORD = struct.Struct("<QQQQ16sQ"), struct.Struct("<QBBB24s29s")
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # Programs start slowly with sanitizers: there they are killed before each third call, from the first one on.
 EVERY = 1 if len(CC) == 1 else 3
@@ -76,9 +77,17 @@ class Folder:
                 rows[key[:key_bytes].decode()] = value[:value_bytes].decode()
         return rows
 
-    def epoch(self):
+    def header(self):
         with open(self.file("rows.log"), "rb") as file:
-            return HEADER.unpack(file.read(HEADER.size))[1]
+            return HEADER.unpack(file.read(HEADER.size))
+
+    def epoch(self):
+        return self.header()[1]
+
+    def filter_is_compared(self):
+        """Whether the path has the file that a writer compared last: its file_id is in its first page."""
+        with open(self.file("rows.bf"), "rb") as file:
+            return self.header()[4] in file.read(4096)
 
     def check(self, acknowledged=(), reader=None):
         """Every row that is visible is found, and what was acknowledged is visible."""
@@ -118,6 +127,43 @@ def lines_of(*keys):
     return "".join(f"{key} {key}-value\n" for key in keys)
 
 
+def put(writer, key):
+    """By a "load" that goes on."""
+    writer.stdin.write(lines_of(key))
+    writer.stdin.flush()
+    assert writer.stdout.readline() == key + "\n"
+
+
+SAVE = """
+#include <bfstore.h>
+int main(int argc, char** argv) {
+  bfs_filter* filter;
+  if (argc != 3 || bfs_open(argv[1], BFS_OPEN_READ, &filter, NULL) != BFS_OK) return 1;
+  return bfs_save(filter, argv[2], NULL, NULL) != BFS_OK || bfs_close(filter, NULL) != BFS_OK;
+}
+"""
+
+
+def build(program, text):
+    with open(program + ".c", "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run([*CC, "-std=c99", "-I", INCLUDE, program + ".c", LIBRARY, "-Wl,-rpath," + os.path.dirname(LIBRARY),
+                    "-o", program], check=True)
+    return program
+
+
+@functools.lru_cache(maxsize=None)
+def saver():
+    folder = tempfile.TemporaryDirectory(prefix="bfstore-save-")
+    unittest.addModuleCleanup(folder.cleanup)
+    return build(os.path.join(folder.name, "save"), SAVE)
+
+
+def save(path, new_path):
+    """bfs_save, as of a backup program."""
+    subprocess.run([saver(), path, new_path], check=True, timeout=60)
+
+
 class Scenes:
     """Folders in every state, for one engine; and what is done to them, killed before each of its calls."""
 
@@ -139,10 +185,8 @@ class Scenes:
         """A copy of a filter in use, which is unclean, with a log that is ahead of its mark."""
         folder = self.copy(self.some)
         with ended(folder.spawn("load")) as writer:
-            for key in ("c", "d"):
-                writer.stdin.write(lines_of(key))
-                writer.stdin.flush()
-                assert writer.stdout.readline() == key + "\n"
+            put(writer, "c")
+            put(writer, "d")
             return self.copy(folder)
 
     def older_filter(self):
@@ -150,6 +194,17 @@ class Scenes:
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of("c", "d"))
         os.rename(self.copy(self.some).file("rows.bf"), folder.file("rows.bf"))
+        return folder
+
+    def saved_filter(self):
+        """A filter that was saved while a writer had it open, whose mark is that of the one in use; put back after more rows."""
+        folder = self.copy(self.some)
+        with ended(folder.spawn("load")) as writer:
+            put(writer, "c")
+            save(folder.file("rows.bf"), folder.file("saved.bf"))
+            put(writer, "d")
+            writer.communicate()
+        os.rename(folder.file("saved.bf"), folder.file("rows.bf"))
         return folder
 
     def older_log(self):
@@ -274,6 +329,35 @@ class Engine(Case):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.older_filter, "load", lines=lines_of("x"))
 
+    def test_a_filter_that_was_saved_in_use_is_put_back_beside_a_newer_log(self):
+        scenes = self.scenes()
+        scenes.killed_at_each_step(scenes.saved_filter, "load", lines=lines_of("x"))
+
+    # The file that the writer has open is in no folder then: what it adds there would be lost to every later reader.
+    def test_a_saved_filter_is_put_back_under_a_writer_that_goes_on(self):
+        folder = self.scenes().folder()
+        with ended(folder.spawn("load")) as writer:
+            put(writer, "c")
+            with ended(folder.spawn("answer")) as reader:
+                folder.check(["c"], reader)
+                save(folder.file("rows.bf"), folder.file("saved.bf"))
+                put(writer, "d")
+                os.rename(folder.file("saved.bf"), folder.file("rows.bf"))
+                folder.check(["c", "d"], reader)
+                self.assertFalse(folder.filter_is_compared())
+                put(writer, "e")
+                self.assertTrue(folder.filter_is_compared(), "the writer fills a file that is in no folder")
+                folder.check(["c", "d", "e"], reader)
+        folder.check_then_write_and_check(["c", "d", "e"])
+
+    def test_a_filter_that_was_rebuilt_is_trusted_at_once(self):
+        scenes = self.scenes()
+        folder = scenes.copy(scenes.some)
+        before = folder.header()[4]
+        folder.run("rebuild")
+        self.assertNotEqual(folder.header()[4], before)
+        self.assertTrue(folder.filter_is_compared())
+
     def test_a_log_from_a_backup_beside_a_newer_filter(self):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.older_log, "load", lines=lines_of("x", "y"))
@@ -327,18 +411,25 @@ MISTAKES = {
         "  if (add_from(engine, engine->filter, mark == 0 ? sizeof(struct header) : mark) == 0) return 0;", "  (void)mark;",
         lambda scenes: scenes.killed_at_each_step(lambda: scenes.some, "load", lines=lines_of("x"))),
     "a mark is above a key that was not added": (
-        APPEND, APPEND + "\n  bfs_sync(engine->filter, OWNER, engine->epoch, end + sizeof record, NULL);",
+        APPEND, APPEND + "\n  bfs_sync(engine->filter, OWNER, engine->header.epoch, end + sizeof record, NULL);",
         lambda scenes: scenes.killed_at_each_step(lambda: scenes.some, "load", lines=lines_of("x"))),
     "a log that begins anew keeps its epoch": (
         "  return number > old ? number : old + 1;", "  (void)number;\n  return old != 0 ? old : 1;",
         lambda scenes: scenes.killed_at_each_step(scenes.restarted_log, "load", lines=lines_of("x"))),
     "readers trust any filter": (
-        "  if (bfs_get_mark(engine->filter, OWNER, engine->epoch) >= engine->compared) return;", "  return;",
+        "  if (is_compared(engine)) return;", "  return;",
+        lambda scenes: scenes.killed_at_each_step(scenes.older_filter, "load", lines=lines_of("x"))),
+    "readers trust the mark alone": (
+        "         memcmp(facts.file_id, header->filter_id, sizeof facts.file_id) == 0;", "         1;",
+        lambda scenes: scenes.killed_at_each_step(scenes.saved_filter, "load", lines=lines_of("x"))),
+    "readers trust the file_id alone": (
+        "  return bfs_get_mark(engine->filter, OWNER, header->epoch) >= header->compared &&", "  return",
         lambda scenes: scenes.killed_at_each_step(scenes.older_filter, "load", lines=lines_of("x"))),
     "rows of a dead process become visible without their keys": (
         ADD, ADD.replace("engine->header.visible", "end"), lambda scenes: scenes.beside_a_writer_that_goes_on()),
-    "a rebuilt filter lacks what was added before it superseded the old one": (
-        "  if (at != 0) at = add_from(engine, fresh, at);", "", lambda scenes: scenes.while_a_filter_is_rebuilt()),
+    "the mark of a rebuilt filter is above what was added before it superseded the old one": (
+        "  if (at != 0) at = add_from(engine, fresh, at);",
+        "  struct record record;\n  while (at != 0 && read_record(engine->log, at, &record)) at += sizeof record;", lambda scenes: scenes.while_a_filter_is_rebuilt()),
 }
 
 
@@ -347,12 +438,7 @@ class Mistakes(Case):
         with open(SOURCE, encoding="utf-8") as file:
             text = file.read()
         self.assertEqual(text.count(old), 1, old)
-        source, program = os.path.join(folder, "engine.c"), os.path.join(folder, "engine")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(text.replace(old, new))
-        subprocess.run([*CC, "-std=c99", "-I", INCLUDE, source, LIBRARY, "-Wl,-rpath," + os.path.dirname(LIBRARY), "-o", program],
-                       check=True)
-        return program
+        return build(os.path.join(folder, "engine"), text.replace(old, new))
 
     def test_each_step_that_is_left_out_makes_a_wrong_no(self):
         # Whether the scenes see mistakes does not depend on a sanitizer, and each of a scene's many programs starts slowly with one.
