@@ -278,6 +278,57 @@ class Events(Case):
         os.replace(self.folder / "saved.bf", self.filter)
         self.assert_in_doubt(self.connect())
 
+    def test_a_later_trigger_that_ignores_the_row_does_not_end_its_add(self):
+        database = self.kept()
+        for event in ("INSERT", "UPDATE"):
+            database.execute(f"CREATE TRIGGER ignores_{event} AFTER {event} ON rows BEGIN SELECT RAISE(IGNORE); END")
+        self.insert(database, "c", "d", "d")
+        database.execute("UPDATE rows SET key = 'e' WHERE key = 'a'")
+        self.assertEqual(self.one(database, "SELECT group_concat(key, '') FROM rows"), "ebcdd")
+        self.assert_answers(database, "bcde")
+        self.assert_answers(self.connect(), "bcde")
+
+    def test_what_runs_before_the_after_trigger_finds_the_row(self):
+        database = self.kept()
+        found = "SELECT count(*) FROM (SELECT new.key AS k) AS probe CROSS JOIN rows ON rows.key = probe.k WHERE bf_maybe('rows.bf', k)"
+        database.executescript(f"""CREATE TABLE found (event, number);
+            CREATE TRIGGER joins AFTER INSERT ON rows BEGIN INSERT INTO found VALUES ('insert', ({found})); END;
+            CREATE TRIGGER joins_too AFTER UPDATE ON rows BEGIN INSERT INTO found VALUES ('update', ({found})); END""")
+        rows = database.execute("INSERT INTO rows (key) VALUES ('c'), ('d') RETURNING bf_maybe('rows.bf', key)").fetchall()
+        rows += database.execute("UPDATE rows SET key = 'e' WHERE key = 'a' RETURNING bf_maybe('rows.bf', key)").fetchall()
+        self.assertEqual(rows, [(1,)] * 3)
+        self.assertEqual(database.execute("SELECT * FROM found").fetchall(), [("insert", 1), ("insert", 1), ("update", 1)])
+
+    def test_a_key_that_sqlite_makes_after_the_before_triggers_is_added(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (upper(key)))")
+        for column in ("key", "up"):
+            self.one(database, "SELECT bf_create(?, 10)", column)
+            self.one(database, "SELECT bf_keep(?, 'rows', ?)", column, column)
+        database.execute("REPLACE INTO rows (key) VALUES (NULL), ('y')")
+        self.assertEqual([self.maybe(database, key, "key") for key in "xyz"], [1, 1, 0])
+        self.assertEqual([self.maybe(database, key, "up") for key in "XYZ"], [1, 1, 0])
+
+    def test_the_number_that_sqlite_gives_a_row_is_no_key(self):
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        for columns in ("id INTEGER PRIMARY KEY, key", "id INTEGER PRIMARY KEY AUTOINCREMENT, key", "id, key"):
+            database.executescript(f"DROP TABLE IF EXISTS rows; CREATE TABLE rows ({columns})")
+            column = "rowid" if columns == "id, key" else "id"
+            self.assert_refused("gives this number", database, "SELECT bf_keep('rows.bf', 'rows', ?)", column)
+        for columns in ("id INTEGER, key, PRIMARY KEY (id, key)", "id INTEGER PRIMARY KEY, key) WITHOUT ROWID --", "id INT PRIMARY KEY, key"):
+            database.executescript(f"DROP TABLE rows; CREATE TABLE rows ({columns}\n{')' if '--' not in columns else ''}")
+            self.assertEqual(self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'id')"), 0)
+
+    def test_a_row_counts_its_key_once(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)")
+        self.one(database, "SELECT bf_create('rows.bf', 100, 0.001, 'counting')")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        self.insert(database, "a", "b", "b")
+        database.execute("UPDATE rows SET key = 'c' WHERE key = 'b'")
+        self.assertEqual([self.one(database, "SELECT bf_count('rows.bf', ?)", key) for key in "abcd"], [1, 2, 2, 0])
+
     def test_an_update_adds_the_new_key(self):
         database = self.kept()
         database.execute("UPDATE rows SET key = 'c' WHERE key = 'a'")
@@ -422,6 +473,8 @@ class Events(Case):
     def test_after_a_power_cut_an_older_row_with_a_new_key_is_not_left_out(self):
         for change in ("UPDATE rows SET key = 'c' WHERE id = 1", "REPLACE INTO rows (id, key) VALUES (1, 'c')",
                        "INSERT INTO rows (id, key) VALUES (-5, 'c')",
+                       *(f"CREATE TRIGGER ignores AFTER INSERT ON rows BEGIN SELECT RAISE(IGNORE); END;"
+                         f"INSERT INTO rows (id, key) VALUES ({position}, 'c')" for position in (-5, -1)),
                        "INSERT INTO rows (key) VALUES ('c'); UPDATE rows SET id = -1 WHERE key = 'c'"):
             with self.subTest(change):
                 database, _ = self.after_a_power_cut(lambda database: database.executescript(change))

@@ -43,6 +43,8 @@ struct filter {
   sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
+  uint64_t before;          /* the digest that a BEFORE trigger added last */
+  unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
 };
 
@@ -69,6 +71,12 @@ struct connection {
 int key_of(sqlite3_value* value, struct key* key);
 
 /* --- filters.c: handles, and which of them to trust --- */
+
+/* For one row of bfstore_filters, in the schema that %w stands for. */
+#define TRIGGERS                                                                                          \
+  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger'" \
+  " AND name IN ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path," \
+  " 'bfstore before update ' || path) ORDER BY name))"
 
 enum found { FOUND_NONE, FOUND_ONE, FOUND_MANY, FOUND_ERROR };
 

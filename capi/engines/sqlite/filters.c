@@ -86,9 +86,6 @@ static int connect_info(struct connection* connection) {
 }
 
 #define ROW "SELECT id, epoch, file_id, synced, kinds"
-#define TRIGGERS                                                                                          \
-  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger'" \
-  " AND name IN ('bfstore insert ' || path, 'bfstore update ' || path) ORDER BY name))"
 
 /* SQLITE_OK with *out = NULL: the database has no table bfstore_filters. */
 static int prepare(struct connection* connection, struct database* database, int check_triggers, sqlite3_stmt** out) {
