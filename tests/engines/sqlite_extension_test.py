@@ -563,6 +563,22 @@ class Events(Case):
             self.doCleanups()
             self.setUp()
 
+    def test_a_table_that_was_made_again_with_its_triggers_is_maybe(self):
+        database = self.kept(keys="AB")
+        triggers = [sql for sql, in database.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")]
+        database.executescript("""BEGIN; CREATE TABLE made (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, more);
+            INSERT INTO made SELECT id, lower(key), 1 FROM rows; DROP TABLE rows; ALTER TABLE made RENAME TO rows""")
+        for sql in triggers:
+            database.execute(sql)
+        database.execute("COMMIT")
+        for one in (database, self.connect()):
+            self.assertEqual([self.maybe(one, key) for key in "abz"], [1, 1, 1])
+        self.assert_refused("bf_keep", database, "SELECT bf_sync('rows.bf')")
+        self.assertEqual(self.one(database, "SELECT bf_keep('rows.bf', 'Rows', 'key')"), 2)
+        self.assert_answers(self.connect(), "ab")
+        database.execute("ALTER TABLE rows ADD COLUMN other")
+        self.assert_in_doubt(database)
+
     def test_a_row_whose_key_is_refused_is_taken_back_within_a_transaction(self):
         database = self.kept()
         self.filter.unlink()

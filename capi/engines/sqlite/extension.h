@@ -28,7 +28,7 @@ struct kept {
   int has_synced;
   sqlite3_int64 synced; /* rows up to this position are durable in the filter; without it none is known to be */
   int kinds;
-  int triggers_good; /* only where it was asked for */
+  int definitions_good; /* only where it was asked for */
 };
 
 /* One filter in one connection.  It stays in the list until the connection ends. */
@@ -54,7 +54,7 @@ struct database {
   char* schema;
   char* file;
   sqlite3_stmt* row;     /* for writers */
-  sqlite3_stmt* checked; /* the same, and whether the triggers are as bf_keep made them */
+  sqlite3_stmt* checked; /* the same, and whether the triggers and the table are as bf_keep left them */
 };
 
 struct connection {
@@ -72,11 +72,11 @@ int key_of(sqlite3_value* value, struct key* key);
 
 /* --- filters.c: handles, and which of them to trust --- */
 
-/* For one row of bfstore_filters, in the schema that %w stands for. */
-#define TRIGGERS                                                                                          \
-  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger'" \
-  " AND name IN ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path," \
-  " 'bfstore before update ' || path) ORDER BY name))"
+/* The words of the triggers and of the table, for one row of bfstore_filters in the schema that %w stands for. */
+#define DEFINITIONS                                                                                                   \
+  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN" \
+  " ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path,"                         \
+  " 'bfstore before update ' || path) OR type = 'table' AND name = table_name COLLATE NOCASE ORDER BY type, name))"
 
 enum found { FOUND_NONE, FOUND_ONE, FOUND_MANY, FOUND_ERROR };
 

@@ -103,9 +103,10 @@ static int prepare(struct connection* connection, struct database* database, int
   sqlite3_finalize(statement);
   if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
   code = connect_info(connection);
-  sql = check_triggers ? sqlite3_mprintf(ROW ", triggers = " TRIGGERS " FROM \"%w\".bfstore_filters WHERE path = ?1",
-                                         database->schema, database->schema)
-                       : sqlite3_mprintf(ROW ", 0 FROM \"%w\".bfstore_filters WHERE path = ?1", database->schema);
+  sql = check_triggers
+            ? sqlite3_mprintf(ROW ", definitions = " DEFINITIONS " FROM \"%w\".bfstore_filters WHERE path = ?1",
+                              database->schema, database->schema)
+            : sqlite3_mprintf(ROW ", 0 FROM \"%w\".bfstore_filters WHERE path = ?1", database->schema);
   if (code == SQLITE_OK)
     code = sql == NULL ? SQLITE_NOMEM
                        : sqlite3_prepare_v3(connection->db, sql, -1, SQLITE_PREPARE_PERSISTENT, cached, NULL);
@@ -123,7 +124,7 @@ static void read_row(sqlite3_stmt* statement, struct kept* kept) {
   kept->has_synced = sqlite3_column_type(statement, 3) != SQLITE_NULL;
   kept->synced = sqlite3_column_int64(statement, 3);
   kept->kinds = sqlite3_column_int(statement, 4);
-  kept->triggers_good = sqlite3_column_int(statement, 5);
+  kept->definitions_good = sqlite3_column_int(statement, 5);
 }
 
 /* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error. */
@@ -264,8 +265,8 @@ static int may_ask_plain(struct filter* filter) {
 }
 
 static int may_ask_kept(struct filter* filter, const struct kept* kept) {
-  if (!kept->triggers_good) {
-    warn(filter, "its triggers are not those that bf_keep made");
+  if (!kept->definitions_good) {
+    warn(filter, "its triggers or its table were changed: call bf_keep");
     return 0;
   }
   /* This also asks the kernel whether it failed to write pages of the file. */

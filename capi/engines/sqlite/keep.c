@@ -140,7 +140,7 @@ static sqlite3_int64 locked_compare(struct connection* connection, const char* n
       run(connection, "UPDATE \"%w\".bfstore_filters SET epoch = epoch WHERE path = %Q", filter->schema, name) != 0 ||
       find_filter(connection, name, 0, 1, &filter, &kept) != FOUND_ONE)
     return set_error(connection, error, NULL);
-  if (!kept.triggers_good)
+  if (!kept.definitions_good)
     return set_error(connection, error, "its triggers, its table or its column were changed: call bf_keep");
   rows = read_source(connection, filter, &source);
   if (rows == 0)
@@ -204,7 +204,7 @@ void bf_sync(sqlite3_context* context, int count, sqlite3_value** values) {
 #define TABLE                                                                                                          \
   "CREATE TABLE IF NOT EXISTS \"%w\".bfstore_filters(path TEXT PRIMARY KEY NOT NULL, id INTEGER NOT NULL, table_name " \
   "TEXT NOT NULL, column_name TEXT NOT NULL, position TEXT, epoch INTEGER, file_id BLOB, synced INTEGER, kinds "       \
-  "INTEGER NOT NULL DEFAULT 0, triggers TEXT) WITHOUT ROWID"
+  "INTEGER NOT NULL DEFAULT 0, definitions TEXT) WITHOUT ROWID"
 
 /* A BEFORE trigger, since a RETURNING and other AFTER triggers may run before that of bf_keep, and may end the row's
  * triggers by RAISE(IGNORE).  An AFTER trigger, since a default may take the place of NULL only then, and the row's
@@ -288,7 +288,7 @@ static sqlite3_int64 keep(struct connection* connection, const char* name, struc
       make_trigger(connection, filter, source, id, "before update") != SQLITE_OK ||
       make_trigger(connection, filter, source, id, "insert") != SQLITE_OK ||
       make_trigger(connection, filter, source, id, "update") != SQLITE_OK ||
-      run(connection, "UPDATE \"%w\".bfstore_filters SET triggers = " TRIGGERS " WHERE path = %Q", source->schema,
+      run(connection, "UPDATE \"%w\".bfstore_filters SET definitions = " DEFINITIONS " WHERE path = %Q", source->schema,
           source->schema, name) != 0)
     return set_error(connection, error, NULL);
   return locked_compare(connection, name, error);
