@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import traceback
 import unittest
@@ -562,6 +563,35 @@ class Events(Case):
                 database.close()
             self.doCleanups()
             self.setUp()
+
+    def test_a_file_that_is_truncated_ends_no_program(self):
+        self.kept(capacity=1000000).close()
+        insert, ask = "INSERT INTO rows (key) VALUES ('c');", "SELECT sum(bf_maybe('rows.bf', key || id)), count(*) FROM rows;"
+        for first in (insert, ask):
+            done = subprocess.run(["sqlite3", str(self.path)], cwd=self.folder, capture_output=True, text=True, input=textwrap.dedent(f"""\
+                SELECT load_extension('{EXTENSION.with_suffix("")}');
+                {first}
+                .shell truncate -s 4096 rows.bf
+                {ask}
+                {insert}
+                SELECT state FROM bf_info('rows.bf');
+                .shell rm rows.bf
+                BEGIN IMMEDIATE; SELECT bf_build('rows.bf', bf_keys(key), 0.01, 1000000) FROM rows; SELECT bf_sync('rows.bf'); COMMIT;
+                SELECT bf_maybe('rows.bf', key), bf_maybe('rows.bf', key || id) FROM rows WHERE id < 3;"""))
+            self.assertRegex(done.stdout, r"^\n(0\|3\n)?3\|3\nBFS_\w+\n3\n3\n1\|0\n1\|0\n$")
+            self.assertRegex(done.stderr, "rows.bf")
+            self.assertEqual(done.returncode, 1)  # for the INSERT that was refused
+
+    def test_the_guard_stays_when_the_last_connection_ends(self):
+        script = f"""if True:
+            import sqlite3
+            database = sqlite3.connect(":memory:")
+            database.enable_load_extension(True)
+            database.execute("SELECT load_extension('{EXTENSION.with_suffix('')}')")
+            database.close()
+            print("{EXTENSION}" in open("/proc/self/maps").read())"""
+        done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("True\n", ""))
 
     def test_a_table_that_was_made_again_with_its_triggers_is_maybe(self):
         database = self.kept(keys="AB")

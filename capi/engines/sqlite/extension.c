@@ -202,6 +202,7 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
   if (name == NULL) return;
   options.capacity = sqlite3_value_int64(values[1]) > 0 ? (uint64_t)sqlite3_value_int64(values[1]) : 0;
   options.fpr = count >= 3 ? sqlite3_value_double(values[2]) : 0.01;
+  options.flags = BFS_OPEN_GUARD;
   options.mode = 0644;
   if (layout != NULL && strcmp(layout, "blocked") == 0) options.layout = BFS_LAYOUT_BLOCKED;
   if (layout != NULL && strcmp(layout, "classic") == 0) options.layout = BFS_LAYOUT_CLASSIC;
@@ -311,5 +312,6 @@ int sqlite3_bfstore_init(sqlite3* db, char** message, const sqlite3_api_routines
   connection->references = 1;
   code = register_all(db, connection);
   release(connection);
-  return code;
+  /* The handler of BFS_OPEN_GUARD stays, so its code must: also where the library is a part of the extension. */
+  return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

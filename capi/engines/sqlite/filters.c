@@ -179,7 +179,7 @@ int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   int32_t code;
   int i;
   close_filter(filter);
-  code = bfs_open(filter->path, flags, &filter->handle, error);
+  code = bfs_open(filter->path, flags | BFS_OPEN_GUARD, &filter->handle, error);
   if (code != BFS_OK) return code;
   filter->writes = (flags & BFS_OPEN_WRITE) != 0;
   for (i = 0; i < 2; ++i) filter->at_open[i] = epoch_in(filter->handle, OWNERS[i]);
