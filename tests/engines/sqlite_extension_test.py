@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import traceback
 import unittest
@@ -278,6 +279,57 @@ class Events(Case):
         os.replace(self.folder / "saved.bf", self.filter)
         self.assert_in_doubt(self.connect())
 
+    def test_a_later_trigger_that_ignores_the_row_does_not_end_its_add(self):
+        database = self.kept()
+        for event in ("INSERT", "UPDATE"):
+            database.execute(f"CREATE TRIGGER ignores_{event} AFTER {event} ON rows BEGIN SELECT RAISE(IGNORE); END")
+        self.insert(database, "c", "d", "d")
+        database.execute("UPDATE rows SET key = 'e' WHERE key = 'a'")
+        self.assertEqual(self.one(database, "SELECT group_concat(key, '') FROM rows"), "ebcdd")
+        self.assert_answers(database, "bcde")
+        self.assert_answers(self.connect(), "bcde")
+
+    def test_what_runs_before_the_after_trigger_finds_the_row(self):
+        database = self.kept()
+        found = "SELECT count(*) FROM (SELECT new.key AS k) AS probe CROSS JOIN rows ON rows.key = probe.k WHERE bf_maybe('rows.bf', k)"
+        database.executescript(f"""CREATE TABLE found (event, number);
+            CREATE TRIGGER joins AFTER INSERT ON rows BEGIN INSERT INTO found VALUES ('insert', ({found})); END;
+            CREATE TRIGGER joins_too AFTER UPDATE ON rows BEGIN INSERT INTO found VALUES ('update', ({found})); END""")
+        rows = database.execute("INSERT INTO rows (key) VALUES ('c'), ('d') RETURNING bf_maybe('rows.bf', key)").fetchall()
+        rows += database.execute("UPDATE rows SET key = 'e' WHERE key = 'a' RETURNING bf_maybe('rows.bf', key)").fetchall()
+        self.assertEqual(rows, [(1,)] * 3)
+        self.assertEqual(database.execute("SELECT * FROM found").fetchall(), [("insert", 1), ("insert", 1), ("update", 1)])
+
+    def test_a_key_that_sqlite_makes_after_the_before_triggers_is_added(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (upper(key)))")
+        for column in ("key", "up"):
+            self.one(database, "SELECT bf_create(?, 10)", column)
+            self.one(database, "SELECT bf_keep(?, 'rows', ?)", column, column)
+        database.execute("REPLACE INTO rows (key) VALUES (NULL), ('y')")
+        self.assertEqual([self.maybe(database, key, "key") for key in "xyz"], [1, 1, 0])
+        self.assertEqual([self.maybe(database, key, "up") for key in "XYZ"], [1, 1, 0])
+
+    def test_the_number_that_sqlite_gives_a_row_is_no_key(self):
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        for columns in ("id INTEGER PRIMARY KEY, key", "id INTEGER PRIMARY KEY AUTOINCREMENT, key", "id, key"):
+            database.executescript(f"DROP TABLE IF EXISTS rows; CREATE TABLE rows ({columns})")
+            column = "rowid" if columns == "id, key" else "id"
+            self.assert_refused("gives this number", database, "SELECT bf_keep('rows.bf', 'rows', ?)", column)
+        for columns in ("id INTEGER, key, PRIMARY KEY (id, key)", "id INTEGER PRIMARY KEY, key) WITHOUT ROWID --", "id INT PRIMARY KEY, key"):
+            database.executescript(f"DROP TABLE rows; CREATE TABLE rows ({columns}\n{')' if '--' not in columns else ''}")
+            self.assertEqual(self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'id')"), 0)
+
+    def test_a_row_counts_its_key_once(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)")
+        self.one(database, "SELECT bf_create('rows.bf', 100, 0.001, 'counting')")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        self.insert(database, "a", "b", "b")
+        database.execute("UPDATE rows SET key = 'c' WHERE key = 'b'")
+        self.assertEqual([self.one(database, "SELECT bf_count('rows.bf', ?)", key) for key in "abcd"], [1, 2, 2, 0])
+
     def test_an_update_adds_the_new_key(self):
         database = self.kept()
         database.execute("UPDATE rows SET key = 'c' WHERE key = 'a'")
@@ -422,6 +474,8 @@ class Events(Case):
     def test_after_a_power_cut_an_older_row_with_a_new_key_is_not_left_out(self):
         for change in ("UPDATE rows SET key = 'c' WHERE id = 1", "REPLACE INTO rows (id, key) VALUES (1, 'c')",
                        "INSERT INTO rows (id, key) VALUES (-5, 'c')",
+                       *(f"CREATE TRIGGER ignores AFTER INSERT ON rows BEGIN SELECT RAISE(IGNORE); END;"
+                         f"INSERT INTO rows (id, key) VALUES ({position}, 'c')" for position in (-5, -1)),
                        "INSERT INTO rows (key) VALUES ('c'); UPDATE rows SET id = -1 WHERE key = 'c'"):
             with self.subTest(change):
                 database, _ = self.after_a_power_cut(lambda database: database.executescript(change))
@@ -509,6 +563,51 @@ class Events(Case):
                 database.close()
             self.doCleanups()
             self.setUp()
+
+    def test_a_file_that_is_truncated_ends_no_program(self):
+        self.kept(capacity=1000000).close()
+        insert, ask = "INSERT INTO rows (key) VALUES ('c');", "SELECT sum(bf_maybe('rows.bf', key || id)), count(*) FROM rows;"
+        for first in (insert, ask):
+            done = subprocess.run(["sqlite3", str(self.path)], cwd=self.folder, capture_output=True, text=True, input=textwrap.dedent(f"""\
+                SELECT load_extension('{EXTENSION.with_suffix("")}');
+                {first}
+                .shell truncate -s 4096 rows.bf
+                {ask}
+                {insert}
+                SELECT state FROM bf_info('rows.bf');
+                .shell rm rows.bf
+                BEGIN IMMEDIATE; SELECT bf_build('rows.bf', bf_keys(key), 0.01, 1000000) FROM rows; SELECT bf_sync('rows.bf'); COMMIT;
+                SELECT bf_maybe('rows.bf', key), bf_maybe('rows.bf', key || id) FROM rows WHERE id < 3;"""))
+            self.assertRegex(done.stdout, r"^\n(0\|3\n)?3\|3\nBFS_\w+\n3\n3\n1\|0\n1\|0\n$")
+            self.assertRegex(done.stderr, "rows.bf")
+            self.assertEqual(done.returncode, 1)  # for the INSERT that was refused
+
+    def test_the_guard_stays_when_the_last_connection_ends(self):
+        script = f"""if True:
+            import sqlite3
+            database = sqlite3.connect(":memory:")
+            database.enable_load_extension(True)
+            database.execute("SELECT load_extension('{EXTENSION.with_suffix('')}')")
+            database.close()
+            print("{EXTENSION}" in open("/proc/self/maps").read())"""
+        done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("True\n", ""))
+
+    def test_a_table_that_was_made_again_with_its_triggers_is_maybe(self):
+        database = self.kept(keys="AB")
+        triggers = [sql for sql, in database.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")]
+        database.executescript("""BEGIN; CREATE TABLE made (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, more);
+            INSERT INTO made SELECT id, lower(key), 1 FROM rows; DROP TABLE rows; ALTER TABLE made RENAME TO rows""")
+        for sql in triggers:
+            database.execute(sql)
+        database.execute("COMMIT")
+        for one in (database, self.connect()):
+            self.assertEqual([self.maybe(one, key) for key in "abz"], [1, 1, 1])
+        self.assert_refused("bf_keep", database, "SELECT bf_sync('rows.bf')")
+        self.assertEqual(self.one(database, "SELECT bf_keep('rows.bf', 'Rows', 'key')"), 2)
+        self.assert_answers(self.connect(), "ab")
+        database.execute("ALTER TABLE rows ADD COLUMN other")
+        self.assert_in_doubt(database)
 
     def test_a_row_whose_key_is_refused_is_taken_back_within_a_transaction(self):
         database = self.kept()

@@ -77,8 +77,8 @@ class Place:
             database.executescript(f"""
                 PRAGMA journal_mode=WAL;
                 CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB);
-                CREATE TABLE filter (epoch INTEGER, compared INTEGER);
-                INSERT INTO filter VALUES (1, {NEVER});""")
+                CREATE TABLE filter (epoch INTEGER, compared INTEGER, file_id BLOB);
+                INSERT INTO filter VALUES (1, {NEVER}, NULL);""")
 
 
 @contextlib.contextmanager
@@ -93,9 +93,24 @@ def transaction(database):
         raise
 
 
+def kept(database):
+    """The epoch, up to which row a filter was compared in it, and which."""
+    return database.execute("SELECT epoch, compared, file_id FROM filter").fetchone()
+
+
+def file_id(handle):
+    return bytes(bfs.statistics(LIBRARY, handle).file_id)
+
+
+def is_the_one(handle, epoch, compared, its_id):
+    """The mark tells it from files of an earlier state; the file_id from a copy that bfs_save made, which has the mark, too."""
+    return LIBRARY.bfs_get_mark(handle, OWNER, epoch) >= compared and file_id(handle) == its_id
+
+
 class Writer:
     def __init__(self, place, database):
         self.place, self.database, self.handle = place, database, None
+        self.known = None  # what `kept` said when this handle's file was the one that was compared last
 
     def close(self):
         if self.handle is not None:
@@ -135,10 +150,12 @@ class Writer:
             if mark > last:
                 epoch, mark = self.new_epoch(), 0
             self.add(self.keys_after(mark))
-            position = self.database.execute("INSERT INTO rows (key) VALUES (NULL)").lastrowid
-            self.database.execute("UPDATE filter SET epoch = ?, compared = ?", (epoch, NEVER))
+            position, its_id = self.database.execute("INSERT INTO rows (key) VALUES (NULL)").lastrowid, file_id(self.handle)
+            self.database.execute("UPDATE filter SET epoch = ?, compared = ?, file_id = ?", (epoch, NEVER, its_id))
         good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, position, None))
-        self.database.execute("UPDATE filter SET compared = ? WHERE epoch = ? AND compared = ?", (position, epoch, NEVER))
+        self.database.execute("UPDATE filter SET compared = ? WHERE epoch = ? AND compared = ? AND file_id = ?",
+                              (position, epoch, NEVER, its_id))
+        self.known = epoch, position, its_id
 
     def new_epoch(self):
         return time.time_ns()
@@ -152,15 +169,25 @@ class Writer:
         good(LIBRARY.bfs_publish(self.handle, None))
         self.open()
 
+    def check(self):
+        """In a transaction. Another program may have moved or removed the filter, and compared another file."""
+        state = kept(self.database)
+        if state != self.known and not (is_the_one(self.handle, *state) and LIBRARY.bfs_is_current(self.handle, None) == 1):
+            raise Refused(CODES["BFS_EMISMATCH"])
+        self.known = state
+
     def put(self, keys):
         """Insert, add, commit: the commit makes the rows both durable and visible."""
         with transaction(self.database):
+            self.check()
             self.database.executemany("INSERT INTO rows (key) VALUES (?)", [(key,) for key in keys])
             self.add(keys)
 
     def sync(self):
-        """Step 3: every row that is committed has returned from an add."""
-        (epoch,), (last,) = self.database.execute("SELECT epoch FROM filter UNION ALL SELECT ifnull(max(id), 0) FROM rows")
+        """Step 3: every row that is committed has returned from an add to this file."""
+        with transaction(self.database):
+            self.check()
+            (epoch,), (last,) = self.database.execute("SELECT epoch FROM filter UNION ALL SELECT ifnull(max(id), 0) FROM rows")
         good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, last, None))
 
     def work(self, rng):
@@ -187,31 +214,31 @@ class Reader:
             LIBRARY.bfs_close(self.handle, None)
         self.handle = self.trusted = None
 
-    def trust(self, epoch, compared):
-        if self.trusted == (epoch, compared):
+    def trust(self, *state):
+        if self.trusted == state:
             return True
         self.close()
         with contextlib.suppress(bfs.CodeError):
             self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.READ)
-            if self.is_the_one(epoch, compared):
-                self.trusted = epoch, compared
+            if self.is_the_one(*state):
+                self.trusted = state
         return self.trusted is not None
 
-    def is_the_one(self, epoch, compared):
-        return LIBRARY.bfs_get_mark(self.handle, OWNER, epoch) >= compared
+    def is_the_one(self, *state):
+        return is_the_one(self.handle, *state)
 
     def check(self, rng, newest=2**62):
         """None where no filter is to be trusted; else how many of 50 absent keys were told apart. The rows first, then the
         filter: what is visible has its key there."""
         self.database.execute("BEGIN")
-        epoch, compared = self.database.execute("SELECT epoch, compared FROM filter").fetchone()
+        state = kept(self.database)
         rows = self.database.execute("SELECT id, key FROM rows WHERE key IS NOT NULL ORDER BY id DESC LIMIT ?", (newest,)).fetchall()
         self.database.execute("COMMIT")
-        if not self.trust(epoch, compared):
+        if not self.trust(*state):
             return None
         for (number, _), answer in zip(rows, self.ask([key for _, key in rows])):
             if answer == 0:
-                raise WrongNo(f"row {number} of {len(rows)} is answered no, in epoch {epoch}, compared at {compared}")
+                raise WrongNo(f"row {number} of {len(rows)} is answered no, in epoch {state[0]}, compared at {state[1]}")
         return self.ask([rng.randbytes(KEY_BYTES) for _ in range(50)]).count(0)
 
     def ask(self, keys):
@@ -403,11 +430,80 @@ class TrustsAnyFilter(Campaign):
     calm = 2
 
     class Reader(Reader):
-        def is_the_one(self, epoch, compared):
+        def is_the_one(self, *state):
             return True
 
 
+class AddsToAnyFile(Writer):
+    def check(self):
+        pass
+
+
+class ChecksTheMarkAlone(Reader):
+    def is_the_one(self, epoch, compared, its_id):
+        return LIBRARY.bfs_get_mark(self.handle, OWNER, epoch) >= compared
+
+
 class Sqlite(unittest.TestCase):
+    def two(self, first=Writer, second=Writer):
+        """Two connections to new files, which each have what adds or asks."""
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
+        self.addCleanup(folder.cleanup)
+        place, made = Place(folder.name), []
+        place.make()
+        for kind in (first, second):
+            connected = place.connected()
+            made.append(kind(place, connected.__enter__()))
+            self.addCleanup(connected.__exit__, None, None, None)
+            self.addCleanup(made[-1].close)
+        return place, *made
+
+    def noes(self, place):
+        with place.connected() as database:
+            reader = Reader(place, database)
+            try:
+                return reader.check(random.Random(SEED))
+            finally:
+                reader.close()
+
+    def with_another_file(self, kind, replace):
+        """A writer has looked whether its file is current; then another one compares another file."""
+        place, writer, other = self.two(kind)
+        for each in (writer, other):
+            each.open()
+            each.put([b"a" * KEY_BYTES])
+        self.assertEqual(LIBRARY.bfs_is_current(writer.handle, None), 1)
+        writer.put([b"b" * KEY_BYTES])  # both write to one file
+        writer.sync()
+        replace(place.filter)
+        other.open()
+        other.put([b"c" * KEY_BYTES])
+        with contextlib.suppress(Refused):
+            writer.sync()
+        writer.put([b"d" * KEY_BYTES])
+        return place
+
+    def test_no_row_goes_to_a_file_that_is_not_the_one_that_was_compared(self):
+        for replace in (os.unlink, lambda path: (shutil.copy(path, path + ".new"), os.replace(path + ".new", path))):
+            with self.assertRaises(Refused):
+                self.with_another_file(Writer, replace)
+            with self.assertRaises(WrongNo):
+                self.noes(self.with_another_file(AddsToAnyFile, replace))
+
+    def with_a_saved_copy(self, kind):
+        place, writer, reader = self.two(second=kind)
+        writer.open()
+        writer.put([b"a" * KEY_BYTES])
+        self.assertEqual(LIBRARY.bfs_save(writer.handle, (place.filter + ".saved").encode(), None, None), 0)
+        writer.put([b"b" * KEY_BYTES])
+        os.replace(place.filter + ".saved", place.filter)
+        return reader.check(random.Random(SEED))
+
+    def test_a_saved_copy_that_was_moved_back_is_not_trusted(self):
+        self.assertIsNone(self.with_a_saved_copy(Reader))
+        with self.assertRaises(WrongNo):
+            self.with_a_saved_copy(ChecksTheMarkAlone)
+
     def campaign(self, kind=Campaign):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
         self.addCleanup(folder.cleanup)

@@ -135,7 +135,7 @@ void bf_build(sqlite3_context* context, int count, sqlite3_value** values) {
     sqlite3_result_error(context, "bf_build: not one database keeps this filter, or none can be read", -1);
     return;
   }
-  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE | BFS_OPTION_SEED | BFS_OPEN_EXCLUSIVE;
+  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE | BFS_OPTION_SEED | BFS_OPEN_EXCLUSIVE | BFS_OPEN_GUARD;
   options.mode = 0644;
   options.seed = digests->seed;
   options.capacity = without_repeats(digests);

@@ -31,6 +31,8 @@ char* path_of(sqlite3* db, const char* schema, const char* name) {
 
 /* --- Adding ------------------------------------------------------------------------------------------------------- */
 
+enum caller { STATEMENT, AFTER, BEFORE };
+
 /* The row's key may be in a page that is not on the disk. */
 static int note_row(struct connection* connection, struct filter* filter, struct kept* kept, sqlite3_value* position,
                     int kind) {
@@ -42,8 +44,21 @@ static int note_row(struct connection* connection, struct filter* filter, struct
              filter->kinds, below ? ", synced = NULL" : "", filter->name);
 }
 
-static void add_key(sqlite3_context* context, struct filter* filter, const struct key* key) {
+/* A row's BEFORE and AFTER trigger count its key once. */
+static int was_added_before(struct filter* filter, enum caller caller, const struct key* key) {
+  const unsigned generation = filter->before_in;
+  uint64_t digest;
+  filter->before_in = 0;
+  if (caller == STATEMENT || bfs_digest(filter->handle, key->data, key->bytes, &digest) != BFS_OK) return 0;
+  if (caller == AFTER) return generation == filter->generation && digest == filter->before;
+  filter->before = digest;
+  filter->before_in = filter->generation;
+  return 0;
+}
+
+static void add_key(sqlite3_context* context, struct filter* filter, enum caller caller, const struct key* key) {
   bfs_error error = BFS_ERROR_INIT;
+  if (was_added_before(filter, caller, key)) return;
   error.code = bfs_add(filter->handle, key->data, key->bytes);
   if (error.code < 0) {
     close_filter(filter);
@@ -66,11 +81,11 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
       fail(context, filter->path, &error);
       return;
     }
-  add_key(context, filter, key);
+  add_key(context, filter, STATEMENT, key);
 }
 
-static void add_to_kept(sqlite3_context* context, struct filter* filter, struct kept* kept, sqlite3_value* position,
-                        const struct key* key) {
+static void add_to_kept(sqlite3_context* context, struct filter* filter, struct kept* kept, enum caller caller,
+                        sqlite3_value* position, const struct key* key) {
   struct connection* connection = sqlite3_user_data(context);
   bfs_error error = BFS_ERROR_INIT;
   if (prepare_to_write(connection, filter, kept, &error) != 0)
@@ -78,13 +93,15 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
   else if (note_row(connection, filter, kept, position, key->kind) != SQLITE_OK)
     sqlite3_result_error(context, sqlite3_errmsg(connection->db), -1);
   else
-    add_key(context, filter, key);
+    add_key(context, filter, caller, key);
 }
 
-/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id).  An error takes the row back. */
+/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id [, 'before']).  An error takes the
+ * row back. */
 static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* name = text_of(context, values[0], "bf_add: the path");
-  const sqlite3_int64 id = count == 4 ? sqlite3_value_int64(values[3]) : 0;
+  const enum caller caller = count == 5 ? BEFORE : count == 4 ? AFTER : STATEMENT;
+  const sqlite3_int64 id = caller == STATEMENT ? 0 : sqlite3_value_int64(values[3]);
   struct filter* filter;
   struct kept kept;
   struct key key;
@@ -102,7 +119,7 @@ static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) 
         sqlite3_result_error(context, "bf_add: this trigger is not of this database's bf_keep", -1);
       return;
     case FOUND_ONE:
-      add_to_kept(context, filter, &kept, count == 4 ? values[2] : NULL, &key);
+      add_to_kept(context, filter, &kept, caller, caller == STATEMENT ? NULL : values[2], &key);
       return;
     default:
       sqlite3_result_error(context, "bf_add: not one database keeps this filter, or none can be read", -1);
@@ -185,6 +202,7 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
   if (name == NULL) return;
   options.capacity = sqlite3_value_int64(values[1]) > 0 ? (uint64_t)sqlite3_value_int64(values[1]) : 0;
   options.fpr = count >= 3 ? sqlite3_value_double(values[2]) : 0.01;
+  options.flags = BFS_OPEN_GUARD;
   options.mode = 0644;
   if (layout != NULL && strcmp(layout, "blocked") == 0) options.layout = BFS_LAYOUT_BLOCKED;
   if (layout != NULL && strcmp(layout, "classic") == 0) options.layout = BFS_LAYOUT_CLASSIC;
@@ -245,6 +263,7 @@ static const struct {
 } FUNCTIONS[] = {
     {"bf_add", 2, 0, bf_add},
     {"bf_add", 4, 0, bf_add},
+    {"bf_add", 5, 0, bf_add},
     {"bf_maybe", 2, 0, bf_maybe},
     {"bf_count", 2, 0, bf_count},
     {"bf_create", 2, SQLITE_DIRECTONLY, bf_create},
@@ -293,5 +312,6 @@ int sqlite3_bfstore_init(sqlite3* db, char** message, const sqlite3_api_routines
   connection->references = 1;
   code = register_all(db, connection);
   release(connection);
-  return code;
+  /* The handler of BFS_OPEN_GUARD stays, so its code must: also where the library is a part of the extension. */
+  return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

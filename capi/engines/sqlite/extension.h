@@ -28,7 +28,7 @@ struct kept {
   int has_synced;
   sqlite3_int64 synced; /* rows up to this position are durable in the filter; without it none is known to be */
   int kinds;
-  int triggers_good; /* only where it was asked for */
+  int definitions_good; /* only where it was asked for */
 };
 
 /* One filter in one connection.  It stays in the list until the connection ends. */
@@ -43,6 +43,8 @@ struct filter {
   sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
+  uint64_t before;          /* the digest that a BEFORE trigger added last */
+  unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
 };
 
@@ -52,7 +54,7 @@ struct database {
   char* schema;
   char* file;
   sqlite3_stmt* row;     /* for writers */
-  sqlite3_stmt* checked; /* the same, and whether the triggers are as bf_keep made them */
+  sqlite3_stmt* checked; /* the same, and whether the triggers and the table are as bf_keep left them */
 };
 
 struct connection {
@@ -69,6 +71,12 @@ struct connection {
 int key_of(sqlite3_value* value, struct key* key);
 
 /* --- filters.c: handles, and which of them to trust --- */
+
+/* The words of the triggers and of the table, for one row of bfstore_filters in the schema that %w stands for. */
+#define DEFINITIONS                                                                                                   \
+  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN" \
+  " ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path,"                         \
+  " 'bfstore before update ' || path) OR type = 'table' AND name = table_name COLLATE NOCASE ORDER BY type, name))"
 
 enum found { FOUND_NONE, FOUND_ONE, FOUND_MANY, FOUND_ERROR };
 

@@ -86,9 +86,6 @@ static int connect_info(struct connection* connection) {
 }
 
 #define ROW "SELECT id, epoch, file_id, synced, kinds"
-#define TRIGGERS                                                                                          \
-  "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger'" \
-  " AND name IN ('bfstore insert ' || path, 'bfstore update ' || path) ORDER BY name))"
 
 /* SQLITE_OK with *out = NULL: the database has no table bfstore_filters. */
 static int prepare(struct connection* connection, struct database* database, int check_triggers, sqlite3_stmt** out) {
@@ -106,9 +103,10 @@ static int prepare(struct connection* connection, struct database* database, int
   sqlite3_finalize(statement);
   if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_OK : code;
   code = connect_info(connection);
-  sql = check_triggers ? sqlite3_mprintf(ROW ", triggers = " TRIGGERS " FROM \"%w\".bfstore_filters WHERE path = ?1",
-                                         database->schema, database->schema)
-                       : sqlite3_mprintf(ROW ", 0 FROM \"%w\".bfstore_filters WHERE path = ?1", database->schema);
+  sql = check_triggers
+            ? sqlite3_mprintf(ROW ", definitions = " DEFINITIONS " FROM \"%w\".bfstore_filters WHERE path = ?1",
+                              database->schema, database->schema)
+            : sqlite3_mprintf(ROW ", 0 FROM \"%w\".bfstore_filters WHERE path = ?1", database->schema);
   if (code == SQLITE_OK)
     code = sql == NULL ? SQLITE_NOMEM
                        : sqlite3_prepare_v3(connection->db, sql, -1, SQLITE_PREPARE_PERSISTENT, cached, NULL);
@@ -126,7 +124,7 @@ static void read_row(sqlite3_stmt* statement, struct kept* kept) {
   kept->has_synced = sqlite3_column_type(statement, 3) != SQLITE_NULL;
   kept->synced = sqlite3_column_int64(statement, 3);
   kept->kinds = sqlite3_column_int(statement, 4);
-  kept->triggers_good = sqlite3_column_int(statement, 5);
+  kept->definitions_good = sqlite3_column_int(statement, 5);
 }
 
 /* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error. */
@@ -181,7 +179,7 @@ int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   int32_t code;
   int i;
   close_filter(filter);
-  code = bfs_open(filter->path, flags, &filter->handle, error);
+  code = bfs_open(filter->path, flags | BFS_OPEN_GUARD, &filter->handle, error);
   if (code != BFS_OK) return code;
   filter->writes = (flags & BFS_OPEN_WRITE) != 0;
   for (i = 0; i < 2; ++i) filter->at_open[i] = epoch_in(filter->handle, OWNERS[i]);
@@ -267,8 +265,8 @@ static int may_ask_plain(struct filter* filter) {
 }
 
 static int may_ask_kept(struct filter* filter, const struct kept* kept) {
-  if (!kept->triggers_good) {
-    warn(filter, "its triggers are not those that bf_keep made");
+  if (!kept->definitions_good) {
+    warn(filter, "its triggers or its table were changed: call bf_keep");
     return 0;
   }
   /* This also asks the kernel whether it failed to write pages of the file. */

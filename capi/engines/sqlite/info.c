@@ -114,7 +114,7 @@ static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, 
   if (cursor->at_end) return SQLITE_OK;
   cursor->kept = find_filter(connection, name, 0, 0, &cursor->filter, &kept) == FOUND_ONE;
   if (cursor->filter == NULL) return SQLITE_ERROR;
-  if (bfs_open(cursor->filter->path, BFS_OPEN_READ, &cursor->handle, &cursor->error) == BFS_OK)
+  if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
     bfs_stats(cursor->handle, (number & 2) != 0 ? BFS_STATS_FILL : 0, &cursor->facts, &cursor->error);
   return SQLITE_OK;
 }

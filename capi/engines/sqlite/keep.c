@@ -40,6 +40,10 @@ static int ask_text(struct connection* connection, char** text, char* sql) {
 
 /* --- Comparing ---------------------------------------------------------------------------------------------------- */
 
+/* What a BEFORE trigger of an INSERT sees as the rowid that SQLite has not given yet.  It will be a higher one than all
+ * that were there.  A row that was given this one on purpose looks the same: so that row is always added again. */
+#define UNGIVEN "-1"
+
 /* Adds the keys of the rows after kept->synced, or of all.  Returns how many, or -1. */
 static sqlite3_int64 add_rows(struct connection* connection, struct filter* filter, const struct source* source,
                               struct kept* kept, bfs_error* error) {
@@ -47,10 +51,11 @@ static sqlite3_int64 add_rows(struct connection* connection, struct filter* filt
   sqlite3_int64 rows = 0;
   struct key key;
   int code;
-  char* sql = kept->has_synced && source->position != NULL
-                  ? sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" > %lld", source->column,
-                                    source->schema, source->table, source->position, kept->synced)
-                  : sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\"", source->column, source->schema, source->table);
+  char* sql =
+      kept->has_synced && source->position != NULL
+          ? sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" > %lld OR \"%w\" = " UNGIVEN, source->column,
+                            source->schema, source->table, source->position, kept->synced, source->position)
+          : sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\"", source->column, source->schema, source->table);
   code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
   sqlite3_free(sql);
   while (code == SQLITE_OK || code == SQLITE_ROW) {
@@ -135,7 +140,7 @@ static sqlite3_int64 locked_compare(struct connection* connection, const char* n
       run(connection, "UPDATE \"%w\".bfstore_filters SET epoch = epoch WHERE path = %Q", filter->schema, name) != 0 ||
       find_filter(connection, name, 0, 1, &filter, &kept) != FOUND_ONE)
     return set_error(connection, error, NULL);
-  if (!kept.triggers_good)
+  if (!kept.definitions_good)
     return set_error(connection, error, "its triggers, its table or its column were changed: call bf_keep");
   rows = read_source(connection, filter, &source);
   if (rows == 0)
@@ -199,29 +204,49 @@ void bf_sync(sqlite3_context* context, int count, sqlite3_value** values) {
 #define TABLE                                                                                                          \
   "CREATE TABLE IF NOT EXISTS \"%w\".bfstore_filters(path TEXT PRIMARY KEY NOT NULL, id INTEGER NOT NULL, table_name " \
   "TEXT NOT NULL, column_name TEXT NOT NULL, position TEXT, epoch INTEGER, file_id BLOB, synced INTEGER, kinds "       \
-  "INTEGER NOT NULL DEFAULT 0, triggers TEXT) WITHOUT ROWID"
+  "INTEGER NOT NULL DEFAULT 0, definitions TEXT) WITHOUT ROWID"
 
+/* A BEFORE trigger, since a RETURNING and other AFTER triggers may run before that of bf_keep, and may end the row's
+ * triggers by RAISE(IGNORE).  An AFTER trigger, since a default may take the place of NULL only then, and the row's
+ * position is known only then (see UNGIVEN). */
 static int make_trigger(struct connection* connection, const struct filter* filter, const struct source* source,
                         sqlite3_int64 id, const char* event) {
-  const int updates = strcmp(event, "update") == 0;
+  const int before = strncmp(event, "before ", 7) == 0, updates = strstr(event, "update") != NULL;
   const char* position = source->position;
   char* when = !updates ? sqlite3_mprintf("")
                : position == NULL
                    ? sqlite3_mprintf(" WHEN old.\"%w\" IS NOT new.\"%w\"", source->column, source->column)
                    : sqlite3_mprintf(" WHEN old.\"%w\" IS NOT new.\"%w\" OR old.\"%w\" <> new.\"%w\"", source->column,
                                      source->column, position, position);
-  char* at = position == NULL ? sqlite3_mprintf("NULL") : sqlite3_mprintf("new.\"%w\"", position);
+  char* at = position == NULL ? sqlite3_mprintf("NULL")
+             : before && !updates
+                 ? sqlite3_mprintf("iif(new.\"%w\" = " UNGIVEN ", %lld, new.\"%w\")", position, INT64_MAX, position)
+                 : sqlite3_mprintf("new.\"%w\"", position);
   int code = SQLITE_NOMEM;
   if (when != NULL && at != NULL)
     code = run(connection,
                "DROP TRIGGER IF EXISTS \"%w\".\"bfstore %s %w\";"
-               "CREATE TRIGGER \"%w\".\"bfstore %s %w\" AFTER %s ON \"%w\"%s BEGIN"
-               " SELECT bf_add(%Q, new.\"%w\", %s, %lld); END",
-               source->schema, event, filter->name, source->schema, event, filter->name, event, source->table, when,
-               filter->name, source->column, at, id);
+               "CREATE TRIGGER \"%w\".\"bfstore %s %w\" %s%s ON \"%w\"%s BEGIN"
+               " SELECT bf_add(%Q, new.\"%w\", %s, %lld%s); END",
+               source->schema, event, filter->name, source->schema, event, filter->name, before ? "" : "AFTER ", event,
+               source->table, when, filter->name, source->column, at, id, before ? ", 'before'" : "");
   sqlite3_free(when);
   sqlite3_free(at);
   return code;
+}
+
+/* A BEFORE trigger does not see the number that SQLite gives a row. */
+static int check_number(struct connection* connection, const struct source* source, bfs_error* error) {
+  char* column = NULL;
+  const int failed = ask_text(
+      connection, &column,
+      sqlite3_mprintf("SELECT name FROM pragma_table_xinfo(%Q, %Q) WHERE name = %Q COLLATE NOCASE AND NOT (pk AND"
+                      " type = 'INTEGER' COLLATE NOCASE AND (SELECT max(pk) FROM pragma_table_info(%Q, %Q)) = 1)",
+                      source->table, source->schema, source->column, source->table, source->schema));
+  const int is_key = column != NULL;
+  sqlite3_free(column);
+  if (failed) return set_error(connection, error, NULL);
+  return is_key ? 0 : set_error(connection, error, "SQLite gives this number to a row, and only after BEFORE triggers");
 }
 
 /* Keys are compared as bytes: a column that finds 'a' equal to 'A' would be answered "no". */
@@ -238,7 +263,9 @@ static int check_source(struct connection* connection, struct source* source, bf
     return set_error(connection, error, "the column's collation is not BINARY, and a filter compares bytes");
   code = sqlite3_table_column_metadata(connection->db, source->schema, source->table, "rowid", NULL, NULL, NULL,
                                        &primary, &increments);
-  if (code != SQLITE_OK || !primary || !increments) return 0;
+  if (code != SQLITE_OK) return 0; /* WITHOUT ROWID */
+  if (check_number(connection, source, error) != 0) return -1;
+  if (!primary || !increments) return 0;
   if (ask_text(connection, &source->position,
                sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q, %Q) WHERE pk", source->table, source->schema)))
     return set_error(connection, error, NULL);
@@ -257,13 +284,12 @@ static sqlite3_int64 keep(struct connection* connection, const char* name, struc
           "REPLACE INTO \"%w\".bfstore_filters (path, id, table_name, column_name, position) VALUES"
           " (%Q, %lld, %Q, %Q, %Q)",
           source->schema, name, id, source->table, source->column, source->position) != 0 ||
+      make_trigger(connection, filter, source, id, "before insert") != SQLITE_OK ||
+      make_trigger(connection, filter, source, id, "before update") != SQLITE_OK ||
       make_trigger(connection, filter, source, id, "insert") != SQLITE_OK ||
       make_trigger(connection, filter, source, id, "update") != SQLITE_OK ||
-      run(connection,
-          "UPDATE \"%w\".bfstore_filters SET triggers = (SELECT group_concat(sql, char(10)) FROM"
-          " (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN ('bfstore insert ' || path,"
-          " 'bfstore update ' || path) ORDER BY name)) WHERE path = %Q",
-          source->schema, source->schema, name) != 0)
+      run(connection, "UPDATE \"%w\".bfstore_filters SET definitions = " DEFINITIONS " WHERE path = %Q", source->schema,
+          source->schema, name) != 0)
     return set_error(connection, error, NULL);
   return locked_compare(connection, name, error);
 }
