@@ -5,6 +5,10 @@
 //   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
 //   cases FOLDER          what has no place in a campaign
 //   gaps FOLDER           rows that the WAL does not have
+//   lose FOLDER           rows without a WAL, then a Sync, and a kill
+//   copy FOLDER           saves the database between two Syncs of one opening
+//   past FOLDER           rows of a program that does not know the front
+//   ingest FOLDER         rows that have no sequence number
 //   bench FOLDER ROWS     times of Gets without a filter, with RocksDB's own, and with the front
 #include <bfstore_rocksdb.h>
 #include <rocksdb/cache.h>
@@ -12,6 +16,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -279,12 +284,16 @@ void EachWayToWriteAndToAsk(Place& place) {
   Expect(!place->KeyMayExist({}, place.families[1], "none", &value), "KeyMayExist of what is absent");
 }
 
-void IngestedFiles(Place& place, const std::string& folder) {
+void Ingest(Place& place, const std::string& folder) {
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
   Need(writer.Open(folder + "/new.sst"));
   for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
   Need(writer.Finish());
   Need(place->IngestExternalFile(place.families[0], {folder + "/new.sst"}, {}));
+}
+
+void IngestedFiles(Place& place, const std::string& folder) {
+  Ingest(place, folder);
   for (int i = 100; i < 200; ++i) Expect(Has(place, "ingested " + std::to_string(i)), "an ingested row");
 }
 
@@ -348,6 +357,48 @@ void Gaps(const std::string& folder, bool tail) {
   if (!tail) Need(place->Put({}, "in the WAL", "1"));
   Need(place->FlushWAL(true));
   _exit(0);
+}
+
+void PutRows(Place& place, const std::string& name, const rocksdb::WriteOptions& how) {
+  for (int i = 0; i < 50; ++i) Need(place->Put(how, name + std::to_string(i), "1"));
+}
+
+void Lose(const std::string& folder) {
+  Place place(folder);
+  rocksdb::WriteOptions without;
+  without.disableWAL = true;
+  PutRows(place, "lost ", without);
+  Need(place->Sync());
+  _exit(0);
+}
+
+void Copy(const std::string& folder) {
+  Place place(folder);
+  PutRows(place, "early ", {});
+  rocksdb::Checkpoint* made = nullptr;
+  Need(rocksdb::Checkpoint::Create(place->GetBaseDB(), &made));
+  Need(made->CreateCheckpoint(folder + "/saved/db", 0));
+  delete made;
+  PutRows(place, "late ", {});
+  Need(place->Sync());
+}
+
+// More rows than were lost or not yet there, so that they have the sequence numbers of those and higher ones.
+void WritePast(const std::string& folder) {
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::Open(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+  for (int i = 0; i < 100; ++i) Need(db->Put({}, "past the front " + std::to_string(i), "1"));
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(db->DestroyColumnFamilyHandle(family));
+  delete db;
+}
+
+void IngestAlone(const std::string& folder) {
+  Place place(folder);
+  const uint64_t before = place->GetLatestSequenceNumber();
+  Ingest(place, folder);
+  Expect(place->GetLatestSequenceNumber() <= before + 1,
+         "ingested rows take no sequence number: there is a case to test");
 }
 
 // --- The measurement
@@ -445,6 +496,14 @@ int main(int argc, char** argv) {
     Cases(folder);
   else if (mode == "gaps")
     Gaps(folder, more == "tail");
+  else if (mode == "lose")
+    Lose(folder);
+  else if (mode == "copy")
+    Copy(folder);
+  else if (mode == "past")
+    WritePast(folder);
+  else if (mode == "ingest")
+    IngestAlone(folder);
   else if (mode == "bench")
     Measure(folder, std::strtoull(more.c_str(), nullptr, 10));
   else

@@ -313,6 +313,39 @@ class RocksDB(unittest.TestCase):
                 campaign.check()
                 self.assertEqual(campaign.how["rows"], 2)
 
+    def test_rows_that_a_program_wrote_where_others_were_lost(self):
+        """At the sequence numbers of rows that the front wrote without a WAL and a kill lost, up to the filter's mark and on."""
+        campaign = self.campaign()
+        campaign.check()
+        run("lose", campaign.folder)
+        run("past", campaign.folder)
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(dict(campaign.how), {"rows": 1, "wal": 1})
+
+    def test_rows_that_a_program_wrote_to_an_older_database_of_the_same_opening(self):
+        campaign = self.campaign()
+        campaign.check()
+        (campaign.folder / "saved").mkdir()
+        run("copy", campaign.folder)
+        campaign.restore_database()
+        run("past", campaign.folder)
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 150)
+        self.assertEqual(campaign.how["rows"], 2)
+
+    def test_an_older_filter_is_not_gone_on_with_after_an_ingest(self):
+        campaign = self.campaign()
+        campaign.check()
+        campaign.save("saved")
+        run("ingest", campaign.folder)
+        campaign.restore_filter()
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(campaign.how["rows"], 2)
+        campaign.check()
+        self.assertEqual(campaign.how["nothing"], 1)
+
     def test_without_old_files_of_the_wal_all_rows_are_added(self):
         campaign = self.campaign()
         killed(campaign.busy_writer("calm"), 0.05)
