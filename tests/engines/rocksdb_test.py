@@ -270,6 +270,11 @@ class RocksDB(unittest.TestCase):
         self.assertGreater(len(told), 3)
         self.assertGreater(max(told), 980)
 
+    def test_a_secondary_that_failed_to_catch_up_trusts_no_filter(self):
+        folder = self.folder()
+        run("check", folder)
+        run("catchup", folder)
+
     def test_a_reader_trusts_no_filter_but_the_one_that_the_database_names(self):
         campaign = self.campaign()
         campaign.check()

@@ -151,12 +151,17 @@ struct Record {
   uint8_t file_id[16] = {};
 };
 
+// By an iterator, which compares all versions of the row: Get of a secondary instance takes the first one that it
+// finds, and its active memtable may have an older one than its files.
 inline Status ReadRecord(DB* db, const std::string& key, Record* record) {
-  std::string value;
-  Status status = db->Get(ReadOptions(), key, &value);
+  ReadOptions all;
+  all.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> row(db->NewIterator(all));
+  row->Seek(key);
   *record = Record();
-  if (status.ok() && value.size() == sizeof *record) std::memcpy(record, value.data(), sizeof *record);
-  return status.IsNotFound() ? Status::OK() : status;
+  if (row->Valid() && row->key() == Slice(key) && row->value().size() == sizeof *record)
+    std::memcpy(record, row->value().data(), sizeof *record);
+  return row->status();
 }
 
 // No thread writes, so that the row has the number that it names.
@@ -493,6 +498,13 @@ class RocksDBFront : public rocksdb_front::Asking {
     return Status::NotSupported("bfstore", "import before the front is opened, and remove the filter");
   }
 
+  // It would write to the database itself.
+  using StackableDB::NewDefaultReplayer;
+  Status NewDefaultReplayer(const Families&, std::unique_ptr<rocksdb::TraceReader>&&,
+                            std::unique_ptr<rocksdb::Replayer>*) override {
+    return Status::NotSupported("bfstore", "replay before the front is opened");
+  }
+
  private:
   using Asking::Asking;
 
@@ -754,6 +766,18 @@ class RocksDBReader : public rocksdb_front::Asking {
   RocksDBReader(rocksdb::DB* db, const RocksDBFrontOptions& options) : Asking(db, options) {}
   ~RocksDBReader() override { bfs_close(filter_, nullptr); }
 
+  // One that failed may have changed a part of the view: every answer is "maybe" until a later one succeeds.
+  rocksdb::Status TryCatchUpWithPrimary() override {
+    const rocksdb::Status status = db_->TryCatchUpWithPrimary();
+    rocksdb_front::Gate::Closed no_asks(asks_);
+    caught_up_ = status.ok();
+    trusted_at_ = UINT64_MAX;
+    if (caught_up_) return status;
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+    return status;
+  }
+
   bool CertainlyAbsent(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
                        const rocksdb::Slice& key) override {
     if (options.snapshot != nullptr || !BytesAreTheKey(family)) return false;
@@ -776,14 +800,16 @@ class RocksDBReader : public rocksdb_front::Asking {
         .count();
   }
 
-  // The view is read before the record: a record of a later state is that of a filter with at least the view's keys,
-  // or is not trusted.
+  // The view is read before the record: a record of a later state names a filter with at least the view's keys.  The
+  // mark itself is not compared with the view: a filter in use has keys after its mark.  So a reader, too, relies on it
+  // that nothing is written past the front.
   void Trust() {
     rocksdb_front::Gate::Closed no_asks(asks_);
     rocksdb_front::Record record;
     trusted_at_ = db_->GetLatestSequenceNumber();
     next_try_ = Now() + 100;
-    const bool read = rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
+    const bool read =
+        caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
     if (read && filter_ != nullptr && IsNamed(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
@@ -799,6 +825,7 @@ class RocksDBReader : public rocksdb_front::Asking {
            bfs_get_mark(filter_, options_.owner, record.epoch) != 0 && bfs_is_current(filter_, nullptr) == 1;
   }
 
+  bool caught_up_ = true;
   uint64_t trusted_at_ = UINT64_MAX;  // the view for which filter_ is the one
   int64_t next_try_ = 0;
 };
