@@ -3,8 +3,13 @@
 //   check FOLDER [FAULT]  opens the front, and asks for every row that the database has
 //   read FOLDER           a secondary instance that follows the writer, and asks for every row, until it is killed
 //   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
+//   catchup FOLDER        a secondary instance that cannot follow the writer, and then can
 //   cases FOLDER          what has no place in a campaign
 //   gaps FOLDER           rows that the WAL does not have
+//   lose FOLDER           rows without a WAL, then a Sync, and a kill
+//   copy FOLDER           saves the database between two Syncs of one opening
+//   past FOLDER           rows of a program that does not know the front
+//   ingest FOLDER         rows that have no sequence number
 //   bench FOLDER ROWS     times of Gets without a filter, with RocksDB's own, and with the front
 #include <bfstore_rocksdb.h>
 #include <rocksdb/cache.h>
@@ -12,10 +17,13 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/utilities/replayer.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
 
@@ -87,8 +95,8 @@ std::string RandomKey(std::mt19937_64& random) {
   return key;
 }
 
-// A row that its database finds without the filter.  (A secondary's Get once missed a row of its iterator: not
-// explained.)
+// A row that its database finds without the filter.  (A secondary's view may have holes, and its Get and its
+// iterator differ in them.)
 void ExpectFound(const Status& got, rocksdb::StackableDB& front, rocksdb::ColumnFamilyHandle* family,
                  const Slice& key) {
   rocksdb::PinnableSlice value;
@@ -192,6 +200,25 @@ void Read(const std::string& folder, bool secondary) {
   for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
 }
 
+void CatchUp(const std::string& folder) {
+  rocksdb::Options options = DatabaseOptions();
+  options.max_open_files = -1;
+  rocksdb::DB* db = nullptr;
+  Families families;
+  const std::string path = folder + "/db", manifest = path + "/CURRENT", away = folder + "/away";
+  Need(rocksdb::DB::OpenAsSecondary(options, path, folder + "/secondary", Descriptors(), &families, &db));
+  RocksDBReader reader(db, {});
+  Expect(AbsentTold(reader, families, 1) > 980, "a filter before");
+  if (std::rename(manifest.c_str(), away.c_str()) != 0) Fail(2, "rename");
+  std::ofstream(manifest) << "damaged";  // where there is none, nothing seems to have changed
+  Expect(!reader.TryCatchUpWithPrimary().ok(), "a damaged database");
+  Expect(AbsentTold(reader, families, 1) == 0, "no filter for a view that is in doubt");
+  if (std::rename(away.c_str(), manifest.c_str()) != 0) Fail(2, "rename");
+  Need(reader.TryCatchUpWithPrimary());
+  Expect(AbsentTold(reader, families, 1) > 980, "a filter after");
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
+}
+
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
 bool Has(Place& place, const std::string& key, const rocksdb::Snapshot* snapshot = nullptr, int family = 0) {
@@ -279,12 +306,16 @@ void EachWayToWriteAndToAsk(Place& place) {
   Expect(!place->KeyMayExist({}, place.families[1], "none", &value), "KeyMayExist of what is absent");
 }
 
-void IngestedFiles(Place& place, const std::string& folder) {
+void Ingest(Place& place, const std::string& folder) {
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
   Need(writer.Open(folder + "/new.sst"));
   for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
   Need(writer.Finish());
   Need(place->IngestExternalFile(place.families[0], {folder + "/new.sst"}, {}));
+}
+
+void IngestedFiles(Place& place, const std::string& folder) {
+  Ingest(place, folder);
   for (int i = 100; i < 200; ++i) Expect(Has(place, "ingested " + std::to_string(i)), "an ingested row");
 }
 
@@ -332,6 +363,9 @@ void Cases(const std::string& folder) {
   IngestedFiles(place, folder);
   RebuildsUnderWriters(place);
   RefusedWrites(place);
+  std::unique_ptr<rocksdb::Replayer> replayer;
+  Expect(place->NewDefaultReplayer(place.families, nullptr, &replayer).IsNotSupported(),
+         "a replayer is past the front");
   place.DestroyHandles();  // RocksDB wants that before it is closed
   Need(place->Close());
   Expect(!place->Put({}, "closed", "1").ok(), "a write after Close");
@@ -348,6 +382,48 @@ void Gaps(const std::string& folder, bool tail) {
   if (!tail) Need(place->Put({}, "in the WAL", "1"));
   Need(place->FlushWAL(true));
   _exit(0);
+}
+
+void PutRows(Place& place, const std::string& name, const rocksdb::WriteOptions& how) {
+  for (int i = 0; i < 50; ++i) Need(place->Put(how, name + std::to_string(i), "1"));
+}
+
+void Lose(const std::string& folder) {
+  Place place(folder);
+  rocksdb::WriteOptions without;
+  without.disableWAL = true;
+  PutRows(place, "lost ", without);
+  Need(place->Sync());
+  _exit(0);
+}
+
+void Copy(const std::string& folder) {
+  Place place(folder);
+  PutRows(place, "early ", {});
+  rocksdb::Checkpoint* made = nullptr;
+  Need(rocksdb::Checkpoint::Create(place->GetBaseDB(), &made));
+  Need(made->CreateCheckpoint(folder + "/saved/db", 0));
+  delete made;
+  PutRows(place, "late ", {});
+  Need(place->Sync());
+}
+
+// More rows than were lost or not yet there, so that they have the sequence numbers of those and higher ones.
+void WritePast(const std::string& folder) {
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::Open(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+  for (int i = 0; i < 100; ++i) Need(db->Put({}, "past the front " + std::to_string(i), "1"));
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(db->DestroyColumnFamilyHandle(family));
+  delete db;
+}
+
+void IngestAlone(const std::string& folder) {
+  Place place(folder);
+  const uint64_t before = place->GetLatestSequenceNumber();
+  Ingest(place, folder);
+  Expect(place->GetLatestSequenceNumber() <= before + 1,
+         "ingested rows take no sequence number: there is a case to test");
 }
 
 // --- The measurement
@@ -441,10 +517,20 @@ int main(int argc, char** argv) {
     Read(folder, true);
   else if (mode == "readonly")
     Read(folder, false);
+  else if (mode == "catchup")
+    CatchUp(folder);
   else if (mode == "cases")
     Cases(folder);
   else if (mode == "gaps")
     Gaps(folder, more == "tail");
+  else if (mode == "lose")
+    Lose(folder);
+  else if (mode == "copy")
+    Copy(folder);
+  else if (mode == "past")
+    WritePast(folder);
+  else if (mode == "ingest")
+    IngestAlone(folder);
   else if (mode == "bench")
     Measure(folder, std::strtoull(more.c_str(), nullptr, 10));
   else

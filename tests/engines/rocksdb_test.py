@@ -270,6 +270,11 @@ class RocksDB(unittest.TestCase):
         self.assertGreater(len(told), 3)
         self.assertGreater(max(told), 980)
 
+    def test_a_secondary_that_failed_to_catch_up_trusts_no_filter(self):
+        folder = self.folder()
+        run("check", folder)
+        run("catchup", folder)
+
     def test_a_reader_trusts_no_filter_but_the_one_that_the_database_names(self):
         campaign = self.campaign()
         campaign.check()
@@ -312,6 +317,39 @@ class RocksDB(unittest.TestCase):
                 run("gaps", campaign.folder, where)
                 campaign.check()
                 self.assertEqual(campaign.how["rows"], 2)
+
+    def test_rows_that_a_program_wrote_where_others_were_lost(self):
+        """At the sequence numbers of rows that the front wrote without a WAL and a kill lost, up to the filter's mark and on."""
+        campaign = self.campaign()
+        campaign.check()
+        run("lose", campaign.folder)
+        run("past", campaign.folder)
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(dict(campaign.how), {"rows": 1, "wal": 1})
+
+    def test_rows_that_a_program_wrote_to_an_older_database_of_the_same_opening(self):
+        campaign = self.campaign()
+        campaign.check()
+        (campaign.folder / "saved").mkdir()
+        run("copy", campaign.folder)
+        campaign.restore_database()
+        run("past", campaign.folder)
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 150)
+        self.assertEqual(campaign.how["rows"], 2)
+
+    def test_an_older_filter_is_not_gone_on_with_after_an_ingest(self):
+        campaign = self.campaign()
+        campaign.check()
+        campaign.save("saved")
+        run("ingest", campaign.folder)
+        campaign.restore_filter()
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(campaign.how["rows"], 2)
+        campaign.check()
+        self.assertEqual(campaign.how["nothing"], 1)
 
     def test_without_old_files_of_the_wal_all_rows_are_added(self):
         campaign = self.campaign()

@@ -29,6 +29,7 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bfstore {
@@ -139,24 +140,34 @@ class Gate {
 
 // The one row that the front keeps in the database.  `epoch` is that of the filter's mark, a new one at each opening:
 // a filter with a mark in it was compared with this history of the database, and not with one that was abandoned.
+// Within an epoch the history may be abandoned, too: a copy of the database is older than the filter, or rows without a
+// WAL are lost, and a program writes other rows at the same sequence numbers.  So the row is written before each mark:
+// a database that has it had all rows of this epoch up to its `mark`, and no higher mark of a filter counts.
 struct Record {
   uint64_t epoch = 0;
+  uint64_t mark = 0;      // not above the row's own sequence number
   uint64_t previous = 0;  // the filter has a mark of this one if the writer was killed before it stored the new one
+  uint64_t previous_mark = 0;  // what `mark` was in that one
   uint8_t file_id[16] = {};
 };
 
+// By an iterator, which compares all versions of the row: Get of a secondary instance takes the first one that it
+// finds, and its active memtable may have an older one than its files.
 inline Status ReadRecord(DB* db, const std::string& key, Record* record) {
-  std::string value;
-  Status status = db->Get(ReadOptions(), key, &value);
+  ReadOptions all;
+  all.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> row(db->NewIterator(all));
+  row->Seek(key);
   *record = Record();
-  if (status.ok() && value.size() == sizeof *record) std::memcpy(record, value.data(), sizeof *record);
-  return status.IsNotFound() ? Status::OK() : status;
+  if (row->Valid() && row->key() == Slice(key) && row->value().size() == sizeof *record)
+    std::memcpy(record, row->value().data(), sizeof *record);
+  return row->status();
 }
 
-inline Status WriteRecord(DB* db, const std::string& key, const Record& record) {
-  rocksdb::WriteOptions durable;
-  durable.sync = true;
-  return db->Put(durable, key, Slice(reinterpret_cast<const char*>(&record), sizeof record));
+// No thread writes, so that the row has the number that it names.
+inline Status WriteRecord(DB* db, const std::string& key, Record* record) {
+  record->mark = db->GetLatestSequenceNumber() + 1;
+  return db->Put({}, key, Slice(reinterpret_cast<const char*>(record), sizeof *record));
 }
 
 inline bool HasFileId(const bfs_filter* filter, const Record& record) {
@@ -299,10 +310,11 @@ class Asking : public rocksdb::StackableDB {
 // How an opening made the filter current.
 enum class RocksDBRecovery { kNothingMissing, kFromWal, kFromAllRows };
 
-// For the process that writes.  Every write of every process goes through it, from the first one on: what is written
-// to the database past it, while it is open, is answered "no".  (Before it is opened again that does no harm.)  It
-// takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order than that of bytes
-// are not in the filter's answers: Get reads them always.
+// For the process that writes.  Every write of every process goes through it, from the first one on: what is written or
+// ingested past it is answered "no" while it is open.  Before it is opened again no program may ingest past it, either:
+// ingested rows may have no sequence number of their own, and Open would not miss them.  If one did, remove the filter
+// first.  It takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order than
+// that of bytes are not in the filter's answers: Get reads them always.
 class RocksDBFront : public rocksdb_front::Asking {
   using Status = rocksdb::Status;
   using Slice = rocksdb::Slice;
@@ -337,9 +349,19 @@ class RocksDBFront : public rocksdb_front::Asking {
   // Makes the WAL, and then the filter, durable up to now.  An opening after a power cut adds what came later.
   // After an error call Recover.
   Status Sync() {
+    uint64_t epoch = 0, mark = 0;
+    {
+      Gate::Closed no_writes(writes_);
+      if (filter_ == nullptr) return Refused();
+      const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_);
+      if (!written.ok()) return written;
+      epoch = record_.epoch;
+      mark = record_.mark;
+    }
     Gate::Pass pass(writes_);
     if (filter_ == nullptr) return Refused();
-    return SyncHandle(filter_, epoch_);
+    if (record_.epoch != epoch) return Status::OK();  // a later filter, or a later mark, was synced meanwhile
+    return StoreMark(filter_, epoch, mark);
   }
 
   // A new filter of all rows takes the place of this one, for more keys or since many were deleted.  Other threads
@@ -421,7 +443,9 @@ class RocksDBFront : public rocksdb_front::Asking {
     return DB::Merge(options, family, key, value);
   }
 
-  // These rows are not in the WAL: their keys are made durable first.
+  // These rows are not in the WAL: their keys are made durable first.  An older filter, which lacks them, may come
+  // back, and their sequence number may be 0, which leaves no gap: so the filter has a new epoch from here on, and what
+  // has a mark of an earlier one is not gone on with.  Waits for a Rebuild.
   using StackableDB::IngestExternalFile;
   Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
                             const rocksdb::IngestExternalFileOptions& options) override {
@@ -434,7 +458,7 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   using StackableDB::IngestExternalFiles;
   Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) override {
-    Gate::Pass pass(writes_);
+    std::lock_guard<std::mutex> one_at_a_time(changing_);  // so filter_ stays, and there is no next_
     if (filter_ == nullptr) return Refused();
     for (const auto& arg : args) {
       for (const std::string& file : arg.external_files) {
@@ -442,7 +466,7 @@ class RocksDBFront : public rocksdb_front::Asking {
         if (!added.ok()) return added;
       }
     }
-    const Status synced = SyncHandle(filter_, epoch_);
+    const Status synced = NewEpoch();
     return synced.ok() ? db_->IngestExternalFiles(args) : synced;
   }
 
@@ -474,8 +498,24 @@ class RocksDBFront : public rocksdb_front::Asking {
     return Status::NotSupported("bfstore", "import before the front is opened, and remove the filter");
   }
 
+  // It would write to the database itself.
+  using StackableDB::NewDefaultReplayer;
+  Status NewDefaultReplayer(const Families&, std::unique_ptr<rocksdb::TraceReader>&&,
+                            std::unique_ptr<rocksdb::Replayer>*) override {
+    return Status::NotSupported("bfstore", "replay before the front is opened");
+  }
+
  private:
   using Asking::Asking;
+
+  Status NewEpoch() {
+    Gate::Closed no_writes(writes_);
+    rocksdb_front::Record next;
+    Status status = Announce(filter_, &next);
+    if (status.ok()) status = SyncHandle(filter_, &next);
+    if (status.ok()) record_ = next;
+    return status;
+  }
 
   static Status Refused() { return Status::IOError("bfstore", "there is no filter to add keys to: call Recover"); }
 
@@ -498,9 +538,14 @@ class RocksDBFront : public rocksdb_front::Asking {
     return rows->status();
   }
 
-  // The log first: a mark above the log's end would be useless after a power cut.
-  Status SyncHandle(bfs_filter* filter, uint64_t epoch) {
-    const uint64_t mark = db_->GetLatestSequenceNumber();  // the keys of all rows up to here were added before them
+  // No thread writes: the keys of all rows up to the record were added before them.
+  Status SyncHandle(bfs_filter* filter, rocksdb_front::Record* record) {
+    const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record);
+    return written.ok() ? StoreMark(filter, record->epoch, record->mark) : written;
+  }
+
+  // The log first: the database has to know the epoch and the mark before the filter does.
+  Status StoreMark(bfs_filter* filter, uint64_t epoch, uint64_t mark) {
     const Status flushed = db_->FlushWAL(true);
     if (!flushed.ok()) return flushed;
     bfs_error error = BFS_ERROR_INIT;
@@ -547,22 +592,25 @@ class RocksDBFront : public rocksdb_front::Asking {
   // Step 4 of the protocol.  An error: the filter cannot be made current from the WAL.
   Status Continue(bfs_filter* filter, const rocksdb_front::Record& record, bool recovers) {
     const uint64_t latest = db_->GetLatestSequenceNumber();
-    uint64_t base = 0, mark = 0;
-    for (const uint64_t epoch : {record.epoch, record.previous}) {
+    uint64_t base = 0, proved = 0, mark = 0;
+    for (const auto& [epoch, most] : {std::pair(record.epoch, record.mark), {record.previous, record.previous_mark}}) {
       if (mark != 0 || epoch == 0) continue;
       base = epoch;
+      proved = most;
       mark = bfs_get_mark(filter, options_.owner, epoch);
     }
-    if (mark == 0 || mark > latest) return Status::Aborted("the filter has no mark of this database");
+    if (mark == 0 || mark > proved || mark > latest) return Status::Aborted("the filter has no mark of this database");
     Status status = AddFromWal(filter, mark, latest);
     if (!status.ok()) return status;
     rocksdb_front::Record next;
-    status = Announce(filter, base, &next);
-    if (status.ok()) status = SyncHandle(filter, next.epoch);
+    next.previous = base;
+    next.previous_mark = proved;
+    status = Announce(filter, &next);
+    if (status.ok()) status = SyncHandle(filter, &next);
     if (!status.ok()) return status;
     if (recovers && bfs_finish_recovery(filter, options_.owner, nullptr) < 0) return Status::Aborted("not recovered");
     recovered_by_ = mark == latest ? RocksDBRecovery::kNothingMissing : RocksDBRecovery::kFromWal;
-    Use(filter, next.epoch);
+    Use(filter, next);
     return Status::OK();
   }
 
@@ -584,23 +632,22 @@ class RocksDBFront : public rocksdb_front::Asking {
     return next == latest + 1 ? Status::OK() : Status::Aborted("the WAL has a gap");
   }
 
-  // The database knows the filter's next epoch before the filter does.  The record is a row, too.
-  Status Announce(bfs_filter* filter, uint64_t previous, rocksdb_front::Record* next) {
+  // A record of a new epoch, for SyncHandle.  It is a row, too.
+  Status Announce(bfs_filter* filter, rocksdb_front::Record* next) {
     bfs_statistics facts = BFS_STATISTICS_INIT;
     int32_t code = bfs_stats(filter, 0, &facts, nullptr);
     if (code == BFS_OK) code = bfs_add(filter, options_.record_key.data(), options_.record_key.size());
     if (code < 0) return rocksdb_front::StatusOf(code, bfs_strerror(code));
     next->epoch = rocksdb_front::NewEpoch();
-    next->previous = previous;
     std::memcpy(next->file_id, facts.file_id, sizeof next->file_id);
-    return rocksdb_front::WriteRecord(db_, options_.record_key, *next);
+    return Status::OK();
   }
 
-  void Use(bfs_filter* filter, uint64_t epoch) {
+  void Use(bfs_filter* filter, const rocksdb_front::Record& record) {
     Gate::Closed no_writes(writes_);
     Gate::Closed no_asks(asks_);
     filter_ = filter;
-    epoch_ = epoch;
+    record_ = record;
   }
 
   // RocksDB counts ids upwards.
@@ -641,8 +688,12 @@ class RocksDBFront : public rocksdb_front::Asking {
     const uint64_t built_at = db_->GetLatestSequenceNumber();
     rocksdb_front::Record next;
     bfs_error error = BFS_ERROR_INIT;
-    Status status = Announce(fresh, filter_ == nullptr ? 0 : epoch_, &next);
-    if (status.ok()) status = SyncHandle(fresh, next.epoch);
+    if (filter_ != nullptr) {
+      next.previous = record_.epoch;
+      next.previous_mark = record_.mark;
+    }
+    Status status = Announce(fresh, &next);
+    if (status.ok()) status = SyncHandle(fresh, &next);
     const int32_t code = status.ok() ? bfs_publish(fresh, &error) : BFS_OK;
     bfs_close(fresh, nullptr);
     if (code != BFS_OK) status = rocksdb_front::StatusOf(code, error.message);
@@ -662,7 +713,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     bfs_error error = BFS_ERROR_INIT;
     const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
     if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
-    epoch_ = record.epoch;
+    record_ = record;
     if (HasFileId(filter_, record) && bfs_get_mark(filter_, options_.owner, record.epoch) != 0) return Status::OK();
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
@@ -700,8 +751,8 @@ class RocksDBFront : public rocksdb_front::Asking {
   std::mutex changing_;         // Rebuild, Recover, Close
   bfs_filter* next_ = nullptr;  // a filter that is being built
   std::atomic<bool> next_refused_{false};
-  uint64_t epoch_ = 0;     // of filter_'s mark
-  uint64_t built_at_ = 0;  // the sequence number from which on filter_ has every key
+  rocksdb_front::Record record_;  // as the database has it, of filter_; changes while writes_ is closed
+  uint64_t built_at_ = 0;         // the sequence number from which on filter_ has every key
   std::atomic<uint32_t> highest_family_{0};
   std::vector<bool> in_filter_;  // by id of the families that were there when it was built; later ones are in it
   RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
@@ -714,6 +765,18 @@ class RocksDBReader : public rocksdb_front::Asking {
   // Owns `db`, which is of OpenForReadOnly or OpenAsSecondary.  A secondary's GetName() is that of the primary.
   RocksDBReader(rocksdb::DB* db, const RocksDBFrontOptions& options) : Asking(db, options) {}
   ~RocksDBReader() override { bfs_close(filter_, nullptr); }
+
+  // One that failed may have changed a part of the view: every answer is "maybe" until a later one succeeds.
+  rocksdb::Status TryCatchUpWithPrimary() override {
+    const rocksdb::Status status = db_->TryCatchUpWithPrimary();
+    rocksdb_front::Gate::Closed no_asks(asks_);
+    caught_up_ = status.ok();
+    trusted_at_ = UINT64_MAX;
+    if (caught_up_) return status;
+    bfs_close(filter_, nullptr);
+    filter_ = nullptr;
+    return status;
+  }
 
   bool CertainlyAbsent(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
                        const rocksdb::Slice& key) override {
@@ -737,14 +800,16 @@ class RocksDBReader : public rocksdb_front::Asking {
         .count();
   }
 
-  // The view is read before the record: a record of a later state is that of a filter with at least the view's keys,
-  // or is not trusted.
+  // The view is read before the record: a record of a later state names a filter with at least the view's keys.  The
+  // mark itself is not compared with the view: a filter in use has keys after its mark.  So a reader, too, relies on it
+  // that nothing is written past the front.
   void Trust() {
     rocksdb_front::Gate::Closed no_asks(asks_);
     rocksdb_front::Record record;
     trusted_at_ = db_->GetLatestSequenceNumber();
     next_try_ = Now() + 100;
-    const bool read = rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
+    const bool read =
+        caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
     if (read && filter_ != nullptr && IsNamed(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
@@ -760,6 +825,7 @@ class RocksDBReader : public rocksdb_front::Asking {
            bfs_get_mark(filter_, options_.owner, record.epoch) != 0 && bfs_is_current(filter_, nullptr) == 1;
   }
 
+  bool caught_up_ = true;
   uint64_t trusted_at_ = UINT64_MAX;  // the view for which filter_ is the one
   int64_t next_try_ = 0;
 };
