@@ -682,20 +682,6 @@ class Attached(FilterCase):
                 self.refuses("owner", server, "BF.ATTACH", "h", server.folder / "crowded.bf")
                 self.assertEqual(server.call("EXISTS", "h"), 0)
 
-    def test_a_key_of_the_log_that_reaches_no_file_is_remembered_as_missing(self):
-        with attaching("--appendonly", "yes") as server:
-            self.attach(server)
-            old = shutil.copy(server.file, server.folder / "old.bf")
-            server.add("f", keys(100))
-            server.server.kill()
-            server.file.unlink()
-            server.start()
-            self.assert_all_maybe(server, "f")
-            server.rewrite()  # drops the adds from the log
-            os.replace(old, server.file)
-            server.restart()
-            self.assert_there(server, "f", keys(100))
-
     def test_a_deleted_key_leaves_no_owner_in_the_file(self):
         with attaching("--save", "3600 1") as server:
             for name in ("f", "g"):

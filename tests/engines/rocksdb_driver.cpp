@@ -1,14 +1,11 @@
 // What rocksdb_test.py runs, and kills.  Exit code 7 is a wrong no; 2 an error that the test did not ask for.
-//   write FOLDER SEED [calm]  writes, syncs, flushes, and unless calm rebuilds, until it is killed
-//   check FOLDER [FAULT]  opens the front, and asks for every row that the database has
-//   read FOLDER           a secondary instance that follows the writer, and asks for every row, until it is killed
-//   readonly FOLDER       the same once, with OpenForReadOnly; exit code 3: there is no database yet
-//   catchup FOLDER        a secondary instance that cannot follow the writer, and then can
-//   cases FOLDER          what has no place in a campaign
-//   gaps FOLDER           rows that the WAL does not have
-//   lose FOLDER           rows without a WAL, then a Sync, and a kill
-//   copy FOLDER           saves the database between two Syncs of one opening
-//   past FOLDER           rows of a program that does not know the front
+//   write FOLDER SEED [calm|keep]  writes, syncs, flushes, and unless calm rebuilds, until it is killed; keep: no
+//   deletes check FOLDER [FAULT]  opens the front, and asks for every row that the database has read FOLDER           a
+//   secondary instance that follows the writer, and asks for every row, until it is killed readonly FOLDER       the
+//   same once, with OpenForReadOnly; exit code 3: there is no database yet catchup FOLDER        a secondary instance
+//   that cannot follow the writer, and then can cases FOLDER          what has no place in a campaign gaps FOLDER rows
+//   that the WAL does not have lose FOLDER           rows without a WAL, then a Sync, and a kill copy FOLDER saves the
+//   database between two Syncs of one opening past FOLDER           rows of a program that does not know the front
 //   ingest FOLDER         rows that have no sequence number
 //   bench FOLDER ROWS     times of Gets without a filter, with RocksDB's own, and with the front
 #include <bfstore_rocksdb.h>
@@ -133,7 +130,7 @@ uint64_t AbsentTold(bfstore::rocksdb_front::Asking& front, const Families& famil
   return told;
 }
 
-void Write(const std::string& folder, uint64_t seed, bool calm) {
+void Write(const std::string& folder, uint64_t seed, bool calm, bool keeps) {
   Place place(folder);
   std::mt19937_64 random(seed);
   std::vector<std::string> put;
@@ -141,7 +138,7 @@ void Write(const std::string& folder, uint64_t seed, bool calm) {
     rocksdb::WriteBatch batch;
     for (uint64_t count = 1 + random() % 20; count-- > 0;) {
       rocksdb::ColumnFamilyHandle* family = place.families[random() % 2];
-      if (random() % 6 == 0 && !put.empty()) {
+      if (!keeps && random() % 6 == 0 && !put.empty()) {
         Need(batch.Delete(family, put[random() % put.size()]));
       } else {
         put.push_back(RandomKey(random));
@@ -508,9 +505,9 @@ void Measure(const std::string& folder, uint64_t rows) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 2 ? argv[1] : "", folder = argc > 2 ? argv[2] : "";
-  const std::string more = argc > 3 ? argv[3] : "";
+  const std::string more = argc > 3 ? argv[3] : "", how = argc > 4 ? argv[4] : "";
   if (mode == "write")
-    Write(folder, std::strtoull(more.c_str(), nullptr, 10), argc > 4);
+    Write(folder, std::strtoull(more.c_str(), nullptr, 10), how == "calm", how == "keep");
   else if (mode == "check")
     Check(folder);
   else if (mode == "read")

@@ -260,8 +260,9 @@ class RocksDB(unittest.TestCase):
         folder = self.folder()
         run("check", folder)
         reader = started("read", folder)
+        # A secondary's view may have holes, and show rows that the primary deleted before it rebuilt the filter (README).
         for seed in range(3):
-            killed(started("write", folder, seed), 0.3)
+            killed(started("write", folder, seed, "keep"), 0.3)
         time.sleep(0.5)
         reader.kill()
         words = finished(reader)[0].split("\n")
