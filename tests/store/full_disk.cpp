@@ -52,7 +52,7 @@ void Backing::resize(std::uint64_t bytes) const {
   REQUIRE(mount("none", path_.c_str(), nullptr, MS_REMOUNT, size.c_str()) == 0);
 }
 
-FullDisk::FullDisk(const std::string& type, std::size_t num_files) {
+FullDisk::FullDisk(const std::string& type, std::size_t num_files, Lacking lacking) {
   std::string why;
   disk = LoopDisk::make(type, backing.path(), std::uint64_t{320} << 20, why);
   if (disk != nullptr && !disk->write_page_by_page()) {
@@ -71,6 +71,7 @@ FullDisk::FullDisk(const std::string& type, std::size_t num_files) {
     REQUIRE(filter.close().ok());
   }
   disk->settle();
+  if (lacking == Lacking::kRoomForNewBits) REQUIRE(disk->make_room_except_for(paths, format::kFileHeaderBytes));
   backing.fill_up();
 }
 

@@ -36,9 +36,14 @@ class Backing {
   std::string path_;
 };
 
-// Files with durable keys. `disk` is nothing where there can be none, and that was said.
+// What finds no room on the device.
+enum class Lacking { kRoom, kRoomForNewBits };
+
+// Files with durable keys. `disk` is nothing where there can be none, and that was said. With kRoomForNewBits a page of
+// a body that was not written before cannot be, and all else can: the journal, too, whatever makes the kernel write and
+// when.
 struct FullDisk {
-  explicit FullDisk(const std::string& type, std::size_t num_files = 1);
+  explicit FullDisk(const std::string& type, std::size_t num_files = 1, Lacking lacking = Lacking::kRoom);
 
   Backing backing;
   std::unique_ptr<LoopDisk> disk;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <linux/loop.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -9,13 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mounts.hpp"
@@ -47,6 +53,29 @@ bool run(const std::vector<std::string>& words) {
 dev_t device_of(const std::string& path) {
   struct stat facts {};
   return stat(path.c_str(), &facts) == 0 ? facts.st_dev : 0;
+}
+
+using Range = std::pair<std::uint64_t, std::uint64_t>;  // first byte and length
+
+// Adds where on the device the file is, after its first `kept` bytes.
+bool add_places(const std::string& path, std::uint64_t kept, std::vector<Range>& places) {
+  constexpr std::uint32_t kMost = 256;
+  alignas(struct fiemap) std::array<std::byte, sizeof(struct fiemap) + kMost * sizeof(struct fiemap_extent)> room{};
+  auto* const map = reinterpret_cast<struct fiemap*>(room.data());
+  map->fm_start = kept;
+  map->fm_length = FIEMAP_MAX_OFFSET - kept;
+  map->fm_flags = FIEMAP_FLAG_SYNC;
+  map->fm_extent_count = kMost;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool told = file >= 0 && ioctl(file, FS_IOC_FIEMAP, map) == 0 && map->fm_mapped_extents < kMost;
+  close(file);
+  if (!told) return false;
+  for (std::uint32_t i = 0; i < map->fm_mapped_extents; ++i) {
+    const struct fiemap_extent& extent = map->fm_extents[i];
+    const std::uint64_t before = extent.fe_logical < kept ? kept - extent.fe_logical : 0;
+    places.emplace_back(extent.fe_physical + before, extent.fe_length - before);
+  }
+  return true;
 }
 
 std::string random_uuid() {
@@ -171,6 +200,29 @@ void LoopDisk::settle() const {
   if (root < 0) return;
   syncfs(root);
   close(root);
+}
+
+bool LoopDisk::give_up_journal() const {
+  return ::mount(nullptr, mount_point_.c_str(), nullptr, MS_REMOUNT, "abort") == 0;
+}
+
+bool LoopDisk::make_room_except_for(const std::vector<std::string>& paths, std::uint64_t kept) const {
+  std::vector<Range> left_out;
+  for (const std::string& path : paths) {
+    if (!add_places(path, kept, left_out)) return false;
+  }
+  std::sort(left_out.begin(), left_out.end());
+  struct stat facts {};
+  const int image = open(image_.c_str(), O_RDWR | O_CLOEXEC);
+  bool good = image >= 0 && fstat(image, &facts) == 0;
+  left_out.push_back({static_cast<std::uint64_t>(facts.st_size), 0});
+  std::uint64_t at = 0;
+  for (const auto& [begin, length] : left_out) {
+    if (good && begin > at) good = fallocate(image, 0, static_cast<off_t>(at), static_cast<off_t>(begin - at)) == 0;
+    at = begin + length;
+  }
+  close(image);
+  return good;
 }
 
 bool LoopDisk::cut() const {

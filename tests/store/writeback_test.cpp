@@ -56,7 +56,7 @@ Filter opened_writer(const std::string& path, bool asks) {
   return opened(Filter::open(path, OpenMode::kWrite, {.writeback_check_ms = asks ? 0U : 1'000'000'000U}));
 }
 
-void add_and_lose(const FullDisk& full) {
+void lose(const FullDisk& full) {
   full.disk->settle();
   for (const std::string& path : full.paths) {
     reclaim(path);
@@ -64,23 +64,35 @@ void add_and_lose(const FullDisk& full) {
   }
 }
 
+// A busy system writes pages, and fails, before the last add, and a writer that asks learns of it.
+void add_until_told(Filter& writer, bool asks) {
+  for (std::uint64_t i = kBefore; i < kAll; ++i) {
+    const Count added = writer.add(key_of(1, i));
+    if (asks && added.code() == Code::kPoisoned) return;
+    REQUIRE(added.ok());
+  }
+}
+
+constexpr std::size_t kAdds = 1;  // which of the finders it is
+
 void fail_while_a_writer_lives(const std::string& type) {
   const std::vector<Finder> all = finders();
-  const FullDisk full(type, all.size());
+  const FullDisk full(type, all.size(), Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
   std::vector<Filter> writers;
   std::vector<Filter> readers;
   for (const std::string& path : full.paths) {
-    const bool asks = writers.size() == 1;  // the finder that adds
-    writers.push_back(opened_writer(path, asks));
+    writers.push_back(opened_writer(path, writers.size() == kAdds));
     readers.push_back(opened(Filter::open(path, OpenMode::kRead)));
-    add_keys(writers.back(), 1, kBefore, kAll - kBefore);
   }
-  add_and_lose(full);
+  for (std::size_t i = 0; i < writers.size(); ++i) add_until_told(writers[i], i == kAdds);
+  lose(full);
+  // As where the journal finds no room either. A reader then cannot tell the writer, which finds out by itself.
+  if (type == "ext4") REQUIRE(full.disk->give_up_journal());
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(all[i].name);
     all[i].ask(writers[i], readers[i], full.paths[i]);
-    if (all[i].opens_to_tell && type == "ext4") {  // read-only by now: the writer finds out by itself
+    if (all[i].opens_to_tell && type == "ext4") {
       static_cast<void>(writers[i].is_current());
       CHECK(writers[i].health() == Code::kPoisoned);
     }
@@ -103,7 +115,7 @@ void open_to_all(const FullDisk& full) {
 
 // They cannot write it down: the reader that was there doubts by itself, and the one that comes is refused.
 void fail_beside_readers_that_may_not_write(const std::string& type) {
-  const FullDisk full(type, 2);
+  const FullDisk full(type, 2, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
   open_to_all(full);
   std::vector<Filter> writers;
@@ -111,7 +123,7 @@ void fail_beside_readers_that_may_not_write(const std::string& type) {
   std::vector<Filter> readers;
   for (const std::string& path : full.paths) readers.push_back(opened(Filter::open(path, OpenMode::kRead)));
   for (Filter& writer : writers) add_keys(writer, 1, kBefore, kAll - kBefore);
-  add_and_lose(full);
+  lose(full);
   CHECK(in_child([&] {
           if (!become_nobody()) return 20;
           if (Filter::open(full.paths[1], OpenMode::kRead).ok()) return 21;
@@ -125,17 +137,17 @@ void fail_beside_readers_that_may_not_write(const std::string& type) {
 
 // A stranger's lock once made it "in use".
 void fail_behind_a_killed_writer_that_a_stranger_locks(const std::string& type) {
-  const FullDisk full(type);
+  const FullDisk full(type, 1, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
   const std::string& path = full.paths[0];
   CHECK(in_child([&] {
-          auto writer = Filter::open(path, OpenMode::kWrite);
-          bool good = writer.ok();
-          for (std::uint64_t i = kBefore; good && i < kAll; ++i) good = writer->add(key_of(1, i)).ok();
+          Filter writer = opened_writer(path, false);
+          bool good = true;
+          for (std::uint64_t i = kBefore; good && i < kAll; ++i) good = writer.add(key_of(1, i)).ok();
           _exit(good ? 0 : 1);  // without closing anything
           return 0;
         }) == 0);
-  add_and_lose(full);
+  lose(full);
   const Stopped stranger([&] { lock_as_stranger(path, F_RDLCK, F_SETLK, 0, 0); });
   for (int i = 0; i < 2; ++i) CHECK_FALSE(Filter::open(path, OpenMode::kRead, {.lock_timeout_ms = 100}).ok());
 }
