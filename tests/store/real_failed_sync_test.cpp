@@ -75,10 +75,10 @@ void fail_a_sync(const std::string& type) {
 
 // No process is left that could be told.
 void fail_behind_a_killed_writer(const std::string& type, bool again) {
-  FullDisk full(type);
+  FullDisk full(type, 1, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
   CHECK(in_child([&] {
-          auto writer = Filter::open(full.paths[0], OpenMode::kWrite);
+          auto writer = Filter::open(full.paths[0], OpenMode::kWrite, {.writeback_check_ms = 1'000'000'000U});
           bool good = writer.ok();
           for (std::uint64_t i = kBefore; good && i < kAll; ++i) good = writer->add(key_of(1, i)).ok();
           _exit(good ? 0 : 1);  // without closing anything
