@@ -9,7 +9,7 @@ and in the processes that they start. The test that the table names is tried fir
 notice. --write-killers writes into the tables which test noticed.
 
 With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
-time is over, without what was built meanwhile. Without it and without NAMEs every test has to pass without a mutant
+time is over, without what was built meanwhile: no test but the one that the table names is tried later. Without it and without NAMEs every test has to pass without a mutant
 first; otherwise each test that is needed has to, when it is first needed. Exit code 1: a mutant survived, or a test
 failed without one.
 """
@@ -27,7 +27,7 @@ import time
 
 import tables
 
-# The programs that know the protocol.
+# The programs that know the protocol. Those that a table names are tried, too.
 PROGRAM = re.compile(r"store_\w+_test|region_lock_test|format_state_test|filter_seeded_test")
 # Those that take longest; before them come the others, those of a room below the store first.
 LONG = ["store_races_test", "store_waits_test", "store_guard_test", "store_live_word_test", "store_header_bits_test",
@@ -106,10 +106,13 @@ def order(test: Test) -> tuple:
     return LONG.index(test.name) if test.name in LONG else -1, test.name.startswith("store_"), length, test.name
 
 
-def tests_of(build: pathlib.Path) -> list:
+def tests_of(build: pathlib.Path, killers: set) -> list:
     known = json.loads((build / "meson-info" / "intro-tests.json").read_text("utf-8"))
-    tests = [Test(build, test) for test in known if PROGRAM.fullmatch(pathlib.Path(test["cmd"][0]).name)]
-    return sorted(tests, key=order)
+    all_tests = [Test(build, test) for test in known]
+    unknown = killers - {test.name for test in all_tests}
+    if unknown:
+        sys.exit(f"a table names a test that there is not: {', '.join(sorted(unknown))}")
+    return sorted((test for test in all_tests if PROGRAM.fullmatch(test.name) or test.name in killers), key=order)
 
 
 def control(tests: list) -> list:
@@ -120,9 +123,16 @@ def control(tests: list) -> list:
     return sorted(tests, key=lambda test: test.seconds)
 
 
-def killer_of(mutant: str, expected: str, tests: list) -> str:
-    """The first test that notices, beginning with the expected one; empty if none does."""
+def now() -> float:
+    """In seconds, of which none are for building."""
+    return time.monotonic() - compile_seconds
+
+
+def killer_of(mutant: str, expected: str, tests: list, until: float) -> str:
+    """The first test that notices, beginning with the expected one; empty if none does, or none until then."""
     for test in sorted(tests, key=lambda test: test.name != expected):
+        if test.name != expected and now() > until:
+            break
         if test.notices(mutant):
             return test.name
     return ""
@@ -154,19 +164,19 @@ def main() -> int:
         sys.exit(f"no such mutant: {', '.join(unknown)}")
     chosen = arguments.names or names
     first = arguments.first % len(chosen)
-    tests = tests_of(arguments.build)
+    tests = tests_of(arguments.build, set(killers.values()))
     if not tests:
         sys.exit(f"{arguments.build}: has no tests")
     if arguments.seconds is None and not arguments.names:
         tests = control(tests)
-    until = time.monotonic() - compile_seconds + (float("inf") if arguments.seconds is None else arguments.seconds)
+    until = now() + (float("inf") if arguments.seconds is None else arguments.seconds)
     killed = survived = 0
     for mutant in chosen[first:] + chosen[:first]:
-        started = time.monotonic() - compile_seconds
+        started = now()
         if killed + survived > 0 and started > until:
             break
-        killer = killer_of(mutant, killers.get(mutant, ""), tests)
-        seconds = time.monotonic() - compile_seconds - started
+        killer = killer_of(mutant, killers.get(mutant, ""), tests, until)
+        seconds = now() - started
         print(f"{mutant}: " + (f"killed by {killer} in {seconds:.1f} s" if killer else "SURVIVED"), flush=True)
         if killer and arguments.write_killers:
             write_killer(mutant, killer, known)
