@@ -15,7 +15,7 @@ build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev 
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
-  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs)
+  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs parallel)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
 # What the benchmark can do without.
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
