@@ -248,7 +248,21 @@ fetch_java_packages() {
 }
 
 # What the tests of the engines need beside Debian's installed packages.
-fetch_engine_packages() { fetch_nginx_lua; }
+fetch_engine_packages() {
+  local code=0
+  fetch_nginx_lua || code=1
+  fetch_dask || code=1
+  return "$code"
+}
+
+# Dask, for capi/examples/dask_parts.py.
+fetch_dask() {
+  local venv=$root/build-deps/dask
+  [[ -f $venv/complete ]] && return 0
+  rm -rf "$venv" && /usr/bin/python3 -m venv "$venv" || return 1
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: dask==2026.8.0 distributed==2026.8.0 || return 1
+  touch "$venv/complete"
+}
 
 # download FOLDER PACKAGE...
 download() { (cd "$1" && apt-get -qq download "${@:2}"); }
