@@ -15,7 +15,7 @@ build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev 
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
-  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs)
+  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs parallel)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
 # What the benchmark can do without.
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
@@ -248,7 +248,21 @@ fetch_java_packages() {
 }
 
 # What the tests of the engines need beside Debian's installed packages.
-fetch_engine_packages() { fetch_nginx_lua; }
+fetch_engine_packages() {
+  local code=0
+  fetch_nginx_lua || code=1
+  fetch_dask || code=1
+  return "$code"
+}
+
+# Dask, for capi/examples/dask_parts.py.
+fetch_dask() {
+  local venv=$root/build-deps/dask
+  [[ -f $venv/complete ]] && return 0
+  rm -rf "$venv" && /usr/bin/python3 -m venv "$venv" || return 1
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: dask==2026.8.0 distributed==2026.8.0 || return 1
+  touch "$venv/complete"
+}
 
 # download FOLDER PACKAGE...
 download() { (cd "$1" && apt-get -qq download "${@:2}"); }

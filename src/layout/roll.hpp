@@ -35,10 +35,11 @@ void roll(const std::uint64_t* digests, std::size_t count, Visit visit) noexcept
   }
 }
 
-// As roll(), for digests that are not computed yet: digest_at(i) gives the i-th.
-template <class DigestAt, class Visit>
+// As roll(), for digests that are not computed yet, or that other threads may change: digest_at(i) gives the i-th, and
+// is asked once.
+template <std::size_t kPerStep = kHashedStep, class DigestAt, class Visit>
 void roll_hashed(DigestAt digest_at, std::size_t count, Visit visit) noexcept {
-  constexpr std::size_t kRing = kAhead + kHashedStep;  // a step's digests, and those that are computed meanwhile
+  constexpr std::size_t kRing = kAhead + kPerStep;  // a step's digests, and those that are computed meanwhile
   std::array<std::uint64_t, kRing> ring;
   std::size_t later = 0;
   const auto compute = [&](std::size_t most) __attribute__((always_inline)) {
@@ -49,12 +50,12 @@ void roll_hashed(DigestAt digest_at, std::size_t count, Visit visit) noexcept {
     return Step{nullptr, 0, to, size};
   };
   while (later < std::min(count, kAhead)) {
-    if (!visit(compute(kHashedStep), 0)) return;
+    if (!visit(compute(kPerStep), 0)) return;
   }
-  for (std::size_t first = 0; first < count; first += kHashedStep) {
-    Step step = compute(kHashedStep);
+  for (std::size_t first = 0; first < count; first += kPerStep) {
+    Step step = compute(kPerStep);
     step.now = &ring[first % kRing];
-    step.num_now = std::min(kHashedStep, count - first);
+    step.num_now = std::min(kPerStep, count - first);
     if (!visit(step, first)) return;
   }
 }

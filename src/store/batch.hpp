@@ -53,32 +53,37 @@ class Indices {
 
 // The following take a Filter::Core, which only Filter may name.
 
-template <class Source, class Visit>
-void roll_over(const Source& source, Visit visit) noexcept {
-  if constexpr (std::is_same_v<Source, store::Given>) {
-    layout::roll(source.digests.data(), source.size(), visit);
+// Of a part, each digest is read once: the one that was found to have memory here is the one that is used, whatever
+// other threads do to the caller's array meanwhile.
+template <class Core, class Source, class Visit>
+void roll_over(const Core& core, const Source& source, Visit visit) noexcept {
+  const auto digest_at = [&source](std::size_t i) { return source.digest(i); };
+  if constexpr (!std::is_same_v<Source, store::Given>) {
+    layout::roll_hashed(digest_at, source.size(), visit);
+  } else if (core.is_part()) {
+    layout::roll_hashed<layout::kStep>(digest_at, source.size(), visit);
   } else {
-    layout::roll_hashed([&source](std::size_t i) { return source.digest(i); }, source.size(), visit);
+    layout::roll(source.digests.data(), source.size(), visit);
   }
 }
 
+// Whether every digest of the step has memory here.
 template <class Core>
-bool has_all(const Core& core, std::span<const std::uint64_t> digests) noexcept {
+bool has_all(const Core& core, const layout::Step& step) noexcept {
+  if (!core.is_part()) return true;
   unsigned others = 0;  // without a branch, so that the compiler takes several at once
-  for (const std::uint64_t digest : digests) others |= core.target.has(digest) ? 0U : 1U;
+  for (const std::uint64_t digest : std::span(step.now, step.num_now)) others |= core.target.has(digest) ? 0U : 1U;
   return others == 0;
 }
 
-// Of a part: whether every digest is its own. Asked before anything is changed.
+// The same of every digest. Asked before anything is changed, and again of each step: the caller's keys may be others
+// by then, although bfstore.h forbids that.
 template <class Core, class Source>
 bool has_all_of(const Core& core, const Source& source) noexcept {
   if (!core.is_part()) return true;
-  bool all = true;
-  roll_over(source, [&](const layout::Step& step, std::size_t) {
-    all = has_all(core, std::span(step.now, step.num_now));
-    return all;
-  });
-  return all;
+  unsigned others = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) others |= core.target.has(source.digest(i)) ? 0U : 1U;
+  return others == 0;
 }
 
 // `source` has digests, or computes them (many.cpp). `out` takes the answers. No allocation, no lock.
@@ -86,8 +91,8 @@ template <class Core, class Source, class Out>
 Count contains_all(const Core& core, const Source& source, Out out) noexcept {
   std::uint64_t maybes = 0;
   bool all = true;
-  roll_over(source, [&](const layout::Step& step, std::size_t first) {
-    all = !core.is_part() || has_all(core, std::span(step.now, step.num_now));
+  roll_over(core, source, [&](const layout::Step& step, std::size_t first) {
+    all = has_all(core, step);
     if (!all) return false;
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
       const bool early = core.too_early();
@@ -108,8 +113,8 @@ template <class Core, class Source>
 Count add_rolling(Core& core, const Source& source) noexcept {
   std::uint64_t added = 0;
   Code refused = Code::kOk;
-  roll_over(source, [&](const layout::Step& step, std::size_t first) {
-    refused = core.may_add(first != 0);
+  roll_over(core, source, [&](const layout::Step& step, std::size_t first) {
+    refused = has_all(core, step) ? core.may_add(first != 0) : Code::kPart;
     if (refused != Code::kOk) return false;
     const std::size_t changed = core.adds.step(core.lines, core.target.geometry, step);
     core.count_adds(step.num_now, changed);
@@ -135,8 +140,8 @@ Count remove_all(Core& core, const Source& source) noexcept {
   std::uint64_t removed = 0;
   Code refused = core.may_remove();
   if (refused != Code::kOk) return refused;
-  roll_over(source, [&](const layout::Step& step, std::size_t first) {
-    refused = core.may_remove(first != 0);
+  roll_over(core, source, [&](const layout::Step& step, std::size_t first) {
+    refused = has_all(core, step) ? core.may_remove(first != 0) : Code::kPart;
     if (refused != Code::kOk) return false;
     const std::size_t changed = removing.step(core.lines, core.target.geometry, step);
     core.count_removes(changed);

@@ -24,7 +24,10 @@ namespace bfstore::store {
 struct Given {
   std::span<const std::uint64_t> digests;
   [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
-  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return digests[i]; }
+  // One load, also if other threads write there: a part uses what it has checked.
+  [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept {
+    return __atomic_load_n(&digests[i], __ATOMIC_RELAXED);
+  }
 };
 
 // Keys of one thread in one round. Their digests stay in the thread's second-level cache.
@@ -36,6 +39,9 @@ inline constexpr unsigned kMostThreads = 64;
 struct Lines {
   std::uint64_t count;
   Part part;
+  [[nodiscard]] bool has(std::uint64_t digest) const noexcept {
+    return Part::number_of(digest, part.parts) == part.number;
+  }
 };
 
 // Which thread adds which digests. The lines are cut into as many equal parts as there are threads, of at least two
@@ -94,8 +100,13 @@ Count add_divided(const Lines& lines, unsigned threads, const Source& source, Ad
       const std::size_t begin = std::min(count, round + self * kShare);
       const std::size_t size = std::min(count - begin, kShare);
       std::uint64_t* digests = now[self].digests();
-      for (std::size_t i = 0; i < size; ++i) digests[i] = source.digest(begin + i);
-      now[self].sort(size, owners);
+      bool all_here = true;
+      for (std::size_t i = 0; i < size; ++i) {
+        digests[i] = source.digest(begin + i);
+        all_here &= lines.has(digests[i]);
+      }
+      if (!all_here) refused = Code::kPart;
+      now[self].sort(all_here ? size : 0, owners);
       meeting.arrive_and_wait();
       for (unsigned from = 0; from < threads; ++from) {
         const Count outcome = add(now[from].of(self));

@@ -1,12 +1,30 @@
 """Parts of a filter: bf build --part, bf digest, bf join, and builds of all parts, one after the other."""
 import os
 import pathlib
+import re
+import shutil
 import subprocess
+import unittest
 
 from bf_case import BF, BfCase, header, main
 
 KEYS = b"".join(b"key %d\n" % number for number in range(20_000))
 SIZE = ["--bits", str(512 * 4 * 120), "--probes", "6", "--capacity", "20000", "--seed", "11"]
+
+# worker INPUT COMMAND...: runs the command on the input. The first time, it gets half of the input and is killed. The other
+# half is in no buffer: a pipe holds 64 KiB, and bf 512 KiB at most.
+KILLED_ONCE = """#!/bin/sh
+input=$1; shift
+mkfifo "half of $input" 2>/dev/null || exec "$@" <"$input"
+"$@" <"half of $input" & worker=$!
+exec 3>"half of $input"
+head -c $(($(wc -c <"$input") / 2)) "$input" >&3
+kill -9 $worker
+wait $worker
+code=$?
+for file in "$input".digests.* part*; do [ -e "$file" ] && wc -c "$file" >>"after kills"; done
+exit $code
+"""
 
 
 class Parts(BfCase):
@@ -19,6 +37,9 @@ class Parts(BfCase):
     def bits(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()[16384:-8]  # the end word is the file's own
+
+    def path_text(self, name):
+        return pathlib.Path(self.path(name)).read_text(encoding="utf-8")
 
     def check_whole(self, name):
         self.assertEqual(self.bits(name)[:512 * 4 * 120 // 8], self.bits("whole")[:512 * 4 * 120 // 8])
@@ -68,6 +89,33 @@ class Parts(BfCase):
         self.assertEqual(len(whole), 8 * 20_000)
         self.good("build", "streamed", "--like", "whole", "--from", "-", "--digests", "-q", input=whole)
         self.check_whole("streamed")
+
+    def spread(self, jobs, options, command):
+        """GNU parallel's exit code: how many jobs failed."""
+        environment = dict(os.environ, BF=BF, HOME=self.dir, SHELL="/bin/sh")
+        return subprocess.run(["parallel", "-j", "2", *options, command], cwd=self.dir, env=environment, input="\n".join(jobs),
+                              text=True, capture_output=True, check=False).returncode
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
+    def test_workers_that_are_killed_and_started_again_by_gnu_parallel_make_the_same_filter(self):
+        self.write("keys", b"".join(b"key %d\n" % number for number in range(600_000)))
+        size = ["--bits", str(512 * 4 * 3000), "--probes", "6", "--capacity", "600k", "--seed", "11"]
+        self.good("build", "at once", "--from", "keys", "-q", *size)
+        self.good("create", "like", "-q", "--part", "0/4", *size)
+        subprocess.run(["split", "-n", "l/2", "keys", "list."], cwd=self.dir, check=True)
+        self.write("worker", KILLED_ONCE.encode())
+        self.assertEqual(self.spread(["list.aa", "list.ab"], ["--retries", "2"], "rm -f {}.digests.* && "
+                                     "sh ./worker {} $BF digest like --from - --parts 4 --to {}.digests."), 0)
+        sizes = re.findall(r"(?m)^(\d+) list", self.path_text("after kills"))
+        self.assertTrue(any(0 < int(size) < 8 * 70_000 for size in sizes), sizes)  # of 75,000 digests
+        build = ("cat list.*.digests.{} >digests.{} && "
+                 "sh ./worker digests.{} $BF build part{} --like like --part {}/4 --from - --digests --force -q")
+        log = ["--joblog", "log"]
+        self.assertEqual(self.spread("0123", log, build), 4)
+        self.assertEqual([name for name in self.files() if name.startswith("part")], [])
+        self.assertEqual(self.spread("0123", [*log, "--resume-failed"], build), 0)
+        self.good("join", "all", "part0", "part1", "part2", "part3", "-q")
+        self.assertEqual(self.bits("all")[:64 * 4 * 3000], self.bits("at once")[:64 * 4 * 3000])
 
     def test_a_build_in_parts_makes_the_same_filter(self):
         self.good("build", "sorted", "--from", "keys", "-q", "--parts", "16", *SIZE)

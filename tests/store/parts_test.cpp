@@ -1,10 +1,12 @@
 // Parts of a filter: each has the lines of its digests, a digest of another part is never answered "no", and all parts
 // together are the whole filter, bit for bit.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <bfstore/inline.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -66,6 +68,48 @@ std::string contents(const std::string& path) {
 void write_file(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
+
+// Digests of which the first changes when the last page of them is read for the first time.
+class Changing {
+ public:
+  explicit Changing(std::span<const std::uint64_t> digests, std::uint64_t later) : later_(later) {
+    bytes_ = (digests.size_bytes() + kPage - 1) / kPage * kPage;
+    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    digests_ = {static_cast<std::uint64_t*>(memory), digests.size()};
+    std::copy(digests.begin(), digests.end(), digests_.begin());
+    REQUIRE(mprotect(last_page(), kPage, PROT_NONE) == 0);
+    one_ = this;
+    struct sigaction action {};
+    action.sa_handler = [](int) { one_->change(); };
+    sigaction(SIGSEGV, &action, &before_);
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+  ~Changing() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(digests_.data(), bytes_);
+  }
+
+  [[nodiscard]] Keys keys() const { return Keys::digests(digests_); }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+
+  [[nodiscard]] std::byte* last_page() const { return reinterpret_cast<std::byte*>(digests_.data()) + bytes_ - kPage; }
+
+  void change() {
+    if (digests_.front() == later_) abort();  // it is not this page
+    digests_.front() = later_;
+    mprotect(last_page(), kPage, PROT_READ | PROT_WRITE);
+  }
+
+  static inline Changing* one_ = nullptr;
+  std::uint64_t later_;
+  std::size_t bytes_;
+  std::span<std::uint64_t> digests_;
+  struct sigaction before_ {};
+};
 
 }  // namespace
 
@@ -194,6 +238,30 @@ TEST_CASE("one digest of another part among many: all are maybe, nothing is adde
     Filter one_by_one = created(dir.file("one by one"), part_of(Layout::kBlocked, 3 * 40, {1, 3}));
     for (const std::uint64_t digest : digests) REQUIRE(one_by_one.add_digest(digest).ok());
     CHECK(bits_of(part) == bits_of(one_by_one));
+  }
+}
+
+// A batch is checked, and then read again. bfstore.h forbids to change keys meanwhile. Whoever does so all the same
+// once had other memory written to.
+TEST_CASE("a digest that becomes one of another part after it was checked is refused") {
+  for (const Layout layout : layouts_with_parts()) {
+    for (const unsigned threads : {1U, 2U}) {
+      TempDir dir;
+      Options options = part_of(layout, 3 * 40, {1, 3});
+      options.exclusive = true;
+      Filter part = created(dir.file("part"), options);
+      REQUIRE(part.use_threads(threads).ok());
+      std::vector<std::uint64_t> digests;
+      for (std::uint64_t i = 0; digests.size() < 50'000; ++i) {
+        if (Part::number_of(digest_of(i), 3) == 1) digests.push_back(digest_of(i));
+      }
+      for (const std::uint64_t foreign : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+        CHECK(part.add_keys(Changing(digests, foreign).keys()).code() == Code::kPart);
+        if (layout != Layout::kCounting) continue;
+        REQUIRE(part.add_keys(Keys::digests(digests)).ok());
+        CHECK(part.remove_keys(Changing(digests, foreign).keys()).code() == Code::kPart);
+      }
+    }
   }
 }
 

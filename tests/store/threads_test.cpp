@@ -1,13 +1,16 @@
 // Threads on one handle and on several handles of one file: adding, asking, syncing, counting, opening and closing at
 // once. Right in every build, and without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -18,6 +21,12 @@ using namespace bfstore;
 using namespace store_test;
 
 namespace {
+
+#if defined(__has_feature)
+constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
 
 constexpr std::uint64_t kKeysOfAThread = 40'000 / KEY_SCALE;
 
@@ -281,5 +290,82 @@ TEST_CASE("every key whose add returned before a filter is saved or dumped is th
     stop.store(true);
     for (std::thread& thread : threads) thread.join();
     CHECK(returned[0].load() + returned[1].load() > 20);
+  }
+}
+
+namespace {
+
+// A part in the middle of so much memory without access that each digest of another part leads there.
+class PartAlone {
+ public:
+  explicit PartAlone(Layout layout) {
+    TempDir dir(memory_folder());
+    Options options;
+    options.layout = layout;
+    options.num_bits = std::uint64_t{3} * (layout == Layout::kCounting ? kBytes * 2 : kBytes * 8);
+    options.num_probes = 4;
+    options.capacity = 1000;
+    options.seed = 1;
+    options.part = Part{1, 3};
+    const Filter part = created(dir.file(), options);
+    memory_ = static_cast<std::byte*>(mmap(nullptr, 5 * kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(memory_ != MAP_FAILED);
+    const std::span<std::byte> middle(memory_ + 2 * kBytes, *part.dumped_bytes());
+    REQUIRE(middle.size() < kBytes + kBytes / 2);
+    REQUIRE(mprotect(middle.data(), middle.size(), PROT_READ | PROT_WRITE) == 0);
+    REQUIRE(part.dump(middle).ok());
+    filter_.emplace(opened(Filter::wrap(middle)));
+  }
+  PartAlone(const PartAlone&) = delete;
+  PartAlone& operator=(const PartAlone&) = delete;
+  ~PartAlone() {
+    filter_.reset();
+    munmap(memory_, 5 * kBytes);
+  }
+
+  Filter& filter() { return *filter_; }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{1} << 18;
+  std::byte* memory_;
+  std::optional<Filter> filter_;
+};
+
+void use_every_call(Filter& filter, const Keys& keys) {
+  const auto good_or_refused = [](const Count& count) { return count.ok() || count.code() == Code::kPart; };
+  std::vector<std::uint8_t> answers(keys.size());
+  std::vector<std::uint32_t> indices(keys.size());
+  CHECK(good_or_refused(filter.contains_keys(keys, answers)));
+  CHECK(good_or_refused(filter.select_keys(keys, indices)));
+  CHECK(good_or_refused(filter.add_keys(keys)));
+  if (filter.shape().layout == Layout::kCounting) CHECK(good_or_refused(filter.remove_keys(keys)));
+}
+
+}  // namespace
+
+// bfstore.h forbids it, and it once led outside the memory of the part.
+TEST_CASE("keys of a part that another thread changes during the call lead to no other memory") {
+  for (const Layout layout : {Layout::kBlocked, Layout::kCounting}) {
+    PartAlone part(layout);
+    std::vector<std::uint64_t> numbers;  // each is a key of 8 bytes, and a digest
+    for (std::uint64_t i = 0; numbers.size() < 300; ++i) {
+      const std::uint64_t number = i * 0x9e3779b97f4a7c15;
+      const auto bytes = std::bit_cast<std::array<char, 8>>(number);
+      const std::uint64_t digest = *part.filter().digest({bytes.data(), bytes.size()});
+      if (Part::number_of(number, 3) == 1 && Part::number_of(digest, 3) == 1) numbers.push_back(number);
+    }
+    std::atomic<bool> stop{false};
+    std::thread changing([&] {  // 1 to 3 are of another part, as digests and as keys
+      const std::uint64_t own = numbers[150];
+      for (std::uint64_t i = 0; !stop.load(); ++i) std::atomic_ref(numbers[150]).store(i % 2 == 0 ? own : i % 3 + 1);
+    });
+    std::vector<Keys> forms{Keys::digests(numbers)};
+    if (!kThreadSanitizer)
+      forms.push_back(Keys::fixed(numbers.data(), 8, numbers.size()));  // whose hash reads them while they change
+    for (const Keys& keys : forms) {
+      for (int round = 0; round < 10'000 / KEY_SCALE; ++round) use_every_call(part.filter(), keys);
+    }
+    stop.store(true);
+    changing.join();
   }
 }

@@ -350,8 +350,9 @@ void add_build(CLI::App& app, Arguments& arguments) {
       std::string(kNumbers) +
       "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
       "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
-      "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. A list without\n"
-      "keys is an error: bf create makes empty filters.\n"
+      "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts it\n"
+      "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys is\n"
+      "an error: bf create makes empty filters.\n"
       "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 
@@ -612,6 +613,7 @@ void add_digest(CLI::App& app, Arguments& arguments) {
   digest.footer(
       "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
       "output.\n"
+      "Up to 16 MiB of them are in memory, and each file is open.\n"
       "Digests of a filter with a secret key are as secret as the key.\n"
       "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
       "network "

@@ -4,10 +4,12 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "spool.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -21,10 +23,12 @@ namespace {
 // of whole digests, and goes to the end.
 class SpoolFiles {
  public:
-  SpoolFiles(const std::string& prefix, std::uint32_t parts) {
+  SpoolFiles(const std::string& prefix, std::uint32_t parts) : piece_(std::min(kPiece, kInMemory / parts)) {
+    allow_files(parts);
     for (std::uint32_t part = 0; part < parts; ++part) {
       files_.push_back({prefix + std::to_string(part), -1, {}});
       File& file = files_.back();
+      file.digests.reserve(piece_);
       file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
       if (file.fd < 0) fail(file);
     }
@@ -41,7 +45,7 @@ class SpoolFiles {
     for (const std::uint64_t digest : digests) {
       File& file = files_[bfstore::Part::number_of(digest, static_cast<std::uint32_t>(files_.size()))];
       file.digests.push_back(digest);
-      if (file.digests.size() == kPiece) write(file);
+      if (file.digests.size() == piece_) write(file);
     }
   }
 
@@ -56,6 +60,7 @@ class SpoolFiles {
 
  private:
   static constexpr std::size_t kPiece = 8192;
+  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // of all files: 16 MiB
 
   struct File {
     std::string path;
@@ -79,6 +84,7 @@ class SpoolFiles {
     file.digests.clear();
   }
 
+  std::size_t piece_;
   std::vector<File> files_;
 };
 

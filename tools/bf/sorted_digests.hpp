@@ -15,11 +15,12 @@
 
 namespace bf {
 
-// Takes 8 bytes for each key, in files without a name but for 16 MiB in all.
+// Takes 8 bytes for each key, in files without a name but for 16 MiB in all, and as many files as there are parts.
 class SortedDigests {
  public:
   explicit SortedDigests(std::uint32_t parts) {
-    const std::size_t each = std::clamp<std::size_t>(kInMemory / parts, kLeast, KeptDigests::kInMemory);
+    allow_files(parts);
+    const std::size_t each = std::min<std::size_t>(kInMemory / parts, KeptDigests::kInMemory);
     for (std::uint32_t part = 0; part < parts; ++part) kept_.push_back(std::make_unique<KeptDigests>(each));
     sorted_.resize(parts);
   }
@@ -46,8 +47,7 @@ class SortedDigests {
   }
 
  private:
-  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // of all parts
-  static constexpr std::size_t kLeast = 4096;                     // of each, or writes are too short
+  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // of all parts: 4 KiB of each of the most
   static constexpr std::size_t kFew = 64;                         // a few cache lines at a time
 
   std::vector<std::unique_ptr<KeptDigests>> kept_;

@@ -4,6 +4,7 @@
 #include "failure.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,6 +43,16 @@ int open_unnamed(const std::string& directory) {
 }
 
 }  // namespace
+
+void allow_files(std::uint64_t count) {
+  constexpr rlim_t kOthers = 64;
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count + kOthers) return;
+  limit.rlim_cur = count + kOthers;
+  if (limit.rlim_cur <= limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  throw Failure(std::to_string(count) + " parts need as many open files, and this process may have " +
+                std::to_string(limit.rlim_max) + ". Give fewer parts, or raise the limit (ulimit -Hn).");
+}
 
 Spool::Spool() : directory_(temporary_directory()), fd_(open_unnamed(directory_)) {
   if (fd_ < 0) fail();

@@ -8,6 +8,9 @@
 
 namespace bf {
 
+// Lets this process have so many more files open. Throws Failure if it may not.
+void allow_files(std::uint64_t count);
+
 class Spool {
  public:
   // These throw Failure, which names the directory.
