@@ -2,6 +2,7 @@
 whatever the server went through.
 
 Arguments: those of engines.tree(); then unittest's, or --bench, or --kills=N for that many kills instead of the few of CI.
+--server=PATH is another server than Debian's: a newer one, or Valkey's.
 """
 
 import contextlib
@@ -23,21 +24,26 @@ import unittest
 
 import engines
 
-engines.needs(programs=["redis-server", "redis-cli"], modules=["redis"])
-import bfstore_ctypes as bfs
-import redis
 
 
 def option(name, default):
-    """--name=N of the command line, which unittest does not know."""
+    """--name=VALUE of the command line, which unittest does not know."""
     for word in sys.argv[1:]:
         if word.startswith(f"--{name}="):
             sys.argv.remove(word)
-            return int(word.partition("=")[2])
+            return word.partition("=")[2]
     return default
 
 
-KILLS = option("kills", 2)
+SERVER = option("server", "redis-server")
+CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
+if not shutil.which(CLI):
+    CLI = "redis-cli"  # beside a server alone: both know each other's commands
+engines.needs(programs=[SERVER, CLI], modules=["redis"])
+import bfstore_ctypes as bfs
+import redis
+
+KILLS = int(option("kills", 2))
 BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
 TREE = engines.tree()
 LIBRARY = bfs.load(str(TREE.library))
@@ -71,7 +77,7 @@ class Redis:
 
     def start(self):
         self.port = engines.free_port()
-        command = ["redis-server", "--bind", "127.0.0.1", "--port", self.port, "--dir", self.folder, "--save", "",
+        command = [SERVER, "--bind", "127.0.0.1", "--port", self.port, "--dir", self.folder, "--save", "",
                    "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0", *self.options]
         self.client = redis.Redis(port=self.port)
         self.server = engines.Server(command, self.answers, self.folder / "log")
@@ -270,10 +276,29 @@ class Replies(FilterCase):
             flags = {name: told["flags"] for name, told in server.client.command().items() if name.startswith("bf.")}
             self.assertEqual(len(flags), 14)
             self.assertTrue({"write", "denyoom"} <= set(flags["bf.add"]) and "readonly" in flags["bf.mexists"])
-            if tuple(map(int, server.client.info()["redis_version"].split("."))) >= (7, 4):
-                self.assertIn(b"bf.add", server.call("ACL", "CAT", "bloom"))
             server.call("BF.RESERVE", "f", FPR, 100000)
             self.assertGreater(server.call("MEMORY", "USAGE", "f"), 100000 * 9.5 / 8)
+
+    def test_a_user_may_have_the_commands_by_category_or_by_name(self):
+        with running() as server:
+            try:
+                server.call("ACL", "SETUSER", "ann", "on", "nopass", "~*", "+@bloom")
+            except redis.ResponseError as error:
+                self.assertIn("Unknown command or category name", str(error))
+                self.assertFalse(self.has_categories(server))
+                server.call("ACL", "SETUSER", "ann", "on", "nopass", "~*", "+bf.reserve", "+bf.add", "+bf.exists")
+            ann = redis.Redis(port=server.port, username="ann", password="any")
+            ann.execute_command("BF.RESERVE", "f", FPR, 100)
+            self.assertEqual([ann.execute_command("BF.ADD", "f", "a"), ann.execute_command("BF.EXISTS", "f", "a")], [1, 1])
+            with self.assertRaises(redis.exceptions.NoPermissionError):
+                ann.execute_command("GET", "f")
+
+    @staticmethod
+    def has_categories(server):
+        """Does the server let a module make one?  Every Valkey calls itself Redis 7.2.4."""
+        told = server.client.info()
+        version, first = (told["valkey_version"], (8, 0)) if "valkey_version" in told else (told["redis_version"], (7, 4))
+        return tuple(map(int, version.split(".")[:2])) >= first
 
 
 class Readme(FilterCase):
@@ -292,7 +317,7 @@ class Readme(FilterCase):
                     answer = "" if line.startswith("$") else self.cli(server, words)
 
     def cli(self, server, words):
-        return subprocess.run(["redis-cli", "--no-raw", "-p", str(server.port), *words], check=True, capture_output=True,
+        return subprocess.run([CLI, "--no-raw", "-p", str(server.port), *words], check=True, capture_output=True,
                               text=True).stdout
 
 
@@ -682,6 +707,77 @@ class Attached(FilterCase):
                 self.refuses("owner", server, "BF.ATTACH", "h", server.folder / "crowded.bf")
                 self.assertEqual(server.call("EXISTS", "h"), 0)
 
+    def test_a_key_of_the_log_that_reaches_no_file_is_remembered_as_missing(self):
+        with attaching("--appendonly", "yes", "--appendfsync", "always") as server:
+            self.attach(server)
+            old = shutil.copy(server.file, server.folder / "old.bf")
+            server.add("f", keys(100))
+            server.server.kill()
+            server.file.unlink()
+            server.start()
+            self.assert_all_maybe(server, "f")
+            server.rewrite()  # drops the adds from the log
+            os.replace(old, server.file)
+            server.restart()
+            self.assert_there(server, "f", keys(100))
+
+    @contextlib.contextmanager
+    def after_a_kill_that_lost_the_log_s_end(self, *options):
+        """The file alone has 100 keys: with appendfsync everysec (the default) a log's write may wait for its last fsync
+        while adds are acknowledged, and no snapshot has what came after it. `old` lacks the keys, and is still clean."""
+        with attaching(*options) as server:
+            self.attach(server)
+            server.keep = server.rewrite if "--appendonly" in options else lambda: server.call("SAVE")
+            if "--appendonly" not in options:
+                server.call("SAVE")
+            written = {path: path.stat().st_size for path in server.folder.glob("appendonlydir/*")}
+            server.old = shutil.copy(server.file, server.folder / "old.bf")
+            server.add("f", keys(100))
+            server.server.kill()
+            for path, size in written.items():
+                os.truncate(path, size)
+            yield server
+
+    LOSING = (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"], [])
+
+    def test_a_file_that_was_away_at_a_start_is_in_doubt_once_the_server_has_kept_that(self):
+        for options in self.LOSING:
+            with self.subTest(options), self.after_a_kill_that_lost_the_log_s_end(*options) as server:
+                right = server.file.rename(server.folder / "right.bf")
+                server.start()
+                self.assert_all_maybe(server, "f")
+                server.server.kill()
+                shutil.copy(right, server.file)
+                server.start()  # with the same log
+                self.assert_there(server, "f", keys(100))
+                self.assert_filters(server, "f")
+                server.server.kill()
+                server.file.unlink()
+                server.start()
+                server.keep()
+                os.replace(server.old, server.file)
+                server.restart()
+                self.assert_there(server, "f", keys(100))
+                self.assert_all_maybe(server, "f")
+
+    def test_a_server_counts_on_the_file_that_it_started_with_also_where_its_log_has_no_add(self):
+        for options in self.LOSING:
+            with self.subTest(options), self.after_a_kill_that_lost_the_log_s_end(*options) as server:
+                server.start()
+                self.assert_there(server, "f", keys(100))
+                server.keep()
+                server.server.stop()
+                os.replace(server.old, server.file)
+                server.start()
+                self.assert_there(server, "f", keys(100))
+                self.assert_all_maybe(server, "f")
+
+    def test_a_server_follows_no_file_of_which_its_log_may_not_know_all(self):
+        with self.after_a_kill_that_lost_the_log_s_end("--appendonly", "yes") as server:
+            server.start()
+            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            self.assert_there(server, "f", keys(100))
+
     def test_a_deleted_key_leaves_no_owner_in_the_file(self):
         with attaching("--save", "3600 1") as server:
             for name in ("f", "g"):
@@ -852,7 +948,7 @@ class Clusters(FilterCase):
     """Six nodes, three masters, as redis-cli makes them. A key's slot says which node has it; {tags} choose the slot."""
 
     def cli(self, *words):
-        done = subprocess.run(["redis-cli", "--cluster", *map(str, words)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([CLI, "--cluster", *map(str, words)], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
 
     def is_ready(self, nodes):
