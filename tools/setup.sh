@@ -29,7 +29,8 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
 # Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
-engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx python3-scrapy)
+# libpcre3: nginx's Lua module, which is only unpacked, needs it (fetch_nginx_lua).
+engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx libpcre3 python3-scrapy)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
