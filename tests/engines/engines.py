@@ -22,7 +22,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for
 from languages import tree_of  # found only now
 
 SKIPPED = 77
-PATIENCE = 30  # seconds, on a busy machine
+PATIENCE = 120  # seconds: on a busy machine a server may need more than 30 to start after a kill
 
 
 def missing(what):

@@ -115,26 +115,34 @@ static int is_trusted(const struct attachment* attachment) {
          bfs_get_mark(attachment->filter, owner_in_turn(state), state->epoch) >= state->position;
 }
 
+static int refuse(const struct attachment* attachment, const char* why, bfs_error* error) {
+  snprintf(error->message, sizeof error->message, "%s: %s", attachment->path, why);
+  return VALUE_IN_DOUBT;
+}
+
+static int open_again(struct attachment* attachment, bfs_error* error) {
+  int code;
+  if (!attachment_is_allowed(attachment->path)) return refuse(attachment, "not in the ATTACH_FOLDER", error);
+  code = open_file(attachment, 0, error);
+  attachment->recovers =
+      !attachment->state.reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
+  if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, error);
+  if (code == BFS_OK && !is_trusted(attachment))
+    return refuse(attachment, "not the file that was attached, or without its last keys", error);
+  return code == BFS_OK ? make_known(attachment, error) : code;
+}
+
 struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log) {
   struct attachment* attachment = new_attachment(path);
   bfs_error error = BFS_ERROR_INIT;
-  int code = BFS_OK;
   attachment->state = *state;
   if (!is_own_log) attachment->state.doubted = 1;
-  if (!attachment->state.doubted && !attachment_is_allowed(path)) {
-    RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s: not in the ATTACH_FOLDER", path);
-  } else if (!attachment->state.doubted) {
-    code = open_file(attachment, 0, &error);
-    attachment->recovers = !state->reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
-    if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, &error);
-    if (code == BFS_OK && !is_trusted(attachment)) {
-      snprintf(error.message, sizeof error.message, "%s: not the file that was attached, or without its last keys",
-               path);
-      code = VALUE_IN_DOUBT;
-    }
-    if (code == BFS_OK) code = make_known(attachment, &error);
-    if (code != BFS_OK) close_file(attachment);
-    if (code != BFS_OK) RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
+  if (!attachment->state.doubted && open_again(attachment, &error) != BFS_OK) {
+    RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
+    close_file(attachment);
+    /* Adds at the end of the log may be missing (appendfsync everysec, a snapshot), and then the right file alone has
+     * them.  An older one must not be taken for it later: the next snapshot, or the next log, tells of the doubt. */
+    attachment->state.doubted = !state->reads;
   }
   enlist(attachment);
   return attachment;
@@ -163,6 +171,9 @@ void attachments_loaded(void) {
     if (attachment->recovers) finish_recovery(attachment);
     attachment->state.turn ^= 1;
     draw(&attachment->state.epoch);
+    /* The file may have adds that the log lacks.  The next snapshot or log asks for a mark that no older state of the
+     * file has, also where it knows of no add; and the server follows no other file. */
+    ++attachment->state.position;
   }
   pthread_mutex_unlock(&list_lock);
 }

@@ -18,9 +18,9 @@ struct attachment_state {
   uint64_t owner;    /* and owner + 1 */
   uint64_t epoch;    /* of the owner whose turn it is */
   uint64_t turn;     /* 0 or 1 */
-  uint64_t position; /* adds that returned, since the key was attached */
+  uint64_t position; /* adds that returned, and loadings of the log, since the key was attached */
   uint64_t reads;    /* 1: the file was attached for reading */
-  uint64_t doubted;  /* 1: never to be opened again: see attachment_restore */
+  uint64_t doubted;  /* 1: never to be opened again: see attachment_doubt */
   uint8_t file_id[16];
 };
 
@@ -46,10 +46,11 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
 
 /* What the server kept.  The file is opened where this is the server's own log: not on a replica, and not from a dump,
  * for there the file of that name, if any, is another one; then every answer is "maybe".  So it is where the path is
- * not allowed (any more). */
+ * not allowed (any more).  A file for writing that cannot be opened, or is not the right one, comes into doubt. */
 struct attachment* attachment_restore(const char* path, const struct attachment_state* state, int is_own_log);
 
-/* From now on, and after each restart, every answer is "maybe": a key of the log is not in the file. */
+/* From now on every answer is "maybe", also after each restart once the state was kept in a snapshot or a new log: a
+ * key of the log is not in the file, or may not be. */
 void attachment_doubt(struct attachment* attachment);
 
 void attachment_free(struct attachment* attachment);

@@ -59,7 +59,7 @@ static const struct {
   RedisModuleCmdFunc run;
   const char* flags;
   int last_key;
-  const char* categories; /* where the server lets a module say so (7.2): earlier ones derive them from the flags */
+  const char* categories; /* where a module may make one (Redis 7.4, Valkey 8.0); before, the flags give them */
 } commands[] = {
     {"bf.reserve", command_reserve, "write deny-oom fast", 1, "write fast"},
     {"bf.add", command_add, "write deny-oom fast", 1, "write fast"},
