@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import importlib.util
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -60,9 +61,12 @@ def folder():
 
 
 def free_port():
-    with contextlib.closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Below the ports that the kernel gives to connections: one of those could take it before the server does."""
+    while True:
+        with contextlib.closing(socket.socket()) as taken, contextlib.suppress(OSError):
+            port = random.randrange(10000, 32000)
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(ready, what, seconds=PATIENCE):
