@@ -963,12 +963,11 @@ int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error* error) 
 }
 
 int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes) {
-  if (null_keys(key, key_bytes)) return 1;
-  return bfstore::bare::contains({static_cast<const std::byte*>(buffer), bytes}, key_of(key, key_bytes)) ? 1 : 0;
+  return bfstore::bare::answer(buffer, bytes, key, key_bytes);
 }
 
 int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest) {
-  return bfstore::bare::contains_digest({static_cast<const std::byte*>(buffer), bytes}, digest) ? 1 : 0;
+  return bfstore::bare::answer_digest(buffer, bytes, digest);
 }
 
 uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout) {

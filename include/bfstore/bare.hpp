@@ -29,11 +29,17 @@ namespace bfstore::bare {
 // False if `filter` is a whole bare filter (body and trailer) that was certainly built without the key. Otherwise true:
 // the key may be in it, or these bytes are not a bare filter that this library understands, or its hash takes no keys.
 // Damage to the trailer, or a wrong length, gives true. Damage to the body does not show: a body has no checksum.
-[[nodiscard]] bool contains(std::span<const std::byte> filter, std::string_view key) noexcept;
+[[nodiscard]] inline bool contains(std::span<const std::byte> filter, std::string_view key) noexcept;
 
 // As contains(), for a digest of the filter's hash: XXH3_64bits(key, key_bytes), which is XXH3 with seed 0, or the
 // caller's own.
-[[nodiscard]] bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept;
+[[nodiscard]] inline bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept;
+
+// The same two with the types of the C ABI, for which nothing has to be converted: 1 is maybe, 0 is no. A key that is
+// null, and not empty, is "maybe".
+[[nodiscard]] std::int32_t answer(const void* filter, std::uint64_t filter_bytes, const void* key,
+                                  std::size_t key_bytes) noexcept;
+[[nodiscard]] std::int32_t answer_digest(const void* filter, std::uint64_t filter_bytes, std::uint64_t digest) noexcept;
 
 // The bytes of a bare filter of `num_keys` keys: a body of num_keys * bits_per_key bits, rounded up to 64 bytes for
 // blocked and to 8 for classic, and the trailer. 0 if no such filter exists: an unknown layout, bits per key that are
@@ -49,5 +55,13 @@ namespace bfstore::bare {
 // layout takes no keys. On an error the buffer is as before.
 [[nodiscard]] Code build(std::span<std::byte> filter, const Keys& keys, Layout layout = Layout::kBlocked,
                          Hash hash = Hash::kXxh3) noexcept;
+
+inline bool contains(std::span<const std::byte> filter, std::string_view key) noexcept {
+  return answer(filter.data(), filter.size(), key.data(), key.size()) != 0;
+}
+
+inline bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept {
+  return answer_digest(filter.data(), filter.size(), digest) != 0;
+}
 
 }  // namespace bfstore::bare

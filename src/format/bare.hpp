@@ -74,19 +74,17 @@ inline bool is_multiple(std::uint64_t value, std::uint64_t unit) noexcept {
 
 // One word of body, and the trailer.
 inline constexpr std::uint64_t kLeastBareBytes = 8 + kTrailerBytes;
+inline constexpr std::uint64_t kMostBareBytes = kMaxBits / 8 + kTrailerBytes;
 
 // Whether a bare filter of the layout can have a body of that many bytes.
 inline bool fits_bare(const layout::Row& row, std::uint64_t body_bytes) noexcept {
   return body_bytes != 0 && body_bytes <= kMaxBits / 8 && is_multiple(body_bytes * 8, row.body_unit);
 }
 
-// Reads the filter that is exactly these bytes, body and trailer: kOk, or the code of the first broken rule. Needs no
-// message and no memory, and is inlined: a lookup without a handle begins with it.
-inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
-  if (bytes.size() < kLeastBareBytes) return Code::kTooShort;
-  shape.body_bytes = bytes.size() - kTrailerBytes;
-  if (shape.body_bytes > kMaxBits / 8) return Code::kBits;  // checked before the end is read, which cannot be there
-  const Bytes trailer = bytes.subspan(shape.body_bytes);
+// Reads the 8 bytes of a trailer, after a body of that many bytes: kOk, or the code of the first broken rule. Needs no
+// message and no memory.
+inline Code read_trailer(Bytes trailer, std::uint64_t body_bytes, BareShape& shape) noexcept {
+  shape.body_bytes = body_bytes;
   if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) return Code::kMagic;
   const BareKinds& kinds = bare_kinds();
   shape.row = kinds.layouts[get<std::uint8_t>(trailer, kTrailerLayoutField)];
@@ -100,6 +98,13 @@ inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
   const bool checked =
       get<std::uint32_t>(trailer, kTrailerCheckField) == trailer_check(trailer, hash.canary, shape.body_bytes);
   return checked ? Code::kOk : Code::kChecksum;
+}
+
+// The same for the filter that is exactly these bytes, body and trailer.
+inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
+  if (bytes.size() < kLeastBareBytes) return Code::kTooShort;
+  if (bytes.size() > kMostBareBytes) return Code::kBits;  // checked before the end is read, which cannot be there
+  return read_trailer(bytes.last(kTrailerBytes), bytes.size() - kTrailerBytes, shape);
 }
 
 // The same as a Shape with n and p of 0, or an error with a message.

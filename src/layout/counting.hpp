@@ -24,6 +24,10 @@ struct Counting {
   static constexpr std::uint64_t kLineCells = kLineBits / Counters::kBits;
   static constexpr unsigned kShift = 25;  // the top 7 bits of h
 
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t range_in(std::uint64_t body_bytes) noexcept {
+    return Blocked::range_in(body_bytes);  // lines of as many bytes
+  }
+
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     return Blocked::locate(geometry, digest);
   }

@@ -68,8 +68,9 @@ struct Counts {
 
 // For a body at any address, which no other thread changes during the call: the bare form in a caller's buffer.
 struct Unaligned {
-  // 1 is maybe, 0 is no.
-  std::int32_t (*contains)(const std::byte* body, const Geometry& geometry, std::uint64_t digest) noexcept = nullptr;
+  // 1 is maybe, 0 is no. All is in registers: a caller whose last act is this call needs no frame.
+  std::int32_t (*contains)(const std::byte* body, std::uint64_t body_bytes, std::uint32_t num_probes,
+                           std::uint64_t digest) noexcept = nullptr;
   void (*add)(std::byte* body, const Geometry& geometry, const std::uint64_t* digests,
               std::size_t count) noexcept = nullptr;
 };

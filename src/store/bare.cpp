@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/bytes.hpp"
 #include "format/bare.hpp"
 #include "hash/hasher.hpp"
 #include "layout/table.hpp"
@@ -22,20 +25,27 @@ using layout::Unaligned;
 constexpr std::size_t kNumbers = 256;  // how many numbers of layouts fit a trailer
 constexpr SecretKey kNoSecret{};       // no hash of the bare form takes one
 
-// Chosen once, because the environment is slow to read. Both functions are nullptr for a layout without a bare form.
-const Unaligned& functions_of(Layout layout) noexcept {
-  static const auto kByNumber = [] {
-    std::array<Unaligned, kNumbers> all{};
-    const char* const forced = secure_getenv("BFSTORE_FORCE_ISA");
-    for (const Row* row : layout::rows()) {
-      const auto number = static_cast<std::size_t>(row->info.layout);
-      const layout::Functions* const usable = layout::usable(*row, forced);
-      if (number < kNumbers) all[number] = (usable != nullptr ? usable : row->scalar)->unaligned;
-    }
-    return all;
-  }();
-  return kByNumber[static_cast<std::size_t>(layout)];
+// By the numbers of the layouts, after a call of kernels(). Not a variable of that function: a lookup that finds its
+// trailer among those that were seen need not ask whether this was filled.
+constinit std::array<Unaligned, kNumbers> filled_kernels;
+
+std::array<Unaligned, kNumbers>& fill_kernels() noexcept {
+  const char* const forced = secure_getenv("BFSTORE_FORCE_ISA");
+  for (const Row* row : layout::rows()) {
+    const auto number = static_cast<std::size_t>(row->info.layout);
+    const layout::Functions* const usable = layout::usable(*row, forced);
+    if (number < kNumbers) filled_kernels[number] = (usable != nullptr ? usable : row->scalar)->unaligned;
+  }
+  return filled_kernels;
 }
+
+// Both functions are nullptr for a layout without a bare form. Chosen once, because the environment is slow to read.
+const std::array<Unaligned, kNumbers>& kernels() noexcept {
+  static const auto& kFilled = fill_kernels();
+  return kFilled;
+}
+
+const Unaligned& functions_of(Layout layout) noexcept { return kernels()[static_cast<std::size_t>(layout)]; }
 
 // nullptr if no bare filter can have the layout.
 const Row* row_for(Layout layout) noexcept {
@@ -43,17 +53,101 @@ const Row* row_for(Layout layout) noexcept {
   return number < kNumbers ? layout::find(number) : nullptr;
 }
 
-// The filter's answer for a digest. `digest_of` makes the digest for the filter's hash, or nothing if that takes no
-// keys.
-template <class DigestOf>
-bool may_contain(std::span<const std::byte> filter, DigestOf digest_of) noexcept {
-  format::BareShape shape;
-  if (filter.data() == nullptr || format::read_bare(filter, shape) != Code::kOk) return true;
-  const auto contains = functions_of(shape.row->info.layout).contains;
-  if (contains == nullptr) return true;
-  const Geometry geometry = shape.row->geometry(layout::bits_in(*shape.row, shape.body_bytes), shape.num_probes);
-  return digest_of(shape.hash->info.hash,
-                   [&](std::uint64_t digest) { return contains(filter.data(), geometry, digest) != 0; });
+// Body and trailer of what may be a bare filter. The trailer is read once, so that what was checked is what is used.
+struct Parts {
+  const std::byte* body;
+  std::uint64_t body_bytes;
+  std::uint64_t trailer;
+
+  // The bytes are not null, and no fewer and no more than a bare filter has.
+  Parts(const void* filter, std::uint64_t filter_bytes) noexcept
+      : body(static_cast<const std::byte*>(filter)),
+        body_bytes(filter_bytes - format::kTrailerBytes),
+        trailer(base::load<std::uint64_t>(body + body_bytes)) {}
+
+  [[nodiscard]] Layout layout() const noexcept { return static_cast<Layout>(byte(format::kTrailerLayoutField)); }
+  [[nodiscard]] Hash hash() const noexcept { return static_cast<Hash>(byte(format::kTrailerHashField)); }
+  [[nodiscard]] std::uint32_t num_probes() const noexcept { return byte(format::kTrailerNumProbesField); }
+
+  // Whether it is whole, and can be asked. True also says that kernels() was called.
+  [[nodiscard]] bool check() const noexcept {
+    std::array<std::byte, format::kTrailerBytes> bytes;
+    base::store(bytes.data(), trailer);
+    format::BareShape shape;
+    return format::read_trailer(bytes, body_bytes, shape) == Code::kOk && functions_of(layout()).contains != nullptr;
+  }
+
+  // Of a whole filter, after a call of kernels().
+  [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept {
+    const Unaligned& kernel = filled_kernels[static_cast<std::size_t>(layout())];
+    return kernel.contains(body, body_bytes, num_probes(), digest);
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t byte(const format::Field& field) const noexcept {
+    return static_cast<std::uint8_t>(trailer >> 8 * field.offset);
+  }
+};
+
+// The trailers of short filters that were found whole. A filter of the same length with the same trailer is whole, too,
+// and to compare takes a tenth of the time of the checks. A place is for one length and one k. It is 0, which is no
+// trailer, until one is found, and never changes again: threads that ask filters of two layouts do not fight for it.
+class Seen {
+ public:
+  // Whether filters of that length have places. No filter that is not whole words has.
+  [[nodiscard]] static bool fits(std::uint64_t filter_bytes) noexcept { return words_more(filter_bytes) < kLengths; }
+
+  // True also says that kernels() was called. The length fits.
+  [[nodiscard]] bool has(std::uint64_t filter_bytes, const Parts& parts) const noexcept {
+    return trailers_[place(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
+  }
+
+  void add(std::uint64_t filter_bytes, const Parts& parts) noexcept {
+    std::uint64_t none = 0;
+    trailers_[place(filter_bytes, parts)].compare_exchange_strong(none, parts.trailer, std::memory_order_release,
+                                                                  std::memory_order_relaxed);
+  }
+
+ private:
+  // How many words longer than the shortest filter: a huge number of one that is shorter, or not whole words.
+  static std::uint64_t words_more(std::uint64_t filter_bytes) noexcept {
+    return std::rotr(filter_bytes - format::kLeastBareBytes, 3);
+  }
+  static std::size_t place(std::uint64_t filter_bytes, const Parts& parts) noexcept {
+    return words_more(filter_bytes) * kMaxProbes + parts.num_probes() % kMaxProbes;
+  }
+
+  static constexpr std::size_t kLengths = 128;
+  std::array<std::atomic<std::uint64_t>, kLengths * kMaxProbes> trailers_{};
+};
+
+constinit Seen seen;
+
+// Answers with what `use` makes of the parts of a whole filter, and otherwise 1.
+template <class Use>
+std::int32_t with_parts(const void* filter, std::uint64_t filter_bytes, Use use) noexcept {
+  if (filter == nullptr || filter_bytes < format::kLeastBareBytes || filter_bytes > format::kMostBareBytes) return 1;
+  const Parts parts(filter, filter_bytes);
+  const bool fits = Seen::fits(filter_bytes);
+  if (fits && seen.has(filter_bytes, parts)) return use(parts);
+  if (!parts.check()) return 1;
+  if (fits) seen.add(filter_bytes, parts);
+  return use(parts);
+}
+
+// The whole answers, for what answer() and answer_digest() do not answer themselves. Not inlined: those have no frame.
+[[gnu::noinline, gnu::flatten]] std::int32_t answer_any(const void* filter, std::uint64_t filter_bytes, const void* key,
+                                                        std::size_t key_bytes) noexcept {
+  if (key == nullptr && key_bytes != 0) return 1;
+  const std::string_view view(static_cast<const char*>(key), key_bytes);
+  return with_parts(filter, filter_bytes, [view](const Parts& parts) {
+    return hash::visit(
+        parts.hash(), 0, kNoSecret, [] { return 1; }, [&](const auto& hasher) { return parts.answer(hasher(view)); });
+  });
+}
+[[gnu::noinline]] std::int32_t answer_any_digest(const void* filter, std::uint64_t filter_bytes,
+                                                 std::uint64_t digest) noexcept {
+  return with_parts(filter, filter_bytes, [digest](const Parts& parts) { return parts.answer(digest); });
 }
 
 // Hashes some keys at a time, and calls the layout once for all of them.
@@ -93,16 +187,27 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 
 }  // namespace
 
-// Flattened: calls within this file, and of the few parts of XXH3 that short keys need, would be a third of the time.
-[[gnu::flatten]] bool contains(std::span<const std::byte> filter, std::string_view key) noexcept {
-  return may_contain(filter, [key](Hash hash, auto ask) {
-    return hash::visit(
-        hash, 0, kNoSecret, [] { return true; }, [&](const auto& hasher) { return ask(hasher(key)); });
-  });
+// The short way: a short key, and a short filter whose trailer was seen. Flattened: calls within this file, and of the
+// few parts of XXH3 that short keys need, would be a third of the time.
+[[gnu::flatten]] std::int32_t answer(const void* filter, std::uint64_t filter_bytes, const void* key,
+                                     std::size_t key_bytes) noexcept {
+  const std::string_view view(static_cast<const char*>(key), key_bytes);
+  if (filter != nullptr && key != nullptr && Seen::fits(filter_bytes) && hash::is_quick(Hash::kXxh3, view)) [[likely]] {
+    const Parts parts(filter, filter_bytes);
+    if (seen.has(filter_bytes, parts) && parts.hash() == Hash::kXxh3) [[likely]]
+      return parts.answer(hash::Xxh3{0}(view));
+  }
+  return answer_any(filter, filter_bytes, key, key_bytes);
 }
 
-[[gnu::flatten]] bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept {
-  return may_contain(filter, [digest](Hash, auto ask) { return ask(digest); });
+[[gnu::flatten]] std::int32_t answer_digest(const void* filter, std::uint64_t filter_bytes,
+                                            std::uint64_t digest) noexcept {
+  if (filter != nullptr && Seen::fits(filter_bytes)) [[likely]] {
+    const Parts parts(filter, filter_bytes);
+    if (seen.has(filter_bytes, parts)) [[likely]]
+      return parts.answer(digest);
+  }
+  return answer_any_digest(filter, filter_bytes, digest);
 }
 
 std::uint64_t bytes_for(std::uint64_t num_keys, double bits_per_key, Layout layout) noexcept {

@@ -4,6 +4,7 @@
 //   check FOLDER POLICY ROWS        every row of the database is found with this policy; prints how many there are
 //   reads FOLDER POLICY ROWS GETS   how many blocks absent Gets read, each GET without a cache
 //   table                           rates and times of filters of many sizes, beside the built-in policy
+//   asks POLICY                     the table's questions in filters of 33 keys, in AskAll(): for valgrind to count
 // POLICY: none, NUMBER (bits per key) of bfstore, or builtin:NUMBER.
 #include <bfstore_leveldb.h>
 #include <leveldb/cache.h>
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -44,7 +46,10 @@ void Expect(bool good, const std::string& words) {
 
 std::string RandomKey(std::mt19937_64& random, size_t bytes) {
   std::string key(bytes, '\0');
-  for (char& byte : key) byte = static_cast<char>(random());
+  for (size_t at = 0; at < bytes; at += 8) {
+    const uint64_t some = random();
+    std::memcpy(key.data() + at, &some, std::min(sizeof some, bytes - at));
+  }
   return key;
 }
 
@@ -226,17 +231,19 @@ void Reads(const std::string& folder, const std::string& words, uint64_t rows, u
 // --- The table
 // --------------------------------------------------------------------------------------------------------
 
-constexpr size_t kFilters = 500, kKeys = 1000;
+constexpr size_t kQuestions = 20000;
 
-// A policy's filters of `count` keys each, and what was found out about them.
-struct Measured {
-  std::string name;
-  Policy policy;
-  std::vector<std::string> filters, present;  // present: the first key of each filter
-  double rate = 0, absent_ns = 1e9, present_ns = 1e9;
-
-  size_t Bytes() const { return filters.front().size(); }
+// Questions in random order, each with a key of its own: a CPU learns the answers of few that are repeated, as it
+// cannot in a database.
+struct Questions {
+  std::vector<Slice> keys, filters;
 };
+
+__attribute__((noinline)) size_t AskAll(const leveldb::FilterPolicy& policy, const Questions& questions) {
+  size_t maybes = 0;
+  for (size_t i = 0; i < kQuestions; ++i) maybes += policy.KeyMayMatch(questions.keys[i], questions.filters[i]);
+  return maybes;
+}
 
 double ThreadNanoseconds() {
   timespec now;
@@ -244,64 +251,108 @@ double ThreadNanoseconds() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-Measured Build(const std::string& name, const leveldb::FilterPolicy* policy, size_t count,
-               const std::vector<std::string>& absent) {
-  Measured made;
-  made.name = name;
-  made.policy.reset(policy);
-  std::mt19937_64 random(count);
-  uint64_t wrong = 0;
-  while (made.filters.size() < kFilters) {
-    std::vector<std::string> keys;
-    while (keys.size() < count) keys.push_back(RandomKey(random, 16));
-    made.filters.push_back(FilterOf(*policy, keys));
-    made.present.push_back(keys[0]);
-    for (const std::string& key : keys) Expect(policy->KeyMayMatch(key, made.filters.back()), "a key");
-    for (const std::string& key : absent) wrong += policy->KeyMayMatch(key, made.filters.back());
-  }
-  made.rate = static_cast<double>(wrong) / kFilters / kKeys;
-  return made;
+double MedianOf(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + static_cast<long>(times.size() / 2), times.end());
+  return times[times.size() / 2];
 }
 
-// The least of many short rounds, which take turns: on a busy machine a time that no other process disturbed.
-void Time(std::vector<Measured>& all, const std::vector<std::string>& absent) {
-  for (int round = 0; round < 200; ++round) {
-    for (Measured& one : all) {
-      size_t maybes = 0;
-      const double start = ThreadNanoseconds();
-      for (size_t i = 0; i < 2000; ++i) maybes += one.policy->KeyMayMatch(absent[i % kKeys], one.filters[i % kFilters]);
-      const double middle = ThreadNanoseconds();
-      for (size_t i = 0; i < 2000; ++i)
-        maybes += one.policy->KeyMayMatch(one.present[i % kFilters], one.filters[i % kFilters]);
-      const double end = ThreadNanoseconds();
-      Expect(maybes >= 2000, "a key");
-      one.absent_ns = std::min(one.absent_ns, (middle - start) / 2000);
-      one.present_ns = std::min(one.present_ns, (end - middle) / 2000);
+// A policy's filters of `count` keys each, one after the other at all kinds of addresses, and what was found out about
+// them.
+class Measured {
+ public:
+  Measured(std::string name, const leveldb::FilterPolicy* policy, size_t count, size_t filters)
+      : name_(std::move(name)), policy_(policy) {
+    std::mt19937_64 random(count);
+    std::vector<size_t> starts;
+    std::vector<std::string> keys(count), first;
+    for (size_t i = 0; i < filters; ++i) {
+      for (std::string& key : keys) key = RandomKey(random, 16);
+      const std::string filter = FilterOf(*policy_, keys);
+      for (const std::string& key : keys) Expect(policy_->KeyMayMatch(key, filter), "a key");
+      starts.push_back(room_.size());
+      bytes_ = filter.size();
+      room_ += filter + std::string(i % 7, 'x');
+      first.push_back(keys[0]);
+    }
+    for (size_t i = 0; i < kQuestions; ++i) {
+      const size_t at = random() % filters;
+      const Slice filter(room_.data() + starts[at], bytes_);
+      absent_keys_ += RandomKey(random, 16);
+      present_keys_ += first[at];
+      absent_.filters.push_back(filter);
+      present_.filters.push_back(filter);
+    }
+    for (size_t i = 0; i < kQuestions; ++i) {
+      absent_.keys.emplace_back(absent_keys_.data() + 16 * i, 16);
+      present_.keys.emplace_back(present_keys_.data() + 16 * i, 16);
     }
   }
+
+  size_t Bytes() const { return bytes_; }
+  const Questions& Absent() const { return absent_; }
+  const leveldb::FilterPolicy& Policy() const { return *policy_; }
+
+  double Rate() const {
+    std::mt19937_64 random(7);
+    size_t wrong = 0, asked = 0;
+    for (; asked < 400000; ++asked)
+      wrong += policy_->KeyMayMatch(RandomKey(random, 16), absent_.filters[asked % kQuestions]);
+    return static_cast<double>(wrong) / static_cast<double>(asked);
+  }
+
+  void Ask() {
+    const double start = ThreadNanoseconds();
+    const size_t wrong = AskAll(*policy_, absent_);
+    const double middle = ThreadNanoseconds();
+    const size_t found = AskAll(*policy_, present_);
+    const double end = ThreadNanoseconds();
+    Expect(found == kQuestions && wrong < kQuestions / 2, "the answers");
+    absent_times_.push_back((middle - start) / kQuestions);
+    present_times_.push_back((end - middle) / kQuestions);
+  }
+
+  void Print(size_t count, int bits, const char* where) const {
+    std::printf("%4zu  %4d  %-20s %6zu   %.5f %6.1f %6.1f  %s\n", count, bits, name_.c_str(), Bytes(), Rate(),
+                MedianOf(absent_times_), MedianOf(present_times_), where);
+  }
+
+ private:
+  std::string name_;
+  ::Policy policy_;
+  std::string room_;  // the filters
+  size_t bytes_ = 0;
+  std::string absent_keys_, present_keys_;
+  Questions absent_, present_;
+  std::vector<double> absent_times_, present_times_;
+};
+
+// Rounds take turns, so that what else the machine does meets all alike.
+void TableOf(size_t count, int bits, size_t filters, const char* where) {
+  std::deque<Measured> all;
+  const auto add = [&](const std::string& name, const leveldb::FilterPolicy* policy) {
+    all.emplace_back(name, policy, count, filters);
+  };
+  add("chosen", new bfstore::LevelDBFilterPolicy(bits));
+  const int as_many = static_cast<int>((all[0].Bytes() - 1) * 8 / count);
+  add("blocked", new bfstore::LevelDBFilterPolicy(bits, BFS_LAYOUT_BLOCKED));
+  add("classic", new bfstore::LevelDBFilterPolicy(bits, BFS_LAYOUT_CLASSIC));
+  add("built-in", leveldb::NewBloomFilterPolicy(bits));
+  add("built-in, as large", leveldb::NewBloomFilterPolicy(as_many));
+  for (int round = 0; round < 30; ++round)
+    for (Measured& one : all) one.Ask();
+  for (const Measured& one : all) one.Print(count, bits, where);
 }
 
-void TableOf(size_t count, int bits) {
-  std::mt19937_64 random(1);
-  std::vector<std::string> absent;
-  while (absent.size() < kKeys) absent.push_back(RandomKey(random, 20));
-  std::vector<Measured> all;
-  all.push_back(Build("chosen", new bfstore::LevelDBFilterPolicy(bits), count, absent));
-  const int as_many = static_cast<int>((all[0].Bytes() - 1) * 8 / count);
-  all.push_back(Build("blocked", new bfstore::LevelDBFilterPolicy(bits, BFS_LAYOUT_BLOCKED), count, absent));
-  all.push_back(Build("classic", new bfstore::LevelDBFilterPolicy(bits, BFS_LAYOUT_CLASSIC), count, absent));
-  all.push_back(Build("built-in", leveldb::NewBloomFilterPolicy(bits), count, absent));
-  all.push_back(Build("built-in, as large", leveldb::NewBloomFilterPolicy(as_many), count, absent));
-  Time(all, absent);
-  for (const Measured& one : all)
-    std::printf("%4zu  %4d  %-20s %6zu   %.5f %6.1f %6.1f\n", count, bits, one.name.c_str(), one.Bytes(), one.rate,
-                one.absent_ns, one.present_ns);
+void Asks(const std::string& words) {
+  const Measured one(words, PolicyOf(words).release(), 33, 64);
+  Expect(AskAll(one.Policy(), one.Absent()) < kQuestions / 20, "absent keys");
 }
 
 void Table() {
   std::puts("keys  bits  policy                bytes   rate    absent present (ns)");
+  for (const int bits : {10, 16}) TableOf(33, bits, 50000, "cold");
   for (const size_t count : {10, 20, 33, 50, 100, 300})
-    for (const int bits : {10, 16}) TableOf(count, bits);
+    for (const int bits : {10, 16}) TableOf(count, bits, 64, "hot");
 }
 
 }  // namespace
@@ -320,6 +371,8 @@ int main(int argc, char** argv) {
     Reads(folder, words, first, second);
   else if (mode == "table")
     Table();
+  else if (mode == "asks")
+    Asks(folder);
   else
     Fail(2, "what to do?");
 }

@@ -2,6 +2,7 @@
 // and length; and "maybe" for everything that is not a whole bare filter.
 #include <bfstore/bare.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <thread>
 
 #include "format/bare.hpp"
 #include "support/support.hpp"
@@ -21,13 +23,14 @@ std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: where gcc 12 inlines one of the two and not the other, it warns that they do not belong together.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* const made = std::malloc(bytes)) return made;
   throw std::bad_alloc();
 }
-void operator delete(void* made) noexcept { std::free(made); }
-void operator delete(void* made, std::size_t) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made, std::size_t) noexcept { std::free(made); }
 
 namespace {
 
@@ -85,7 +88,115 @@ void check_all_maybe(std::span<const std::byte> filter) {
   REQUIRE(bare::contains(filter, "a key"));
 }
 
+// Without a call of bare::build, which would be the first one of the process.
+struct OneOfMany {
+  Made made;
+
+  OneOfMany(Layout layout, std::uint64_t body_bytes, std::uint32_t k) : made(made_of(options(layout, body_bytes, k))) {
+    add_mixed(made.filter, 0, keys());
+  }
+
+  [[nodiscard]] std::uint64_t keys() const { return 1 + made.buffer.bytes().size() / 20; }
+  [[nodiscard]] std::span<const std::byte> bytes() { return made.buffer.bytes(); }
+
+  // Whether bare filters answer as the handle does.
+  bool is_answered_right() {
+    bool right = true;
+    for (std::uint64_t i = 0; i < keys() + 20; ++i)
+      right = right && bare::contains_digest(bytes(), mix(i)) == made.filter.contains_digest(mix(i));
+    for (const char* key : {"", "key", "a longer key", "a key that is longer than 16 bytes"})
+      right = right && bare::contains(bytes(), key) == made.filter.contains(key);
+    return right;
+  }
+
+  static Options options(Layout layout, std::uint64_t body_bytes, std::uint32_t k) {
+    Options options = bare_options(layout, Hash::kXxh3, 0, 0);
+    options.num_bits = body_bytes * (layout == Layout::kCounting ? 2 : 8);
+    options.num_probes = k;
+    return options;
+  }
+};
+
+// Each layout that may have a body of that many bytes, in this order or in the other one.
+std::vector<OneOfMany> of_each_layout(std::uint64_t body_bytes, std::uint32_t k, bool forwards) {
+  std::vector<Layout> layouts = every_layout();
+  if (!forwards) std::reverse(layouts.begin(), layouts.end());
+  std::vector<OneOfMany> filters;
+  for (const Layout layout : layouts)
+    if (layout == Layout::kClassic || body_bytes % 64 == 0) filters.emplace_back(layout, body_bytes, k);
+  return filters;
+}
+
 }  // namespace
+
+// The first case: what a process does once is done by several threads here.
+TEST_CASE("threads that ask at once for the first time in a process are answered right") {
+  std::vector<OneOfMany> filters;
+  for (std::uint64_t bytes = 8; bytes <= 1100; bytes += 8)
+    for (OneOfMany& filter : of_each_layout(bytes, 1 + static_cast<std::uint32_t>(bytes / 8 % 5), bytes % 16 == 0))
+      filters.push_back(std::move(filter));
+  std::atomic<int> wrong{0}, waiting{4};
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number) {
+    threads.emplace_back([&, number] {
+      for (--waiting; waiting > 0;) std::this_thread::yield();
+      for (std::size_t i = 0; i < filters.size(); ++i)
+        wrong += filters[(i + static_cast<std::size_t>(number)) % filters.size()].is_answered_right() ? 0 : 1;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+// The library remembers a trailer for each length and k.
+TEST_CASE("filters of one length and k, and of different layouts, are each answered right, whichever was first") {
+  for (std::uint64_t bytes = 8; bytes <= 1100; bytes += bytes % 64 == 0 || bytes > 960 ? 8 : 56) {
+    for (const std::uint32_t k : {1U, 6U, 8U, 9U, 17U, 63U, 64U}) {
+      auto filters = of_each_layout(bytes, k, bytes / 64 % 2 == 0);
+      CAPTURE(bytes);
+      CAPTURE(k);
+      for (int again = 0; again < 2; ++again)
+        for (OneOfMany& filter : filters) REQUIRE(filter.is_answered_right());
+    }
+  }
+}
+
+TEST_CASE("a filter of its owner's digests, whose trailer was right, answers maybe to every key") {
+  for (const Layout layout : every_layout()) {
+    for (std::uint32_t k = 40; k < 45; ++k) {  // of no other case: the first trailer of a length and k is remembered
+      Options options = OneOfMany::options(layout, 64, k);
+      options.hash = Hash::kExternal;
+      Made made = made_of(options);
+      CAPTURE(layout);
+      for (int again = 0; again < 2; ++again) {
+        REQUIRE_FALSE(bare::contains_digest(made.buffer.bytes(), mix(1)));
+        for (const char* key : {"", "key", "a longer key", "a key that is longer than 16 bytes"})
+          REQUIRE(bare::contains(made.buffer.bytes(), key));
+      }
+    }
+  }
+}
+
+TEST_CASE("a trailer that was right makes no filter of another length, or with a bit of it flipped, right") {
+  for (const Layout layout : every_layout()) {
+    OneOfMany filter(layout, 64, 7);
+    REQUIRE(filter.is_answered_right());
+    for (std::uint64_t body_bytes = 0; body_bytes <= 1100; ++body_bytes) {
+      Memory other(body_bytes + 8);
+      std::memcpy(other.data() + body_bytes, filter.bytes().data() + 64, 8);
+      CAPTURE(body_bytes);
+      if (body_bytes != 64) check_all_maybe(other);
+    }
+    for (std::size_t bit = 0; bit < 64; ++bit) {
+      Memory other(filter.bytes().size());
+      std::memcpy(other.data(), filter.bytes().data(), other.size());
+      other[64 + bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+      CAPTURE(bit);
+      check_all_maybe(other);
+    }
+    REQUIRE(filter.is_answered_right());
+  }
+}
 
 TEST_CASE(
     "a bare filter is built byte for byte as a handle makes it, and answers as a handle does, from 1 to 200 keys") {

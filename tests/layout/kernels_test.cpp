@@ -113,7 +113,7 @@ void compare_unaligned(const Functions& scalar, const Functions& kernel, std::ui
   const layout::Target target = target_of(scalar, words.get(), geometry);
   bool good = std::memcmp(bytes.data() + at, words.get(), kLines * 64) == 0;
   for (std::size_t i = 0; i < asked; ++i) {
-    const bool maybe = kernel.unaligned.contains(bytes.data() + at, geometry, digests[i]) == 1;
+    const bool maybe = kernel.unaligned.contains(bytes.data() + at, kLines * 64, k, digests[i]) == 1;
     good = good && maybe == (scalar.contains.one(target, digests[i]) == 1);
   }
   if (good) return;

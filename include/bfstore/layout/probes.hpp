@@ -54,6 +54,11 @@ struct Blocked {
   static constexpr std::uint32_t kNext = 0x9e3779b9;
   static constexpr unsigned kShift = 23;  // 32 bits of h, of which the top 9 number a bit of the line
 
+  // The range of a body of that many bytes.
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t range_in(std::uint64_t body_bytes) noexcept {
+    return body_bytes * 8 / kLineBits;
+  }
+
   // The digest's high bits choose the line, and h is its low half. So in a filter of half as many lines each line has
   // the bits of two neighbours of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
@@ -77,6 +82,10 @@ struct Blocked {
 struct Classic {
   static constexpr bool kCounts = false;
   static constexpr std::uint64_t kNext = 0xf1357aea2e62a9c5;
+
+  static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t range_in(std::uint64_t body_bytes) noexcept {
+    return body_bytes * 8;
+  }
 
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const std::uint64_t x = digest | 1;  // a multiplicative generator needs an odd state
