@@ -90,7 +90,7 @@ struct Parts {
 };
 
 // The trailers of short filters that were found whole. A filter of the same length with the same trailer is whole, too,
-// and to compare takes a tenth of the time of the checks. A place is for one length and one k. It is 0, which is no
+// and to compare takes a tenth of the time of the checks. A place is for one length and one k. It is kNone, which is no
 // trailer, until one is found, and never changes again: threads that ask filters of two layouts do not fight for it.
 class Seen {
  public:
@@ -99,11 +99,12 @@ class Seen {
 
   // True also says that kernels() was called. The length fits.
   [[nodiscard]] bool has(std::uint64_t filter_bytes, const Parts& parts) const noexcept {
-    return trailers_[place(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
+    return parts.trailer != kNone &&
+           trailers_[place(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
   }
 
   void add(std::uint64_t filter_bytes, const Parts& parts) noexcept {
-    std::uint64_t none = 0;
+    std::uint64_t none = kNone;
     trailers_[place(filter_bytes, parts)].compare_exchange_strong(none, parts.trailer, std::memory_order_release,
                                                                   std::memory_order_relaxed);
   }
@@ -117,6 +118,7 @@ class Seen {
     return words_more(filter_bytes) * kMaxProbes + parts.num_probes() % kMaxProbes;
   }
 
+  static constexpr std::uint64_t kNone = 0;
   static constexpr std::size_t kLengths = 128;
   std::array<std::atomic<std::uint64_t>, kLengths * kMaxProbes> trailers_{};
 };

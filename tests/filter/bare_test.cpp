@@ -161,6 +161,19 @@ TEST_CASE("filters of one length and k, and of different layouts, are each answe
   }
 }
 
+// Zeros were once the sign of a place that remembers no trailer, and what came was a signal.
+TEST_CASE("bytes that are all alike are no filter, whatever their length, before and after filters were asked") {
+  for (std::uint64_t bytes = 0; bytes <= 1100; ++bytes) {
+    for (const int value : {0, 1, 0xff}) {
+      Memory alike(bytes);
+      std::memset(alike.data(), value, bytes);
+      CAPTURE(bytes);
+      CAPTURE(value);
+      check_all_maybe(alike);
+    }
+  }
+}
+
 TEST_CASE("a filter of its owner's digests, whose trailer was right, answers maybe to every key") {
   for (const Layout layout : every_layout()) {
     for (std::uint32_t k = 40; k < 45; ++k) {  // of no other case: the first trailer of a length and k is remembered
