@@ -142,6 +142,9 @@ constexpr std::uint64_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_
                                        BFS_OPEN_TOLERATE_DAMAGE | BFS_OPEN_FD;
 constexpr std::uint64_t kFlagsOfRange = BFS_OPEN_RANGE | BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY |
                                         BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE | BFS_OPEN_FD;
+constexpr std::uint64_t kFlagsOfSet = BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_STRICT |
+                                      BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_NOFOLLOW | BFS_OPEN_NO_WRITE |
+                                      BFS_OPEN_VERIFY | BFS_OPEN_TOLERATE_DAMAGE;
 constexpr std::uint64_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                          BFS_OPTION_FILE_ID | BFS_OPTION_FILLING | BFS_OPTION_TUTORIAL_SIZING;
@@ -279,6 +282,14 @@ Error check_open_options(const bfs_open_options& from) {
   if (!range && (from.offset != 0 || from.max_bytes != 0))
     return invalid("bfs_open_options: offset and max_bytes are for BFS_OPEN_RANGE");
   if ((from.flags & BFS_OPEN_FD) == 0 && from.fd != 0) return invalid("bfs_open_options: fd is for BFS_OPEN_FD");
+  return {};
+}
+
+Error check_set_options(const bfs_open_options& from) {
+  if (Error wrong = check_flags("bfs_open_set", from.flags, kFlagsOfSet); !wrong.ok()) return wrong;
+  if ((from.flags & BFS_OPEN_READ) == 0) return invalid("bfs_open_set: the flags lack BFS_OPEN_READ");
+  if (from.offset != 0 || from.max_bytes != 0 || from.fd != 0 || from.writeback_check_ms != 0)
+    return invalid("bfs_open_options: offset, max_bytes, fd and writeback_check_ms are not for bfs_open_set");
   return {};
 }
 
@@ -673,6 +684,17 @@ int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_fil
       return hand_out(out, error, [&] { return Filter::open_range(name, given.offset, given.max_bytes, how); });
     const auto mode = static_cast<bfstore::OpenMode>(given.flags & kModes);
     return hand_out(out, error, [&] { return Filter::open(name, mode, how); });
+  });
+}
+
+int32_t bfs_open_set(const char* manifest, const bfs_open_options* options, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (manifest == nullptr || out == nullptr) return invalid(error, "bfs_open_set: manifest or out is null");
+  bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
+  reading.flags = BFS_OPEN_READ;
+  const bfs_open_options* const given = options == nullptr ? &reading : options;
+  return with_open_options(given, error, check_set_options, [&](const bfs_open_options&, const auto& how) {
+    return hand_out(out, error, [&] { return Filter::open_set(manifest, how); });
   });
 }
 

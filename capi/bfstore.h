@@ -167,12 +167,12 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_HASH_PYBLOOM_LIVE 8 /* of version 4 or later */
 
 /* Flags of every function that takes flags: one bit, one meaning.  A flag's letters are the functions that take it:
- * o: bfs_open and bfs_open_with, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and bfs_wrap_with,
- * s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load, i: bfs_intersect and bfs_join; c is also
- * bfs_create_part. */
+ * o: bfs_open and bfs_open_with, p: bfs_open_set, c: bfs_create, b: bfs_format and bfs_required_bytes, w: bfs_wrap and
+ * bfs_wrap_with, s: bfs_seal, v: bfs_verify, f: bfs_save, d: bfs_dump, l: bfs_load, i: bfs_intersect and bfs_join; c is
+ * also bfs_create_part. */
 
-/* What for: exactly one of these in o, w and l. */
-#define BFS_OPEN_READ 0x1ull  /* o w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
+/* What for: exactly one of these in o, p, w and l. */
+#define BFS_OPEN_READ 0x1ull  /* o p w l.  Asks.  Adds no key, and takes no lock that lasts.  See BFS_OPEN_NO_WRITE. */
 #define BFS_OPEN_WRITE 0x2ull /* o w l.  Asks and adds, concurrently with any number of other writers. */
 #define BFS_OPEN_EXCLUSIVE 0x4ull
 /* o c b.  Asks and adds as the only writer, several times as fast.  BFS_EBUSY if there is another writer.  In c and b,
@@ -180,23 +180,23 @@ typedef struct bfs_filter bfs_filter;
 
 /* How the file gets into memory. */
 #define BFS_OPEN_POPULATE 0x10ull
-/* o c.  Read the whole file into memory now, so that no lookup waits for the disk.  With this and with BFS_OPEN_COPY,
+/* o p c.  Read the whole file into memory now, so that no lookup waits for the disk.  With this and with BFS_OPEN_COPY
  * only the header and the last page are read of a file that is refused. */
-#define BFS_OPEN_RANDOM 0x20ull /* o c.  Small pages, no read-ahead: larger than memory, or synced often. */
-#define BFS_OPEN_COPY 0x40ull   /* o, reading.  Into private memory: see "Hostile files" below. */
-#define BFS_OPEN_GUARD 0x80ull  /* o c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
+#define BFS_OPEN_RANDOM 0x20ull /* o p c.  Small pages, no read-ahead: larger than memory, or synced often. */
+#define BFS_OPEN_COPY 0x40ull   /* o, reading, p.  Into private memory: see "Hostile files" below. */
+#define BFS_OPEN_GUARD 0x80ull  /* o p c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
 
 /* What is allowed. */
-#define BFS_OPEN_RECOVER 0x100ull     /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
-#define BFS_OPEN_ACCEPT_LOSS 0x200ull /* o, writing.  Such a file as it is: it may lack keys after the marks. */
-#define BFS_OPEN_STRICT 0x400ull      /* o.  A file whose writer was killed is unclean, too: for devices that vanish. */
-#define BFS_OPEN_ANY_FILESYSTEM 0x800ull /* o c s f i.  A network or overlay filesystem: it may show an older file. */
+#define BFS_OPEN_RECOVER 0x100ull        /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
+#define BFS_OPEN_ACCEPT_LOSS 0x200ull    /* o, writing.  Such a file as it is: it may lack keys after the marks. */
+#define BFS_OPEN_STRICT 0x400ull         /* o p.  A file whose writer was killed is unclean: for devices that vanish. */
+#define BFS_OPEN_ANY_FILESYSTEM 0x800ull /* o p c s f i.  A network or overlay filesystem: may show an older file. */
 #define BFS_OPEN_LIMIT 0x1000ull         /* o c, writing.  BFS_EFULL at the capacity (asked at every 64th key). */
-#define BFS_OPEN_NOFOLLOW 0x2000ull      /* o v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
+#define BFS_OPEN_NOFOLLOW 0x2000ull      /* o p v.  BFS_ESYMLINK if the last part of the path is a symbolic link. */
 #define BFS_OPEN_NO_WRITE 0x4000ull
-/* o, reading.  Writes nothing at all, for audits and sandboxes.  Without it a reader writes in these cases: it adopts
- * the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons), it
- * clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
+/* o, reading, p.  Writes nothing at all, for audits and sandboxes.  Without it a reader writes in these cases: it
+ * adopts the file of a killed writer (which syncs it), it writes down that the kernel failed to write a page (poisons),
+ * it clears the sign of a superseding process that was killed, and on an overlay it makes the kernel copy the file up.
  * With it a file that would have to be synced or copied up is BFS_EUNCLEAN or BFS_EFILESYSTEM, one whose sign would
  * have to be cleared is BFS_ESUPERSEDED.  The kernel tells once that it failed to write a page, and this handle does
  * not ask: a key in a page that was dropped is answered "no" until the writer, or another process, has asked. */
@@ -216,8 +216,8 @@ typedef struct bfs_filter bfs_filter;
 
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000ull  /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
-#define BFS_OPEN_VERIFY 0x20000ull /* o, reading.  A sealed file is compared with its checksums first. */
-#define BFS_OPEN_TOLERATE_DAMAGE 0x40000ull /* o, reading.  The same, and where it is damaged every key is "maybe". */
+#define BFS_OPEN_VERIFY 0x20000ull /* o, reading, p.  A sealed file is compared with its checksums first. */
+#define BFS_OPEN_TOLERATE_DAMAGE 0x40000ull /* o, reading, p.  The same, and where it is damaged all is "maybe". */
 #define BFS_OPEN_BARE 0x80000ull            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
 #define BFS_OPEN_FD 0x4000000ull            /* o, reading.  The file that the program has open: see "Descriptors". */
 
@@ -363,7 +363,7 @@ typedef struct bfs_options {
 typedef struct bfs_open_options {
   uint32_t struct_bytes;       /* sizeof(bfs_open_options) */
   int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
-  uint64_t flags;              /* those of o or w */
+  uint64_t flags;              /* those of o, p or w */
   const void* key;             /* of a filter with BFS_HASH_SIPHASH, the secret that it was made with */
   uint64_t key_bytes;          /* 16; 0 and NULL: no secret is given; a secret of no bytes is BFS_EINVAL */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
@@ -907,6 +907,48 @@ BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint3
  * ENOTREGULAR, ESYMLINK of what is replaced. */
 BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path,
                                    const bfs_copy_options* options, bfs_error* error);
+
+/* Opens parts of one whole filter for reading, as one handle that answers for every key.  It asks each key in the key's
+ * own part, so that no lookup is BFS_EPART.  The text file `manifest` lists the files of the parts (FORMAT.md, "A set
+ * of parts"):
+ *
+ *   bfstore-set 1
+ *   # relative to the folder of this file's path, or absolute
+ *   part0.bf
+ *   /data/part1.bf
+ *
+ * A machine may list those parts alone that it has, one at least.  A key of a part that is not listed is "maybe" (15 in
+ * bfs_count).  The listed parts have the same layout, hash, seed or secret, k, m and number of parts, which is at most
+ * 65,536, and each of them is there once: otherwise BFS_EMISMATCH, and the message names both files and what differs.
+ * A whole filter of a layout with parts is a set of one.  A file that cannot be opened is the code that bfs_open has
+ * for it, and no handle is made.  Every message names the manifest, the line and the file.
+ * `options`: NULL is BFS_OPEN_READ alone.  Each part gets them, so that `key` is the secret of all.  Flags: those of p.
+ * Each part keeps a descriptor and a mapping, or its copy in memory.
+ *
+ * The handle answers as the parts' own handles do: bit for bit as one file of the whole filter.
+ * - A part that is in doubt answers "maybe" to its own keys; the other parts answer as before.  bfs_health is the code
+ *   of the first part in the manifest's order that is in doubt.
+ * - bfs_is_current is 1 if each part is, and the manifest has the same bytes.  If not, open the set again: it does not
+ *   follow its paths.  A part that was replaced (BFS_OPTION_REPLACE) is in doubt until then.
+ * - bfs_stats: num_bits, capacity, fpr and seed are those of the whole filter.  What is counted is the sum over the
+ *   listed parts; `saturated` compares it with their share of the capacity.  estimated_fpr counts a part that is not
+ *   listed as 1.  file_id is zeros.
+ * - bfs_get_part: part 0 of 1.  bfs_get_note, bfs_get_seeds and bfs_get_mark: 0.
+ * - bfs_shut shuts every part.  bfs_close, bfs_abandon, bfs_digest, and the child of a fork: as for one file.
+ * - bfs_add*, bfs_remove*, bfs_import_bits, and bfs_merge into it: BFS_EREADONLY (removes: BFS_EUNSUPPORTED, if the
+ *   layout has none).  A process that adds opens the part.
+ * - bfs_save, bfs_dump, bfs_merge from it, bfs_intersect, bfs_join, bfs_compare, bfs_sync, bfs_list_marks,
+ *   bfs_drop_owner, bfs_finish_recovery, bfs_finish_filling, bfs_publish, bfs_supersede, bfs_use_threads: BFS_EINVAL.
+ *   bfs_export_bits: BFS_EUNSUPPORTED, as of each layout with parts.  For these, open the parts, or bfs_join them.
+ *
+ * *out is NULL on error.
+ * Waits: as bfs_open for reading, for each of the parts.
+ * Codes: EINVAL (also: the manifest has a line that is no path, lists no part or too many, or is too long), ENOMEM,
+ * ESYSTEM, EBUSY, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EKEY, EUNSUPPORTED (also: a layout without parts, or more than
+ * 65,536 parts), EMISMATCH, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, ESEALED, ENOTSEALED,
+ * EDAMAGED, every malformed code (of the manifest: ENOTREGULAR, ESYMLINK, EMAGIC, EVERSION). */
+BFS_API BFS_CHECK int32_t bfs_open_set(const char* manifest, const bfs_open_options* options, bfs_filter** out,
+                                       bfs_error* error);
 
 /* Fills in *out: in what filter A and filter B differ, whether they are equal, and how many keys each has, both have,
  * and either has.  Reads every bit of both, once.  Other threads and processes may add meanwhile: every key whose add

@@ -57,6 +57,14 @@ class Filter {
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                    const OpenOptions& options = {});
 
+  // Opens parts of one whole filter for reading, as one handle that answers for all keys: each key is asked in its own
+  // part, by hi(digest * N). The text file `manifest` lists the parts' files (FORMAT.md, "A set of parts"). A part that
+  // it does not list answers "maybe" to each of its keys, and so does a part in doubt, to its own keys alone. The parts
+  // need what join() needs; otherwise kMismatch. An error names the manifest, the line and the file. Of the options it
+  // takes those of open() for reading, but `follow` and `descriptor`; each part gets them. Sealing, saving, merging,
+  // comparing, marks and syncs are kInvalid: open the part itself for them, or join() the parts.
+  static Result<Filter> open_set(const std::string& manifest, const OpenOptions& options = {});
+
   // The bytes that format() needs for these options.
   static Result<std::uint64_t> required_bytes(const Options& options);
 
@@ -292,7 +300,7 @@ class Filter {
   [[nodiscard]] std::vector<std::uint32_t> seeds() const;
 
   // Options::note, empty in the bare form.
-  [[nodiscard]] Part part() const noexcept;  // part 0 of 1 is a whole filter
+  [[nodiscard]] Part part() const noexcept;  // part 0 of 1 is a whole filter, or a set of parts
   [[nodiscard]] std::string note() const;
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.

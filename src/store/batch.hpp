@@ -95,6 +95,8 @@ Count contains_all(const Core& core, const Source& source, Out out) noexcept {
     all = has_all(core, step);
     if (!all) return false;
     maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
+      if (core.set != nullptr) [[unlikely]]
+        return core.set->ask_step(step, answers);
       const bool early = core.too_early();
       const std::size_t found = core.functions.contains.step(core.lines, core.target.geometry, step, answers);
       if (!early && !layout::in_doubt(core.target.sentinel)) [[likely]]

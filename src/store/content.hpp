@@ -64,6 +64,7 @@ Result<Code> health_of(const Core& core) {
 // failed writes: it may have dropped bits of its pages.
 template <class Core>
 Result<Moment> moment_of(const Core& core) {
+  if (Error error = core.check_one_body(); !error.ok()) return error;
   const Session* const session = core.session.get();
   if (session != nullptr && !core.born.here()) return forked(session->file().file());
   Result<Moment> found = session != nullptr ? session->moment_for_copy() : Result<Moment>(Moment{});

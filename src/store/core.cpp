@@ -13,6 +13,8 @@
 #include "hash/hasher.hpp"
 #include "store/follower.hpp"
 #include "store/placed.hpp"
+#include "store/refusals.hpp"
+#include "store/set.hpp"
 
 namespace bfstore {
 namespace {
@@ -158,6 +160,10 @@ void Filter::Core::look_before_too() noexcept {
   };
 }
 
+Code Filter::Core::health() const noexcept { return set != nullptr ? set->health() : why_in_doubt(target.sentinel); }
+
+Error Filter::Core::no_session() const { return set != nullptr ? store::many_files() : store::not_a_file(); }
+
 Code Filter::Core::why_in_doubt(const layout::Sentinel& sentinel) const noexcept {
   if (is_shut()) return Code::kShut;
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
@@ -226,6 +232,7 @@ Count Filter::Core::remove(std::uint64_t digest) noexcept {
 }
 
 std::uint64_t Filter::Core::count(std::uint64_t digest) const noexcept {
+  if (set != nullptr) return set->count(digest);
   const bool early = not_yet(target);
   const unsigned found = functions.counts.count(lines, target.geometry, digest);
   return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;

@@ -38,6 +38,10 @@ struct Filter::Core {
   class InUse;
   Core(const layout::Functions& best, std::unique_ptr<Follower> followed, const Shape& body_shape);
 
+  // Of a handle of parts of a whole filter: no file of its own, and lookups that ask the parts.
+  struct Set;
+  Core(const layout::Functions& best, std::unique_ptr<Set> parts, const Shape& whole);
+
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
   ~Core();
@@ -45,7 +49,7 @@ struct Filter::Core {
   [[nodiscard]] bool is_shut() const noexcept {
     return session != nullptr ? session->is_shut() : range != nullptr && range->is_shut();
   }
-  [[nodiscard]] Code health() const noexcept { return why_in_doubt(target.sentinel); }
+  [[nodiscard]] Code health() const noexcept;
   // kOk, or why lookups or adds, which look at this sentinel, are in doubt.
   [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
   [[nodiscard]] Code why_in_doubt(std::uint64_t differing) const noexcept;
@@ -90,6 +94,10 @@ struct Filter::Core {
     if (range != nullptr) return &range->embedded().identity;
     return own_identity ? &*own_identity : nullptr;
   }
+  // Why there is no session: the filter is in a buffer, or there are many.
+  [[nodiscard]] Error no_session() const;
+  // For what reads the bits: a set has them in several files.
+  [[nodiscard]] Error check_one_body() const { return set == nullptr ? Error{} : no_session(); }
   // kOk, or why nothing can be added now. Asked once more after bits were set, because a file may be superseded at any
   // moment. What was added before that is there for the process that fills the successor; what was added after it is
   // refused. `stored`: this call added already, and has not looked since.
@@ -168,6 +176,7 @@ struct Filter::Core {
   std::optional<format::Identity> own_identity;  // embedded filters in buffers, and loaded ones that are not bare
   std::unique_ptr<store::Loaded> loaded;         // loaded filters only
   std::unique_ptr<Follower> follower;            // handles that follow their path only
+  std::unique_ptr<Set> set;                      // handles of parts of a whole filter only
 };
 
 namespace store {

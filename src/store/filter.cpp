@@ -11,13 +11,10 @@
 #include "store/follower.hpp"
 #include "store/placed.hpp"
 #include "store/refusals.hpp"
+#include "store/set.hpp"
 
 namespace bfstore {
 namespace {
-
-Error not_a_file() {
-  return base::fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
-}
 
 Error only_reads() {
   return base::fail(Code::kInvalid, "the filter was opened to follow its path. Publish the handle that made the file.");
@@ -108,14 +105,16 @@ Result<Filter> Filter::open_to_follow(const std::string& path, const OpenOptions
 }
 
 Error Filter::supersede() {
-  if (core_ != nullptr && core_->follower != nullptr) return only_reads();
-  if (core_ == nullptr || core_->session == nullptr) return not_a_file();
+  if (core_ == nullptr) return store::not_a_file();
+  if (core_->follower != nullptr) return only_reads();
+  if (core_->session == nullptr) return core_->no_session();
   return core_->session->supersede();
 }
 
 Error Filter::publish() {
-  if (core_ != nullptr && core_->follower != nullptr) return only_reads();
-  if (core_ == nullptr || core_->session == nullptr) return not_a_file();
+  if (core_ == nullptr) return store::not_a_file();
+  if (core_->follower != nullptr) return only_reads();
+  if (core_->session == nullptr) return core_->no_session();
   Error error = core_->session->publish();
   if (error.ok()) core_->writable = false;
   core_->look_at_lock();  // after an error it is another one
@@ -129,8 +128,10 @@ Error Filter::shut() {
       if (core_->alone) const std::lock_guard<std::mutex> nobody_adds(core_->one_at_a_time);
     });
   }
-  if (core_ != nullptr && core_->follower != nullptr) return core_->follower->shut();
-  return core_ != nullptr && core_->range != nullptr ? core_->range->shut() : not_a_file();
+  if (core_ == nullptr) return store::not_a_file();
+  if (core_->follower != nullptr) return core_->follower->shut();
+  if (core_->set != nullptr) return core_->set->shut();
+  return core_->range != nullptr ? core_->range->shut() : store::not_a_file();
 }
 
 Error Filter::close() {
@@ -206,7 +207,7 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
 
 Error Filter::sync(const LogPosition& position) {
   const Core::InUse core(*core_);
-  if (core->session == nullptr) return not_a_file();
+  if (core->session == nullptr) return core->no_session();
   return core->session->sync(position);
 }
 
@@ -219,31 +220,32 @@ std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const n
 Result<std::vector<OwnerMark>> Filter::list_marks() const {
   const Core::InUse core(*core_);
   if (core->loaded != nullptr && core->loaded->slot) return format::marks_of(*core->loaded->slot);
-  if (core->session == nullptr) return not_a_file();
+  if (core->session == nullptr) return core->no_session();
   return core->session->list_marks();
 }
 
 Error Filter::drop_owner(std::uint64_t owner) {
   const Core::InUse core(*core_);
-  if (core->session == nullptr) return not_a_file();
+  if (core->session == nullptr) return core->no_session();
   return core->session->drop_owner(owner);
 }
 
 Result<bool> Filter::finish_recovery(std::uint64_t owner) {
   const Core::InUse core(*core_);
-  if (core->session == nullptr) return not_a_file();
+  if (core->session == nullptr) return core->no_session();
   return core->session->finish_recovery(owner);
 }
 
 Error Filter::finish_filling() {
-  if (core_->session == nullptr) return not_a_file();
+  if (core_->session == nullptr) return core_->no_session();
   return core_->session->finish_filling();
 }
 
 Result<bool> Filter::is_current() const {
   if (core_->follower != nullptr) return core_->follower->is_current();
+  if (core_->set != nullptr) return core_->set->is_current();
   if (core_->session != nullptr) return core_->session->is_current();
-  return core_->range != nullptr ? core_->range->is_current() : not_a_file();
+  return core_->range != nullptr ? core_->range->is_current() : store::not_a_file();
 }
 
 Error Filter::use_threads(unsigned threads) {
@@ -279,6 +281,7 @@ Code Filter::health() const noexcept { return Core::InUse(*core_)->health(); }
 
 Stats Filter::stats(StatsWish wish) const {
   const Core::InUse core(*core_);
+  if (core->set != nullptr) return core->set->stats(core->shape, wish);
   Stats stats;
   stats.shape = core->shape;
   stats.isa = core->functions.isa;

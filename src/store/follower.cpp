@@ -9,6 +9,7 @@
 
 #include "base/fail.hpp"
 #include "store/refusals.hpp"
+#include "store/set.hpp"
 
 namespace bfstore {
 namespace {

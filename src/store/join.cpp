@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <string>
 
 #include "base/fail.hpp"
@@ -16,14 +15,13 @@
 #include "store/core.hpp"
 #include "store/fit.hpp"
 #include "store/follower.hpp"
+#include "store/parts.hpp"
 
 namespace bfstore {
 namespace {
 
 using base::fail;
 using store::Content;
-
-constexpr const char* kUnnamedPart = "a part in a buffer";
 
 Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   if (parts == 0) return fail(Code::kInvalid, "no part to join was given. Give all parts of one filter.");
@@ -33,9 +31,8 @@ Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   return fail(Code::kInvalid, "a join does not fold. Leave the fpr out, and fold what comes of it.");
 }
 
-using Places = std::map<std::uint32_t, std::size_t>;  // of each part: which of the sources it is
-
 // "0 to 2, 5": the numbers below `parts` that are not there. A file may claim billions of parts.
+template <class Places>
 std::string missing_in(const Places& there, std::uint64_t parts) {
   std::string words;
   const auto say = [&](std::uint64_t first, std::uint64_t end) {
@@ -44,7 +41,7 @@ std::string missing_in(const Places& there, std::uint64_t parts) {
     if (end - first > 1) words += " to " + std::to_string(end - 1);
   };
   std::uint64_t next = 0;
-  for (const auto& [number, source] : there) {
+  for (const auto& [number, part] : there) {
     say(next, number);
     next = std::uint64_t{number} + 1;
   }
@@ -67,14 +64,18 @@ class Parts {
   // Sorts them by their numbers.
   Error check(const std::string& path, bool replace) {
     for (const InUse& part : cores_) {
-      if (Error error = check_one(part->part(), *part); !error.ok()) return error;
+      if (part->part().parts == 1) {
+        return fail(Code::kMismatch, store::name_of(*part, store::kUnnamedPart) +
+                                         ": is no part of a filter, but a whole one. Leave it out.");
+      }
+      if (Error error = order_.add(*part); !error.ok()) return error;
       if (!replace || part->session == nullptr) continue;
       if (Error error = store::check_is_another(part->session->file().file(), path); !error.ok()) return error;
     }
     const std::uint32_t parts = first().part().parts;
-    const std::string missing = missing_in(places_, parts);
+    const std::string missing = missing_in(order_.places(), parts);
     if (missing.empty()) return {};
-    return fail(Code::kMismatch, store::name_of(first(), kUnnamedPart) + ": is one of " + std::to_string(parts) +
+    return fail(Code::kMismatch, store::name_of(first(), store::kUnnamedPart) + ": is one of " + std::to_string(parts) +
                                      " parts, of which these are missing: " + missing + ". Give every part once.");
   }
 
@@ -92,11 +93,11 @@ class Parts {
 
   [[nodiscard]] Error write(const store::OpenFile& made) const {
     std::uint64_t begin = made.identity().body_offset;
-    for (const auto& [number, source] : places_) {
+    for (const auto& [number, part] : order_.places()) {
       const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
         return made.file().write_at(piece, begin + offset);
       };
-      if (Error error = store::each_piece_of_body(*cores_[source], put); !error.ok()) return error;
+      if (Error error = store::each_piece_of_body(*part, put); !error.ok()) return error;
       begin += first().body_bytes;
     }
     return {};
@@ -117,51 +118,11 @@ class Parts {
   }
 
  private:
-  [[nodiscard]] const Core& first() const noexcept { return *cores_.front(); }
-
-  Error check_one(const Part& part, const Core& core) {
-    const std::string name = store::name_of(core, kUnnamedPart);
-    if (part.parts == 1)
-      return fail(Code::kMismatch, name + ": is no part of a filter, but a whole one. Leave it out.");
-    if (Error error = check_alike(part, core, name); !error.ok()) return error;
-    const auto [place, is_new] = places_.try_emplace(part.number, places_.size());
-    if (!is_new) {
-      return fail(Code::kMismatch, name + " and " + store::name_of(*cores_[place->second], kUnnamedPart) +
-                                       ": are both part " + std::to_string(part.number) + " of " +
-                                       std::to_string(part.parts) +
-                                       ". Give every part once, and merge equal ones before (bf merge).");
-    }
-    return {};
-  }
-
-  // Parts of one filter, but for their numbers.
-  [[nodiscard]] Error check_alike(const Part& part, const Core& core, const std::string& name) const {
-    Differences differ = store::differences(core, first());
-    differ.part = part.parts != first().part().parts;
-    if (differ.but_for_the_size() && !differ.num_bits) return {};
-    return fail(Code::kMismatch, name + " and " + store::name_of(first(), kUnnamedPart) +
-                                     ": are not parts of one filter, since they differ in " + words_of(differ) +
-                                     ". Make all parts with one seed and size, or like each other (bf build --like).");
-  }
-
-  static std::string words_of(const Differences& differ) {
-    std::string words;
-    const auto say = [&](bool is, const char* what) {
-      if (is) words += (words.empty() ? "" : ", ") + std::string(what);
-    };
-    say(differ.layout, "layout");
-    say(differ.hash, "hash");
-    say(differ.seed, "seed");
-    say(differ.secret, "secret key");
-    say(differ.num_probes, "number of probes");
-    say(differ.num_bits, "number of bits");
-    say(differ.part, "number of parts");
-    return words;
-  }
+  [[nodiscard]] const Core& first() const noexcept { return order_.first(); }
 
   std::deque<InUse> cores_;
   std::deque<Content> contents_;
-  Places places_;
+  store::PartsInOrder<Core> order_;
 };
 
 }  // namespace

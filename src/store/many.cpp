@@ -4,6 +4,7 @@
 #include "store/batch.hpp"
 #include "store/follower.hpp"
 #include "store/placed.hpp"
+#include "store/set.hpp"
 
 namespace bfstore {
 namespace {

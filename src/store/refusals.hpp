@@ -17,6 +17,10 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
 // For a file whose copy would have to answer.
 Error still_filling(const std::string& path);
 
+// For what only a file has: of a buffer, and of a set of parts.
+Error not_a_file();
+Error many_files();
+
 // For handles that cannot continue.
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);

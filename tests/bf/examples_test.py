@@ -9,6 +9,7 @@ COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "
 # Files that an example finds: made by these.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
          for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt")}
+LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 
 
 class Examples(BfCase):

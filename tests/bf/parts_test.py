@@ -74,6 +74,23 @@ class Parts(BfCase):
         self.assertGreater(others, own)
         self.refused("add", "part", "--from", "keys", says="belongs to another part")
 
+    def test_a_list_of_parts_is_asked_as_the_whole_filter(self):
+        for number in range(4):
+            self.good("build", f"part{number}", "--from", "keys", "-q", "--part", f"{number}/4", *SIZE)
+        asked = b"".join(b"key %d\n" % number for number in range(0, 60_000, 3))
+        whole = self.good("contains", "whole", input=asked)
+        self.write("parts.set", b"bfstore-set 1\n# all of them\npart2\npart0\npart3\npart1\n")
+        self.assertEqual(self.good("contains", "--set", "parts.set", input=asked), whole)
+        self.assertIn(b"absent\t", whole)
+        self.write("some.set", b"bfstore-set 1\npart2\n")
+        some = self.good("contains", "some.set", "--set", input=asked)
+        self.assertGreater(some.count(b"absent"), 1000)
+        self.assertLess(some.count(b"absent"), whole.count(b"absent") // 2)
+        self.write("gone.set", b"bfstore-set 1\npart2\npart4\n")
+        self.refused("contains", "--set", "gone.set", "key 1", says="gone.set, line 3: ")
+        self.refused("contains", "--set", "part2", "key 1", says="does not list the parts of a set")
+        self.refused("contains", "parts.set", "key 1", says="parts.set")
+
     def test_digests_of_many_lists_are_sorted_and_built_by_many_processes(self):
         self.good("create", "like", "-q", "--part", "0/4", *SIZE)
         subprocess.run(["split", "-n", "l/8", "keys", "list."], cwd=self.dir, check=True)

@@ -405,7 +405,9 @@ static void parts(void) {
   const bfs_filter* both[2];
   bfs_filter* all = NULL;
   bfs_error error;
-  char whole[sizeof other_path + 8];
+  bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
+  char whole[sizeof other_path + 8], list[sizeof other_path + 8];
+  FILE* manifest = NULL;
   uint32_t number = 9, count = 9;
 
   error.struct_bytes = sizeof error;
@@ -426,7 +428,18 @@ static void parts(void) {
   CHECK(bfs_open(whole, BFS_OPEN_READ, &all, NULL) == BFS_OK && bfs_contains_digest(all, 7) == 1);
   CHECK(bfs_get_part(all, &number, &count, NULL) == BFS_OK && number == 0 && count == 1);
   CHECK(bfs_close(all, NULL) == BFS_OK && bfs_close(part[0], NULL) == BFS_OK && bfs_close(part[1], NULL) == BFS_OK);
-  CHECK(remove(path) == 0 && remove(other_path) == 0 && remove(whole) == 0);
+
+  snprintf(list, sizeof list, "%s.set", other_path);
+  manifest = fopen(list, "w");
+  CHECK(manifest != NULL && fprintf(manifest, "bfstore-set 1\n%s\n", path) > 0 && fclose(manifest) == 0);
+  CHECK(bfs_open_set(NULL, NULL, &all, &error) == BFS_EINVAL && bfs_open_set(list, NULL, NULL, NULL) == BFS_EINVAL);
+  CHECK(bfs_open_set(path, NULL, &all, &error) == BFS_EMAGIC && all == NULL);
+  CHECK(bfs_open_set(list, NULL, &all, &error) == BFS_OK && bfs_contains_digest(all, 7) == 1);
+  CHECK(bfs_contains_digest(all, 8) == 0 && bfs_contains_digest(all, ~(uint64_t)0) == 1); /* part 1 is not listed */
+  CHECK(bfs_add_digest(all, 7) == BFS_EREADONLY && bfs_close(all, NULL) == BFS_OK);
+  reading.flags = BFS_OPEN_WRITE;
+  CHECK(bfs_open_set(list, &reading, &all, &error) == BFS_EINVAL && strstr(error.message, "BFS_OPEN_WRITE") != NULL);
+  CHECK(remove(path) == 0 && remove(other_path) == 0 && remove(whole) == 0 && remove(list) == 0);
 }
 
 static void from_one_form_to_another(void) {

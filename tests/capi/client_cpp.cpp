@@ -359,7 +359,10 @@ void parts(const std::string& folder) {
   CHECK(bfs_contains_digest(part, 0) == BFS_EPART && bfs_contains_digest(part, ~std::uint64_t{0}) == 0);
   const std::string made = folder + "/whole.bf";
   CHECK(bfs_join(&part, 1, made.c_str(), nullptr, nullptr) == BFS_EMISMATCH);
-  CHECK(bfs_close(part, nullptr) == BFS_OK && std::remove(half.c_str()) == 0);
+  CHECK(bfs_close(part, nullptr) == BFS_OK);
+  bfs_filter* set = nullptr;
+  CHECK(bfs_open_set(half.c_str(), nullptr, &set, nullptr) == BFS_EMAGIC && set == nullptr);
+  CHECK(std::remove(half.c_str()) == 0);
 }
 
 void sealed_files(const std::string& folder) {

@@ -253,6 +253,20 @@ TEST_CASE("making and joining the parts of a filter needs little stack") {
   const std::string whole = dir.file("whole");
   check("bfs_join", BFS_OK, [&] { return bfs_join(parts.data(), parts.size(), whole.c_str(), nullptr, &error); });
   for (bfs_filter* const made : parts) CHECK(bfs_close(made, nullptr) == BFS_OK);
+
+  const std::string list = dir.file("set");
+  std::ofstream(list) << "bfstore-set 1\npart0\npart1\n";
+  bfs_filter* set = nullptr;
+  check("bfs_open_set", BFS_OK, [&] { return bfs_open_set(list.c_str(), nullptr, &set, &error); });
+  std::vector<std::uint64_t> digests(1000, 7);
+  std::vector<std::uint8_t> answers(digests.size());
+  const bfs_keys keys = bfs_keys_digests(digests.data(), digests.size());
+  check("bfs_contains_keys", BFS_OK,
+        [&] { return static_cast<std::int32_t>(bfs_contains_keys(set, &keys, answers.data())); });
+  check("bfs_is_current", 1, [&] { return bfs_is_current(set, &error); });
+  bfs_statistics statistics = BFS_STATISTICS_INIT;
+  check("bfs_stats", BFS_OK, [&] { return bfs_stats(set, BFS_STATS_FILL, &statistics, &error); });
+  CHECK(bfs_close(set, nullptr) == BFS_OK);
 }
 
 TEST_CASE("the end of an online build needs little stack") {

@@ -126,6 +126,7 @@ SIGNATURES = {
     "bfs_create_part": (c_int32, [c_char_p, POINTER(Options), c_uint32, c_uint32, POINTER(c_void_p), ERROR]),
     "bfs_get_part": (c_int32, [c_void_p, POINTER(c_uint32), POINTER(c_uint32), ERROR]),
     "bfs_join": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
+    "bfs_open_set": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
     "bfs_intersect": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_compare": (c_int32, [c_void_p, c_void_p, POINTER(Comparison), ERROR]),
     "bfs_import_bits": (c_int32, [c_void_p, c_char_p, c_uint64, c_uint32, ERROR]),

@@ -433,8 +433,10 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   CLI::App& contains = *app.add_subcommand("contains", "Ask whether keys may be in a filter, or certainly are not");
   contains.callback([&] { arguments.command = Command::kContains; });
   add_help_and_version(contains,
-                       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--key-file PATH]");
+                       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--key-file PATH]\n"
+                       "       bf contains --set FILE [KEY... | --from PATH] ...");
   add_file(contains, arguments, "the filter");
+  contains.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
   add_keys(contains, arguments);
   add_key_file(contains, arguments);
   add_any_filesystem(contains, arguments);
@@ -458,7 +460,10 @@ void add_contains(CLI::App& app, Arguments& arguments) {
       std::string(kKeys) +
       "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
       "present, 1 if all are certainly absent, 2 on an error.\n"
-      "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt");
+      "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
+      "part that is not listed may be present.\n"
+      "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
+      "  bf contains --set parts.set alice");
 }
 
 void add_recover(CLI::App& app, Arguments& arguments) {

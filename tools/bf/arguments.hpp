@@ -60,6 +60,7 @@ struct Arguments {
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;
   std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace
+  bool set = false;                              // contains: `file` lists the parts of the filter
   bool copy = false;                             // contains: read the filter into memory first
   std::string key_file;                          // of the file with the filter's secret key, or empty
   std::optional<bfstore::SecretKey> key;         // what main() read there, until main() ends

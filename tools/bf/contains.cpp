@@ -93,13 +93,20 @@ void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) 
   }
 }
 
+// Of a set, the message says which file does not exist.
+bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& options) {
+  if (!arguments.set) return filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
+  bfstore::Filter set = unwrap(open_set(arguments, options), arguments.file);
+  refuse_external(set, arguments.file);
+  return set;
+}
+
 }  // namespace
 
 int contains(const Arguments& arguments) {
   bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
   options.map.copy = arguments.copy;
-  const bfstore::Filter filter =
-      filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
+  const bfstore::Filter filter = opened(arguments, options);
   Asker asker(filter, arguments);
   if (arguments.keys.empty()) {
     ask_all(asker, KeySource(arguments.from), arguments);

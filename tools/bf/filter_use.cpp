@@ -24,6 +24,13 @@ namespace {
 // this many keys takes much longer than to wake the thread that waits for its turn.
 constexpr std::size_t kTurn = 65'536;
 
+void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
+  options.key = arguments.key;
+  options.any_filesystem = arguments.any_filesystem;
+  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  options.map.guard = true;
+}
+
 }  // namespace
 
 void check(const bfstore::Error& error, const std::string& file) {
@@ -40,11 +47,14 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options) {
   const KeyWiper wiper(options.key);
-  options.key = arguments.key;
-  options.any_filesystem = arguments.any_filesystem;
-  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
-  options.map.guard = true;
+  complete(options, arguments);
   return bfstore::Filter::open(path, mode, options);
+}
+
+bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options) {
+  const KeyWiper wiper(options.key);
+  complete(options, arguments);
+  return bfstore::Filter::open_set(arguments.file, options);
 }
 
 [[noreturn]] void fail_exists(const std::string& file) {

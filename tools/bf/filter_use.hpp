@@ -40,6 +40,9 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options = {});
 
+// The parts of a filter, which are listed at the command line's file, for reading, as open_filter().
+bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options = {});
+
 // A new filter, with the options that all commands have for it.
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
 

@@ -56,6 +56,12 @@ static inline int32_t bridge_open(const char* path, bfs_open_options given, cons
   return bfs_open_with(path, &options, out, error);
 }
 
+static inline int32_t bridge_open_set(const char* manifest, bfs_open_options given, const uint8_t* key,
+                                      bfs_filter** out, bfs_error* error) {
+  const bfs_open_options options = bridge_open_options(given, key);
+  return bfs_open_set(manifest, &options, out, error);
+}
+
 static inline int32_t bridge_wrap(uint8_t* buffer, uint64_t bytes, bfs_open_options given, const uint8_t* key,
                                   bfs_filter** out, bfs_error* error) {
   const bfs_open_options options = bridge_open_options(given, key);

@@ -307,4 +307,26 @@ func TestParts(t *testing.T) {
 	if err := bfstore.Join(halves, whole, bfstore.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	list := filepath.Join(folder, "set")
+	if err := os.WriteFile(list, []byte("bfstore-set 1\nhalf1\nhalf0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := must[*bfstore.Filter](t)(bfstore.OpenSet(list, bfstore.OpenOptions{Guard: true}))
+	all := must[*bfstore.Filter](t)(bfstore.Open(whole))
+	for digest := uint64(1); digest < 100; digest++ {
+		for _, half := range []uint64{0, 1 << 63} {
+			equal(t, must[bool](t)(set.ContainsDigest(half+digest)), must[bool](t)(all.ContainsDigest(half+digest)))
+		}
+	}
+	_, err = set.AddDigest(1)
+	refused(t, err, bfstore.EREADONLY)
+	for _, filter := range []*bfstore.Filter{set, all} {
+		if err := filter.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = bfstore.OpenSet(list, bfstore.OpenOptions{Follow: true})
+	refused(t, err, bfstore.EINVAL, "BFS_OPEN_FOLLOW")
+	_, err = bfstore.OpenSet(whole)
+	refused(t, err, bfstore.EMAGIC, whole)
 }

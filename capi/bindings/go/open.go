@@ -80,6 +80,24 @@ func create(path string, options Options, call func(*C.char, C.bfs_options, *C.c
 
 // Open opens a filter file; no options: for reading.
 func Open(path string, options ...OpenOptions) (*Filter, error) {
+	return openPath(path, options, func(where *C.char, given C.bfs_open_options, secret []byte, out **C.bfs_filter,
+		words *C.bfs_error) C.int32_t {
+		return C.bridge_open(where, given, bytesOf(secret), out, words)
+	})
+}
+
+// OpenSet opens the parts of one filter that the text file at manifest lists, for reading, as one filter that answers
+// for every key. The file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the
+// file's folder. A part that is not listed, or is in doubt, may have each of its keys.
+func OpenSet(manifest string, options ...OpenOptions) (*Filter, error) {
+	return openPath(manifest, options, func(where *C.char, given C.bfs_open_options, secret []byte,
+		out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_open_set(where, given, bytesOf(secret), out, words)
+	})
+}
+
+func openPath(path string, options []OpenOptions, call func(*C.char, C.bfs_open_options, []byte, **C.bfs_filter,
+	*C.bfs_error) C.int32_t) (*Filter, error) {
 	chosen, err := only(options)
 	if err != nil {
 		return nil, err
@@ -93,7 +111,12 @@ func Open(path string, options ...OpenOptions) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(where, given, chosen.Secret, path)
+	var handle *C.bfs_filter
+	words := wordsFor()
+	if code := call(where, given, chosen.Secret, &handle, words); code != C.BFS_OK {
+		return nil, failure(code, words)
+	}
+	return opened(handle, path, nil), nil
 }
 
 // OpenFile opens for reading the filter file that the program has open. The Filter has a descriptor of its own, and the
@@ -117,16 +140,12 @@ func OpenFile(file *os.File, options ...OpenOptions) (*Filter, error) {
 		return nil, err
 	}
 	defer free(name)
-	return open(name, given, chosen.Secret, file.Name())
-}
-
-func open(where *C.char, given C.bfs_open_options, secret []byte, name string) (*Filter, error) {
 	var handle *C.bfs_filter
 	words := wordsFor()
-	if code := C.bridge_open(where, given, bytesOf(secret), &handle, words); code != C.BFS_OK {
+	if code := C.bridge_open(name, given, bytesOf(chosen.Secret), &handle, words); code != C.BFS_OK {
 		return nil, failure(code, words)
 	}
-	return opened(handle, name, nil), nil
+	return opened(handle, file.Name(), nil), nil
 }
 
 func only(options []OpenOptions) (OpenOptions, error) {

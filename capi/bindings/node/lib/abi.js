@@ -182,6 +182,7 @@ export const FUNCTIONS = {
   bfs_create: ["int32_t", BUFFER, BUFFER, BUFFER, BUFFER],
   bfs_create_part: ["int32_t", BUFFER, BUFFER, "uint32_t", "uint32_t", BUFFER, BUFFER],
   bfs_open_with: ["int32_t", BUFFER, BUFFER, BUFFER, BUFFER],
+  bfs_open_set: ["int32_t", BUFFER, BUFFER, BUFFER, BUFFER],
   bfs_required_bytes: ["int32_t", BUFFER, BUFFER, BUFFER],
   bfs_format: ["int32_t", BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],
   bfs_wrap_with: ["int32_t", BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],

@@ -6,7 +6,7 @@ import {filterOf, structsOf} from "./filter.js";
 import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf} from "./library.js";
 import {
-  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, TAKEN, modeFlags, nameOf,
+  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, SET_FLAGS, TAKEN, modeFlags, nameOf,
   numberNamed, pathBytes, plain, setOptions, structOf,
 } from "./options.js";
 import {planOf, rangeOf} from "./results.js";
@@ -87,6 +87,28 @@ function opening(path, mode, options) {
   const how = structOf("bfs_open_options", others, TAKEN.open, OPEN_FLAGS, flags | (descriptor ? BFS.OPEN_FD : 0));
   if (descriptor) how.set("fd", path, "a descriptor");
   return making("bfs_open_with", [descriptor ? null : pathBytes(path)], how, descriptor ? `descriptor ${path}` : nameOf(path));
+}
+
+/** @param {Path} manifest @param {OpenOptions} options @returns {Call<Filter>} */
+function openingSet(manifest, options) {
+  const {followSymlinks = true, ...others} = plain(options);
+  if (typeof followSymlinks !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(followSymlinks)}`);
+  const flags = BFS.OPEN_READ | (followSymlinks ? 0 : BFS.OPEN_NOFOLLOW);
+  const how = structOf("bfs_open_options", others, TAKEN.set, SET_FLAGS, flags);
+  return making("bfs_open_set", [pathBytes(manifest)], how, nameOf(manifest));
+}
+
+/** Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The file begins
+ * with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A part that is not listed, or
+ * is in doubt, may have each of its keys. Of the options it takes neither offset, maxBytes nor follow.
+ * @param {Path} manifest @param {OpenOptions} [options] @returns {Filter} */
+export function openSet(manifest, options = NONE) {
+  return now(openingSet(manifest, options));
+}
+
+/** openSet() on another thread. @param {Path} manifest @param {OpenOptions} [options] @returns {Promise<Filter>} */
+export async function openSetAsync(manifest, options = NONE) {
+  return later(openingSet(manifest, options));
 }
 
 /** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" asks; "r+" also adds, concurrently with other

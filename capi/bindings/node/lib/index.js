@@ -13,7 +13,8 @@
 export {BfstoreError, CallError, ClosedError, DoubtError, MalformedError, RecoveryError, StateError, strerror} from "./errors.js";
 export {
   alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, create, createAsync, createPart, format,
-  intersect, intersectAsync, join, joinAsync, load, open, openAsync, plan, requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
+  intersect, intersectAsync, join, joinAsync, load, open, openAsync, openSet, openSetAsync, plan, requiredBytes, seal, sealAsync,
+  verify, verifyAsync, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
 export {version} from "./library.js";

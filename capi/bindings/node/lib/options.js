@@ -106,6 +106,12 @@ export const OPEN_FLAGS = {
   noWrite: BFS.OPEN_NO_WRITE, follow: BFS.OPEN_FOLLOW, verify: BFS.OPEN_VERIFY, tolerateDamage: BFS.OPEN_TOLERATE_DAMAGE,
 };
 /** @type {Flags} */
+export const SET_FLAGS = {
+  populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, copy: BFS.OPEN_COPY, guard: BFS.OPEN_GUARD, strict: BFS.OPEN_STRICT,
+  anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, noWrite: BFS.OPEN_NO_WRITE, verify: BFS.OPEN_VERIFY,
+  tolerateDamage: BFS.OPEN_TOLERATE_DAMAGE,
+};
+/** @type {Flags} */
 export const CREATE_FLAGS = {
   exclusive: BFS.OPEN_EXCLUSIVE, populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, guard: BFS.OPEN_GUARD,
   limit: BFS.OPEN_LIMIT, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, replace: BFS.OPTION_REPLACE,
@@ -206,6 +212,7 @@ export const TAKEN = {
   create: [...MAKING, "mode", "lockTimeout", "writebackCheck"],
   buffer: MAKING,
   open: ["secret", "offset", "maxBytes", "lockTimeout", "writebackCheck"],
+  set: ["secret", "lockTimeout"],
   memory: ["secret"],
   copy: ["mode", "lockTimeout"],
   save: ["mode", "lockTimeout", "fpr"],

@@ -325,7 +325,17 @@ test("parts", async (t) => {
   const whole = bfstore.open(here.file("whole"));
   for (const key of ["a", "b", "c", "d"]) assert.ok(whole.contains(key));
   assert.deepEqual(whole.part(), {part: 0, numParts: 1});
-  for (const filter of [whole, ...parts]) filter.close();
+  for (const filter of parts) filter.close();
+
+  fs.writeFileSync(here.file("set"), "bfstore-set 1\npart1\npart0\n");
+  for (const set of [bfstore.openSet(here.file("set"), {guard: true}), await bfstore.openSetAsync(here.file("set"))]) {
+    for (const key of ["a", "b", "c", "d", "e", "f", "g", "h"]) assert.equal(set.contains(key), whole.contains(key));
+    assert.throws(() => set.add("e"), {bfsName: "BFS_EREADONLY"});
+    set.close();
+  }
+  whole.close();
+  assert.throws(() => bfstore.openSet(here.file("whole")), {bfsName: "BFS_EMAGIC"});
+  assert.throws(() => bfstore.openSet(here.file("set"), {follow: true}), TypeError);
 });
 
 test("intersect", async (t) => {

@@ -31,7 +31,8 @@ __all__ = [
     "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range",
     "ReadOnlyError", "RecoveryError", "SealedError", "SecretError", "StateError", "Statistics", "SystemFailedError",
     "UnsupportedError", "bare_build", "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build",
-    "create", "format", "intersect", "join", "load", "open", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+    "create", "format", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror",
+    "verify", "wrap",
 ]
 
 __version__ = _bfstore.version()
@@ -522,6 +523,17 @@ def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
         fields["fd"], fields["flags"] = path, fields["flags"] | _bfstore.OPEN_FD
         return _bfstore.open(Filter, f"descriptor {path}", None, fields)
     return _bfstore.open(Filter, _name_of(path), path, fields)
+
+
+def open_set(manifest, *, follow_symlinks=True, **options):
+    """Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key.
+
+    The file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder.
+    A part that is not listed, or is in doubt, answers True for its keys.  Options and flags: those of open() for reading,
+    but offset, max_bytes and follow.
+    """
+    fields = _fields(options, _OPEN_FLAGS, _open_flags("r", False, follow_symlinks))
+    return _bfstore.open_set(Filter, _name_of(manifest), manifest, fields)
 
 
 def _pair(part):

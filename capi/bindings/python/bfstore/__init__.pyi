@@ -32,7 +32,7 @@ __all__ = [
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
     "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
     "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "format",
-    "intersect", "join", "load", "open", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+    "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
 ]
 __version__: str
 
@@ -235,6 +235,22 @@ def open(
     limit: bool = ...,
     no_write: bool = ...,
     follow: bool = ...,
+    verify: bool = ...,
+    tolerate_damage: bool = ...,
+) -> Filter: ...
+def open_set(
+    manifest: _Path,
+    *,
+    follow_symlinks: bool = True,
+    secret: bytes | None = ...,
+    lock_timeout: float | None = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    copy: bool = ...,
+    guard: bool = ...,
+    strict: bool = ...,
+    any_filesystem: bool = ...,
+    no_write: bool = ...,
     verify: bool = ...,
     tolerate_damage: bool = ...,
 ) -> Filter: ...

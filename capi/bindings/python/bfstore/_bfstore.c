@@ -66,6 +66,18 @@ static PyObject* module_open(PyObject* self, PyObject* arguments) {
   return making_end(&making, code, &error);
 }
 
+static PyObject* module_open_set(PyObject* self, PyObject* arguments) {
+  (void)self;
+  Making making;
+  bfs_open_options options;
+  bfs_error error = BFS_ERROR_INIT;
+  if (making_begin(&making, arguments) < 0) return NULL;
+  if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
+  int32_t code;
+  WITHOUT_GIL(code = bfs_open_set(making.path_text, &options, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
+}
+
 static PyObject* module_create(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -388,6 +400,7 @@ static PyObject* module_code_name(PyObject* self, PyObject* code) {
 
 static PyMethodDef module_methods[] = {
     {"open", module_open, METH_VARARGS, NULL},
+    {"open_set", module_open_set, METH_VARARGS, NULL},
     {"create", module_create, METH_VARARGS, NULL},
     {"format", module_format, METH_VARARGS, NULL},
     {"wrap_to_read", module_wrap_to_read, METH_VARARGS, NULL},

@@ -348,6 +348,31 @@ class Forms(Case):
         for half in halves:
             half.close()
 
+    def test_a_set_of_parts(self):
+        options = dict(capacity=100, hash="external")
+        halves = [bfstore.create(self.folder / f"half{i}", part=(i, 2), **options) for i in (0, 1)]
+        halves[0].add_digest(7)
+        halves[1].add_digest(2**64 - 7)
+        for half in halves:
+            half.close()
+        (self.folder / "set").write_bytes(b"bfstore-set 1\nhalf0\nhalf1\n")
+        with bfstore.open_set(self.folder / "set", guard=True, lock_timeout=1) as both:
+            self.assertTrue(both.contains_digest(7) and both.contains_digest(2**64 - 7))
+            self.assertFalse(both.contains_digest(9) or both.contains_digest(2**64 - 9))
+            self.assertEqual(both.part(), (0, 1))
+            with self.assertRaises(bfstore.ReadOnlyError):
+                both.add_digest(9)
+        (self.folder / "one").write_bytes(b"bfstore-set 1\nhalf0\n")
+        with bfstore.open_set(self.folder / "one") as one:
+            self.assertTrue(one.contains_digest(2**64 - 9))
+            self.assertFalse(one.contains_digest(9))
+        for wrong in (dict(follow=True), dict(offset=64), dict(limit=True)):
+            with self.assertRaises(bfstore.InvalidError):
+                bfstore.open_set(self.folder / "set", **wrong)
+        (self.folder / "bad").write_bytes(b"bfstore-set 1\nhalf0\nhalf0\n")
+        with self.assertRaisesRegex(bfstore.MismatchError, "line 3: .*both part 0 of 2"):
+            bfstore.open_set(self.folder / "bad")
+
     def test_intersect(self):
         a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
         bfstore.intersect([a, b], self.folder / "both")

@@ -407,6 +407,12 @@ extern "C" {
         out: *mut *mut bfs_filter,
         error: *mut bfs_error,
     ) -> i32;
+    pub fn bfs_open_set(
+        manifest: *const c_char,
+        options: *const bfs_open_options,
+        out: *mut *mut bfs_filter,
+        error: *mut bfs_error,
+    ) -> i32;
     pub fn bfs_required_bytes(options: *const bfs_options, out_bytes: *mut u64, error: *mut bfs_error) -> i32;
     pub fn bfs_format(
         buffer: *mut c_void,

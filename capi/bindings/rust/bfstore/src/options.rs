@@ -198,6 +198,19 @@ impl<'a> OpenOptions<'a> {
         unsafe { Filter::made(path.display(), |out, error| sys::bfs_open_with(c_path.as_ptr(), &raw, out, error)) }
     }
 
+    /// Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key.  The
+    /// file begins with the line `bfstore-set 1`; then each line is the path of a part, relative to the file's folder.
+    /// A part that is not listed, or is in doubt, may have each of its keys.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for parts that are not of one filter, and others as [`open`](OpenOptions::open).
+    pub fn open_set(&self, manifest: impl AsRef<Path>) -> Result<Filter> {
+        let (manifest, raw) = (manifest.as_ref(), self.raw()?);
+        let c_path = c_path(manifest)?;
+        // SAFETY: as in open().
+        unsafe { Filter::made(manifest.display(), |out, error| sys::bfs_open_set(c_path.as_ptr(), &raw, out, error)) }
+    }
+
     /// Reads the file that the program has open: for a sandbox, and for memfd_create.  The library duplicates the
     /// descriptor, and the program keeps its own.
     ///

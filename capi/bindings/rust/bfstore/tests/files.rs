@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bfstore::{
     bare, intersect, intersect_with, seal, seal_with, verify, verify_nofollow, AlignedBytes, BitOrder, CopyOptions,
-    DumpOptions, Error, Filter, Hash, Layout, Mark, Measure, PlanRequest,
+    DumpOptions, Error, Filter, Hash, Layout, Mark, Measure, OpenOptions, PlanRequest,
 };
 
 use crate::support::{failed, failed_with, small, Folder};
@@ -414,6 +414,16 @@ fn parts() {
     let whole = Filter::open(folder.join("whole")).unwrap();
     assert!(["a", "b", "c", "d"].iter().all(|key| whole.contains(key)));
     assert_eq!(whole.part().unwrap(), (0, 1));
+
+    fs::write(folder.join("set"), "bfstore-set 1\n1\n0\n").unwrap();
+    let set = OpenOptions::new().open_set(folder.join("set")).unwrap();
+    for key in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        assert_eq!(set.contains(key), whole.contains(key));
+    }
+    failed_with(set.add("e"), "BFS_EREADONLY");
+    set.close().unwrap();
+    failed_with(OpenOptions::new().open_set(folder.join("whole")), "BFS_EMAGIC");
+    failed_with(OpenOptions::new().write(true).open_set(folder.join("set")), "BFS_EINVAL");
 }
 
 #[test]

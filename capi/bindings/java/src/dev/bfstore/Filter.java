@@ -216,6 +216,26 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
+   * Opens the parts of one filter that a text file lists, to ask them as one filter, which answers for every key. The
+   * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
+   * part that is not listed, or is in doubt, may have each of its keys.
+   *
+   * @param manifest the path of that file
+   * @param options how, as for each part; for reading
+   * @return the filter
+   */
+  public static Filter openSet(Path manifest, OpenOptions options) {
+    ByteBuffer path = Struct.copyOf(Text.path(manifest));
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made(manifest.toString(), null, options.mayBlock, (out, error) ->
+          LIBRARY.bfs_open_set(LIBRARY.address(path), struct.address(), out, error));
+    } finally {
+      keep(path, struct);
+    }
+  }
+
+  /**
    * The bytes that format() needs.
    *
    * @param options those of format

@@ -31,6 +31,8 @@ final class JnaLibrary implements Library {
 
   @Override public native int bfs_open_with(long path, long options, long out, long error);
 
+  @Override public native int bfs_open_set(long manifest, long options, long out, long error);
+
   @Override public native int bfs_required_bytes(long options, long outBytes, long error);
 
   @Override public native int bfs_format(long buffer, long bufferBytes, long options, long out, long error);

@@ -17,6 +17,7 @@ interface Library {
   int bfs_get_part(long filter, long part, long num_parts, long error);
   int bfs_join(long parts, long count, long path, long options, long error);
   int bfs_open_with(long path, long options, long out, long error);
+  int bfs_open_set(long manifest, long options, long out, long error);
   int bfs_required_bytes(long options, long outBytes, long error);
   int bfs_format(long buffer, long bufferBytes, long options, long out, long error);
   int bfs_wrap_with(long buffer, long bufferBytes, long options, long out, long error);

@@ -39,6 +39,8 @@ final class FfmLibrary implements Library {
       JAVA_LONG);
   private static final MethodHandle OPEN_WITH = handle("bfs_open_with", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
+  private static final MethodHandle OPEN_SET = handle("bfs_open_set", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
   private static final MethodHandle REQUIRED_BYTES = handle("bfs_required_bytes", JAVA_INT, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
   private static final MethodHandle FORMAT = handle("bfs_format", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
@@ -231,6 +233,15 @@ final class FfmLibrary implements Library {
   public int bfs_open_with(long path, long options, long out, long error) {
     try {
       return (int) OPEN_WITH.invokeExact(path, options, out, error);
+    } catch (Throwable unexpected) {
+      throw failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_open_set(long manifest, long options, long out, long error) {
+    try {
+      return (int) OPEN_SET.invokeExact(manifest, options, out, error);
     } catch (Throwable unexpected) {
       throw failed(unexpected);
     }

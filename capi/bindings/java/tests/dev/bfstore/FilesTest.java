@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
@@ -286,7 +287,7 @@ class FilesTest extends Case {
   }
 
   @Test
-  void parts() {
+  void parts() throws IOException {
     List<Filter> halves = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       halves.add(kept(Filter.createPart(folder.resolve("half" + i), i, 2, options().seed(1))));
@@ -303,6 +304,14 @@ class FilesTest extends Case {
     Filter whole = kept(Filter.open(folder.resolve("whole")));
     assertTrue(whole.containsDigest(7) && whole.containsDigest(-7));
     assertEquals(1, whole.part()[1]);
+    Path list = Files.writeString(folder.resolve("set"), "bfstore-set 1\nhalf1\nhalf0\n");
+    Filter set = kept(Filter.openSet(list, new OpenOptions()));
+    for (long digest = -100; digest < 100; digest++) {
+      assertEquals(whole.containsDigest(digest), set.containsDigest(digest));
+    }
+    assertThrows(BfstoreException.class, () -> set.addDigest(9));
+    assertThrows(BfstoreException.MalformedException.class,
+        () -> Filter.openSet(folder.resolve("whole"), new OpenOptions()));
   }
 
   @Test
