@@ -923,14 +923,15 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
  * A whole filter of a layout with parts is a set of one.  A file that cannot be opened is the code that bfs_open has
  * for it, and no handle is made.  Every message names the manifest, the line and the file.
  * `options`: NULL is BFS_OPEN_READ alone.  Each part gets them, so that `key` is the secret of all.  Flags: those of p.
- * Each part keeps a descriptor and a mapping, or its copy in memory.
+ * Each part keeps two descriptors, and a mapping or its copy in memory: mind RLIMIT_NOFILE and vm.max_map_count.
  *
  * The handle answers as the parts' own handles do: bit for bit as one file of the whole filter.
  * - A part that is in doubt answers "maybe" to its own keys; the other parts answer as before.  bfs_health is the code
  *   of the first part in the manifest's order that is in doubt.
  * - bfs_is_current is 1 if each part is, and the manifest has the same bytes.  If not, open the set again: it does not
  *   follow its paths.  A part that was replaced (BFS_OPTION_REPLACE) is in doubt until then.
- * - bfs_stats: num_bits, capacity, fpr and seed are those of the whole filter.  What is counted is the sum over the
+ * - bfs_stats: num_bits, capacity, fpr and seed are those of the whole filter, as the part that is listed first has
+ *   them (parts may differ in capacity and fpr, which change no answer).  What is counted is the sum over the
  *   listed parts; `saturated` compares it with their share of the capacity.  estimated_fpr counts a part that is not
  *   listed as 1.  file_id is zeros.
  * - bfs_get_part: part 0 of 1.  bfs_get_note, bfs_get_seeds and bfs_get_mark: 0.

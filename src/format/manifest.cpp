@@ -12,15 +12,17 @@ using base::fail;
 constexpr std::string_view kName = "bfstore-set ";
 constexpr std::string_view kVersion = "1";
 
-Error check_bytes(std::string_view line, const std::string& where) {
+Error check_bytes(std::string_view line, const std::string& manifest, std::size_t number) {
   if (line.size() > kMaxManifestLine) {
-    return fail(Code::kInvalid, where + ": is " + std::to_string(line.size()) + " bytes long. Give a path of at most " +
-                                    std::to_string(kMaxManifestLine) + ".");
+    return fail(Code::kInvalid, line_of(manifest, number) + ": is " + std::to_string(line.size()) +
+                                    " bytes long. Give a path of at most " + std::to_string(kMaxManifestLine) + ".");
   }
   if (line.find('\0') != std::string_view::npos)
-    return fail(Code::kInvalid, where + ": has a NUL byte, which no path has. Give one path in each line.");
+    return fail(Code::kInvalid,
+                line_of(manifest, number) + ": has a NUL byte, which no path has. Give one path in each line.");
   if (line.find('\r') != std::string_view::npos)
-    return fail(Code::kInvalid, where + ": has a carriage return (CR LF). End lines with LF alone.");
+    return fail(Code::kInvalid,
+                line_of(manifest, number) + ": has a carriage return (CR LF). End lines with LF alone.");
   return {};
 }
 
@@ -29,7 +31,7 @@ Error check_first(std::string_view line, const std::string& manifest) {
     return fail(Code::kMagic,
                 manifest + ": does not list the parts of a set, whose first line is \"bfstore-set 1\". Give the list.");
   }
-  if (Error wrong = check_bytes(line, line_of(manifest, 1)); !wrong.ok()) return wrong;
+  if (Error wrong = check_bytes(line, manifest, 1); !wrong.ok()) return wrong;
   line.remove_prefix(kName.size());
   if (line == kVersion) return {};
   return fail(Code::kVersion, line_of(manifest, 1) + ": lists in version " + base::printable(line) +
@@ -47,11 +49,12 @@ Result<std::vector<ListedFile>> read_manifest(std::string_view text, const std::
   for (std::size_t number = 1; number == 1 || !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::string where = line_of(manifest, number);
-    if (Error wrong = number == 1 ? check_first(line, manifest) : check_bytes(line, where); !wrong.ok()) return wrong;
+    Error wrong = number == 1 ? check_first(line, manifest) : check_bytes(line, manifest, number);
+    if (!wrong.ok()) return wrong;
     if (number == 1 || line.empty() || line.front() == '#') continue;
     if (listed.size() == kMaxPartsOfSet)
-      return fail(Code::kInvalid, where + ": lists more than " + std::to_string(kMaxPartsOfSet) + " files.");
+      return fail(Code::kInvalid,
+                  line_of(manifest, number) + ": lists more than " + std::to_string(kMaxPartsOfSet) + " files.");
     listed.push_back({number, std::string(line)});
   }
   if (listed.empty()) return fail(Code::kInvalid, manifest + ": lists no part. Write the path of one part at least.");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -216,13 +217,15 @@ Error OpenFile::map_live_page_again() {
 // a page that it takes out of a mapping, it makes every CPU forget where the page was (the TLB shootdown), and waits
 // until all have. So an add that looked before has set its bits before this returns, and one that looks later finds the
 // new page, and is refused. A reader that looks at a moment when there is no page waits in the kernel.
-bool OpenFile::shut_off() const {
+bool OpenFile::shut_off() const try {
   const auto header = read_header(file_);
   std::vector<std::byte> page(format::kPageBytes);
   if (header && file_.check_descriptor().ok())
     std::copy_n(header->begin() + format::kLivePageOffset, page.size(), page.begin());
   base::store(page.data(), base::load<std::uint64_t>(page.data()) | format::LiveWord::kShut);
   return mapping_.replace_page(format::kLivePageOffset, page);
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace bfstore::store

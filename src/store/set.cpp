@@ -1,6 +1,8 @@
 #include "store/set.hpp"
 
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -70,7 +72,7 @@ Result<Filter> Filter::open_set(const std::string& manifest, const OpenOptions& 
   if (options.descriptor)
     return fail(Code::kInvalid, manifest + ": a set is opened by the path of its list, and not by a descriptor.");
   std::error_code failed;
-  const std::string absolute = std::filesystem::absolute(manifest, failed).string();
+  const std::string absolute = manifest.empty() ? "" : std::filesystem::absolute(manifest, failed).string();
   if (failed) return base::fail_errno(failed.value(), manifest, "asking for the working folder");
   auto set = Core::Set::open(absolute, options);
   if (!set) return set.error();
@@ -130,8 +132,10 @@ std::size_t Filter::Core::Set::ask_step(const layout::Step& step, std::uint8_t* 
   }
   std::size_t maybes = 0;
   for (std::size_t i = 0; i < step.num_now; ++i) {
-    const Place& place = place_of(step.now[i]);
-    answers[i] = static_cast<std::uint8_t>(place.ask(*place.target, step.now[i]));
+    // Read once: the part that it chooses is the part that has memory for it, whatever other threads do to the array.
+    const std::uint64_t digest = __atomic_load_n(&step.now[i], __ATOMIC_RELAXED);
+    const Place& place = place_of(digest);
+    answers[i] = static_cast<std::uint8_t>(place.ask(*place.target, digest));
     maybes += answers[i];
   }
   return maybes;
@@ -149,11 +153,15 @@ Code Filter::Core::Set::health() const noexcept {
   return Code::kOk;
 }
 
+// Every part, whatever the ones before it say: a reader asks the kernel in this call whether it failed to write.
 Result<bool> Filter::Core::Set::is_current() const {
+  Result<bool> outcome = true;
   for (const auto& part : there_) {
-    const auto current = part->session->is_current();
-    if (!current.ok() || !*current) return current;
+    auto current = part->session->is_current();
+    const bool good_so_far = outcome.ok() && *outcome;
+    if (good_so_far) outcome = std::move(current);
   }
+  if (!outcome.ok() || !*outcome) return outcome;
   const auto text = text_of(path_, no_follow_);
   if (text) return *text == text_;
   const Code code = text.error().code;
@@ -163,10 +171,16 @@ Result<bool> Filter::Core::Set::is_current() const {
 
 Error Filter::Core::Set::shut() {
   Error first;
+  std::exception_ptr no_memory;
   for (const auto& part : there_) {
-    Error error = part->session->shut([] {});
-    if (first.ok()) first = std::move(error);
+    try {
+      Error error = part->session->shut([] {});
+      if (first.ok()) first = std::move(error);
+    } catch (const std::bad_alloc&) {
+      no_memory = std::current_exception();
+    }
   }
+  if (no_memory) std::rethrow_exception(no_memory);
   return first;
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <new>
 
@@ -156,6 +157,35 @@ TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, 
           file.check_whole();
         });
   }
+}
+
+// A handle once said that it was shut, and went on answering no.
+TEST_CASE("whichever allocation fails while a handle is shut, it is shut, or it is open and can be shut") {
+  const Fixture file;
+  const std::string list = file.path + ".set";
+  std::ofstream(list) << "bfstore-set 1\n" << file.path << "\n";
+  const auto open_set = [&] {
+    bfs_filter* set = nullptr;
+    REQUIRE(bfs_open_set(list.c_str(), nullptr, &set, nullptr) == BFS_OK);
+    return set;
+  };
+  const std::function<bfs_filter*()> openers[] = {[&] { return file.open(BFS_OPEN_READ); },
+                                                  [&] { return file.open(BFS_OPEN_WRITE); }, open_set};
+  for (const auto& open_again : openers) {
+    bfs_filter* filter = open_again();
+    whichever_allocation_fails(
+        "shut", [&](bfs_error* error) { return bfs_shut(filter, error); },
+        [&] {
+          if (bfs_health(filter) != BFS_ESHUT) REQUIRE(bfs_shut(filter, nullptr) == BFS_OK);
+          REQUIRE(bfs_health(filter) == BFS_ESHUT);
+          REQUIRE(bfs_contains(filter, "absent", 6) == 1);
+          REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
+          file.check_whole();
+          filter = open_again();
+        });
+    REQUIRE(bfs_close(filter, nullptr) == BFS_OK);
+  }
+  REQUIRE(std::remove(list.c_str()) == 0);
 }
 
 TEST_CASE("whichever allocation fails while a filter is made, its file is complete or not there") {

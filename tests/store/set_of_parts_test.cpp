@@ -8,12 +8,14 @@
 #include <bfstore/inline.hpp>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <random>
 
+#include "faults.hpp"
 #include "format/manifest.hpp"
 #include "numbered.hpp"
 #include "support.hpp"
@@ -232,6 +234,30 @@ TEST_CASE("doubt of one part is doubt about its own keys alone, and the health o
     CHECK(set.health() == Code::kOk);
     CHECK_FALSE(*set.is_current());
   }
+}
+
+// It once asked no part after the first one that was replaced, and this one went on answering no.
+TEST_CASE("a set learns of a failed write in one part, also while another part is not current") {
+  TempDir dir;
+  make_all(dir, shape_of(Layout::kBlocked, 960), 2, 1000);
+  const Filter set = open_set(dir);
+  Options options = shape_of(Layout::kBlocked, 960);
+  options.part = Part{0, 2};
+  options.replace = true;
+  created(dir.file(name_of(0)), options);
+  const auto all_maybe_in_part_1 = [&set] {
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      const std::uint64_t digest = *set.digest("absent" + std::to_string(i));
+      if (Part::number_of(digest, 2) == 1 && !set.contains_digest(digest)) return false;
+    }
+    return true;
+  };
+  CHECK_FALSE(all_maybe_in_part_1());
+  const faults::Scope scope;
+  faults::on_question = [](int) { return EIO; };
+  CHECK_FALSE(*set.is_current());
+  faults::on_question = nullptr;
+  CHECK(all_maybe_in_part_1());
 }
 
 TEST_CASE("a listed file that cannot be used is its own error, named with the line of the list") {
