@@ -292,6 +292,23 @@ fetch_wheels() {
 # A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
 fetch_zig_packages() { fetch_wheels "$root/tools/zig.lock" "$root/build-deps/zig"; }
 
+# Debian's Python for ARM64, unpacked, which qemu runs (tests/package/check_wheel.py). apt has lists of its own for it: the
+# machine gets no second architecture.
+fetch_arm64_python() {
+  local folder=$root/build-deps/arm64 package
+  local packages=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libc6 libexpat1 zlib1g)
+  local -x APT_CONFIG=$folder/apt.conf
+  [[ -f $folder/complete ]] && return 0
+  rm -rf "$folder" && mkdir -p "$folder"/{apt/lists/partial,apt/archives/partial,packages,root} && touch "$folder/apt/status" || return 1
+  printf '%s;\n' 'APT::Architecture "arm64"' 'APT::Architectures { "arm64"; }' "Dir::State \"$folder/apt\"" \
+    "Dir::State::status \"$folder/apt/status\"" "Dir::Cache \"$folder/apt\"" >"$APT_CONFIG"
+  apt-get -qq update && download "$folder/packages" "${packages[@]}" || return 1
+  for package in "$folder"/packages/*.deb; do
+    dpkg-deb -x "$package" "$folder/root" || return 1
+  done
+  touch "$folder/complete"
+}
+
 # --- Building ---------------------------------------------------------------------------------------------------------
 
 # configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way

@@ -4,7 +4,8 @@ usage: check_wheel.py WHEEL...
 
 A manylinux_2_17 wheel needs no symbol of a later glibc, and no library but glibc's. A musllinux wheel needs musl alone. Both
 are for the processor of the tag, show nothing but the module's entry, and have the notice of xxHash. A wheel for this machine
-is also installed into an empty environment, without a network, and used.
+is also installed into an empty environment, without a network, and used. One for ARM64 and glibc is unpacked and used by the
+Python of fetch_arm64_python (tools/setup.sh) in qemu, if that is there.
 """
 
 import pathlib
@@ -21,6 +22,7 @@ TAG = re.compile(r"-cp311-abi3-(manylinux_2_(\d+)|musllinux_1_\d+)_(x86_64|aarch
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MUSL = {"libc.so"}
+ARM64 = ROOT / "build-deps" / "arm64"
 PROGRAM = """
 import bfstore, sys
 with bfstore.create(sys.argv[1], capacity=1000) as f:
@@ -32,6 +34,7 @@ try:
 except FileNotFoundError:
     print("absent")
 """
+SAID = "True True\nabsent\n"
 
 
 class Broken(Exception):
@@ -68,12 +71,31 @@ def check_extension(extension, processor):
     require(visible - {"Name"} == {"PyInit__bfstore"}, f"shows {sorted(visible)[:20]}")
 
 
-def use(wheel, folder):
+def use_in_qemu(wheel, folder):
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "unpacked")
+    said = run("qemu-aarch64", "-L", ARM64 / "root", ARM64 / "root" / "usr" / "bin" / "python3.11", "-I", "-B", "-c",
+               "import sys; sys.path.insert(0, sys.argv[2])\n" + PROGRAM, folder / "file.bf", folder / "unpacked")
+    require(said == SAID, f"said {said!r}")
+
+
+def install_and_use(wheel, folder):
     run("/usr/bin/python3", "-m", "venv", folder / "venv")
     python = folder / "venv" / "bin" / "python"
     run(python, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "install", "--no-index", wheel)
     said = run(python, "-I", "-c", PROGRAM, folder / "file.bf")
-    require(said == "True True\nabsent\n", f"said {said!r}")
+    require(said == SAID, f"said {said!r}")
+
+
+def use(wheel, tag, folder):
+    """Uses the wheel if this machine can, and returns what was done."""
+    if tag[2] and tag[3] == platform.machine() and platform.libc_ver()[0] == "glibc":
+        install_and_use(wheel, folder)
+        return "installed and used"
+    if tag[2] and tag[3] == "aarch64" and (ARM64 / "complete").exists():
+        use_in_qemu(wheel, folder)
+        return "used in qemu"
+    return "not used: it is not for this machine"
 
 
 def check(wheel):
@@ -88,10 +110,8 @@ def check(wheel):
         extension = folder / packed.extract(EXTENSION, folder)
         newest = check_needs(extension, tag[2])
         check_extension(extension, tag[3])
-        used = bool(tag[2]) and tag[3] == platform.machine() and platform.libc_ver()[0] == "glibc"
-        if used:
-            use(wheel, folder)
-    print(f"{wheel.name}: needs {newest}, " + ("installed and used" if used else "not used: it is not for this machine"))
+        done = use(wheel, tag, folder)
+    print(f"{wheel.name}: needs {newest}, {done}")
 
 
 def main():
