@@ -1056,6 +1056,13 @@ def tell(what, took, count):
     print(f"{what}: " + ", ".join(f"{name} {seconds / count * 1e6:.2f} us" for name, seconds in took.items()) + " a key")
 
 
+def requests_per_second(server, *command):
+    """Of redis-benchmark: 50 clients, 16 requests under way in each. __rand_int__ is a number of twelve digits."""
+    words = ["redis-benchmark", "-p", str(server.port), "-n", "400000", "-c", "50", "-P", "16", "-r", "1000000000", "--csv", *command]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    return float(lines[-1].split('","')[1])
+
+
 def fill_for_bench(server, items):
     make_file(server.file, MANY, flags=bfs.OPTION_REPLACE)
     server.call("BF.ATTACH", "file", server.file)
@@ -1084,6 +1091,12 @@ def bench():
         tell("absent keys in batches", in_turns(
             {"SMISMEMBER": lambda: batched(server, "SMISMEMBER", "set", absent),
              "BF.MEXISTS": lambda: batched(server, "BF.MEXISTS", "filter", absent)}), MANY)
+        asked = {"SISMEMBER": "set", "BF.EXISTS": "filter", "BF.EXISTS of a file": "file"}
+        rates = {name: [] for name in asked}
+        for _ in range(ROUNDS):
+            for name, key in asked.items():
+                rates[name].append(requests_per_second(server, name.split()[0], key, "absent-__rand_int__"))
+        print("redis-benchmark, absent keys: " + ", ".join(f"{name} {sorted(rate)[ROUNDS // 2]:.0f}/s" for name, rate in rates.items()))
         few = absent[:5000]
         with Outside(server.file, bfs.READ) as outside:
             tell("absent keys, one at a time", in_turns(

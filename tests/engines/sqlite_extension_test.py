@@ -257,7 +257,7 @@ class Functions(Case):
 
 
 class Events(Case):
-    """The lines of README's table."""
+    """The lines of the table in DETAILS.md."""
 
     def test_rollback_leaves_the_key(self):
         database = self.kept()
