@@ -166,7 +166,7 @@ TEST_CASE("bytes that are all alike are no filter, whatever their length, before
   for (std::uint64_t bytes = 0; bytes <= 1100; ++bytes) {
     for (const int value : {0, 1, 0xff}) {
       Memory alike(bytes);
-      std::memset(alike.data(), value, bytes);
+      std::fill_n(alike.data(), bytes, static_cast<std::byte>(value));
       CAPTURE(bytes);
       CAPTURE(value);
       check_all_maybe(alike);
