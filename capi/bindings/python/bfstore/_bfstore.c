@@ -53,29 +53,29 @@ static PyObject* making_end(Making* making, int32_t code, const bfs_error* error
   return PyErr_Occurred() ? NULL : raise_code(code, error);
 }
 
-static PyObject* module_open(PyObject* self, PyObject* arguments) {
-  (void)self;
+/* A set refuses BFS_OPEN_FOLLOW. */
+static PyObject* open_file(PyObject* arguments, int is_set) {
   Making making;
   bfs_open_options options;
   bfs_error error = BFS_ERROR_INIT;
   if (making_begin(&making, arguments) < 0) return NULL;
   if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
+  bfs_filter** const out = &making.handle->filter;
   int32_t code;
-  WITHOUT_GIL(code = bfs_open_with(making.path_text, &options, &making.handle->filter, &error));
+  WITHOUT_GIL(code = is_set ? bfs_open_set(making.path_text, &options, out, &error)
+                            : bfs_open_with(making.path_text, &options, out, &error));
   making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
   return making_end(&making, code, &error);
 }
 
+static PyObject* module_open(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return open_file(arguments, 0);
+}
+
 static PyObject* module_open_set(PyObject* self, PyObject* arguments) {
   (void)self;
-  Making making;
-  bfs_open_options options;
-  bfs_error error = BFS_ERROR_INIT;
-  if (making_begin(&making, arguments) < 0) return NULL;
-  if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
-  int32_t code;
-  WITHOUT_GIL(code = bfs_open_set(making.path_text, &options, &making.handle->filter, &error));
-  return making_end(&making, code, &error);
+  return open_file(arguments, 1);
 }
 
 static PyObject* module_create(PyObject* self, PyObject* arguments) {
