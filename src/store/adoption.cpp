@@ -28,6 +28,9 @@ Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   return writer;
 }
 
+// By its permissions, or by a bit of ro_compat that this version does not know.
+bool may_not_write(const Error& error) { return error.code == Code::kAccess || error.code == Code::kFeature; }
+
 // Leaves *syncing* set.
 Error sync_for_adoption(const OpenFile& opened) {
   opened.live_word().set(format::LiveWord::kSyncing);
@@ -75,7 +78,7 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   }
   const auto writer = as_writer(opened, options);
   if (!writer && writer.error().code == Code::kBusy) return false;  // replaced meanwhile
-  if (!writer && writer.error().code != Code::kAccess) return writer.error();
+  if (!writer && !may_not_write(writer.error())) return writer.error();
   for (Patience patience(opened.lock_timeout_ms()); writer.ok();) {
     const auto state_lock = ScopedLock::try_take(writer->file(), kStateLock);
     if (!state_lock) return state_lock.error();

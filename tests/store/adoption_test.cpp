@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "format/identity.hpp"
+#include "hash/hash.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -35,6 +37,17 @@ void check_unclean(const std::string& path) {
   }
   CHECK(read_bytes(path) == before);
   CHECK(state_of(path) == FileState::kUnclean);
+}
+
+// Gives the file a feature of a later version, without which it may be read alone.
+void need_a_later_writer(const std::string& path) {
+  constexpr std::uint32_t kLater = std::uint32_t{1} << 31;
+  std::string record = read_bytes(path).substr(0, format::kPageBytes);
+  const auto bytes = std::as_writable_bytes(std::span(record));
+  format::put(bytes, format::kRoCompatField, kLater);
+  const std::size_t covered = bytes.size() - format::kChecksumBytes;
+  base::store(bytes.data() + covered, hash::xxh3(bytes.data(), covered, 0));
+  write_bytes(path, 0, record);
 }
 
 std::array<std::int64_t, 2> time_of_change(const std::string& path) {
@@ -79,6 +92,16 @@ TEST_CASE("a reader that may not write the file adopts it, too") {
         }) == 0);
   CHECK(read_bytes(left.path) == before);
   CHECK(time_of_change(left.path) == changed);
+}
+
+TEST_CASE("a reader of a version that may not write the file adopts it, too") {
+  LeftBehind left;
+  need_a_later_writer(left.path);
+  CHECK(code_of(Filter::open(left.path, OpenMode::kWrite)) == Code::kFeature);
+  CHECK(state_of(left.path) == FileState::kAdoptable);
+  const std::string before = read_bytes(left.path);
+  CHECK(adopt_quietly(left.path) == 0);
+  CHECK(read_bytes(left.path) == before);
 }
 
 TEST_CASE("a writer adopts what a killed writer left, goes on with it, and closes it clean") {
