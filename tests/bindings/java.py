@@ -17,7 +17,7 @@ def build(tree):
         raise languages.Missing("no javac of Java 17 or later is on this machine")
     if not (package.TOOLS / "complete").exists():
         raise languages.Missing("build-deps/java is not there: fetch_java_packages of tools/setup.sh makes it")
-    jar = package.assemble(tree.library, tree.out)
+    jar = package.assemble([tree.library], tree.out)
     jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
     classes = compiled_tests(package, tree.out, jars)
     environment = {"BFSTORE_JAR": str(jar), "BFSTORE_JARS": os.pathsep.join(jars), "BFSTORE_JAVA_TESTS": str(classes),

@@ -63,11 +63,16 @@ def check_needs(extension, glibc_minor):
     return f"GLIBC_2.{max(versions)}" if versions else "no version"
 
 
+def visible_of(library):
+    """What it defines for others."""
+    symbols = [line.split() for line in run("readelf", "--dyn-syms", "-W", library).splitlines()]
+    return {words[7] for words in symbols if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND"}
+
+
 def check_extension(extension, processor):
     header = run("readelf", "-hW", extension)
     require(MACHINES[processor] in header, f"is not for {processor}:\n{header}")
-    symbols = [line.split() for line in run("readelf", "--dyn-syms", "-W", extension).splitlines()]
-    visible = {words[7] for words in symbols if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND"}
+    visible = visible_of(extension)
     require(visible - {"Name"} == {"PyInit__bfstore"}, f"shows {sorted(visible)[:20]}")
 
 

@@ -44,7 +44,7 @@ class Usage(unittest.TestCase):
     def test_help_names_every_option_and_row(self):
         code, out, _ = run("--help")
         self.assertEqual(code, 0)
-        for word in ("--to", "--in", "debian", "wheel", "sdist", "crates", "go", "jar", "npm", "manylinux", "musllinux", "--processor"):
+        for word in ("--to", "--in", "debian", "wheel", "sdist", "crates", "go", "jar", "npm", "manylinux", "musllinux", "--everywhere", "--processor"):
             self.assertIn(word, out)
 
     def test_wrong_arguments_are_refused_by_name(self):

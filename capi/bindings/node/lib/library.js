@@ -7,8 +7,12 @@ import {BFS, FUNCTIONS} from "./abi.js";
 
 /** @typedef {{(...words: any[]): any, async: (...words: any[]) => void}} Native */
 
-/* The package brings its own. Without it (a build for another processor) the system's is taken. */
-const own = fileURLToPath(new URL(`../prebuilt/linux-${process.arch}/libbfstore.so`, import.meta.url));
+/* The file that every program of glibc has mapped. Before 2.34 its name had the version. */
+const isGlibc = /\/libc(\.so\.6|-2\.\d+\.so)$/m.test(fs.readFileSync("/proc/self/maps", "latin1"));
+
+/* The package brings its own. Without one for this processor and C library the system's is taken. */
+const system = `${isGlibc ? "linux" : "linux-musl"}-${process.arch}`;
+const own = fileURLToPath(new URL(`../prebuilt/${system}/libbfstore.so`, import.meta.url));
 const library = koffi.load(fs.existsSync(own) ? own : "libbfstore.so.0");
 
 /** @type {Record<string, Native>} */

@@ -3,11 +3,13 @@ package dev.bfstore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /**
  * Finds the native library and the back end, once. The library is the file of -Dbfstore.library, or else the one in the
@@ -17,6 +19,8 @@ import java.util.function.Function;
 final class Loader {
   private static final String SYSTEM_LIBRARY = "libbfstore.so.0";
   private static final int FIRST_JAVA_WITH_FFM = 22;
+  /** The file that every program of glibc has mapped. Before 2.34 its name had the version. */
+  private static final Pattern GLIBC = Pattern.compile("/libc(\\.so\\.6|-2\\.[0-9]+\\.so)$", Pattern.MULTILINE);
 
   private Loader() {}
 
@@ -54,8 +58,7 @@ final class Loader {
     if (path != null) {
       return open.apply(Path.of(path).toAbsolutePath().toString());
     }
-    String resource = "/natives/linux-" + architecture() + "/libbfstore.so";
-    try (InputStream packed = Loader.class.getResourceAsStream(resource)) {
+    try (InputStream packed = Loader.class.getResourceAsStream("/natives/" + system() + "/libbfstore.so")) {
       return packed == null ? open.apply(SYSTEM_LIBRARY) : extracted(packed, open);
     } catch (IOException error) {
       throw new UncheckedIOException(error);
@@ -73,8 +76,10 @@ final class Loader {
     }
   }
 
-  private static String architecture() {
-    String name = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-    return name.equals("amd64") ? "x86_64" : name;
+  /** As the jar names it: linux-x86_64, linux-musl-aarch64. */
+  private static String system() throws IOException {
+    String processor = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+    String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
+    return (GLIBC.matcher(maps).find() ? "linux-" : "linux-musl-") + (processor.equals("amd64") ? "x86_64" : processor);
   }
 }
