@@ -83,6 +83,14 @@ struct State {
   std::int32_t closed = BFS_OK;
 };
 
+void check_health(const char* path, bfs_filter* filter, const State& state) {
+  const auto report = bfstore::inspect(path, false);
+  check(report.ok(), "a report on a file that is open");
+  const std::int32_t otherwise = report->filling ? BFS_EFILLING : BFS_OK;
+  const std::int32_t health = fuzz::facts(filter).health;
+  check(health == (state.in_doubt ? BFS_ERECOVERING : otherwise), "it is known whether it is in doubt", health);
+}
+
 // Opens for writing, adds, syncs and closes. The code of opening.
 std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State& state) {
   const auto [code, filter, keyed] = fuzz::open_file(path, flags);
@@ -99,10 +107,7 @@ std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State&
   fuzz::add_some(filter, calls + 5, 3, state.present);
   fuzz::ask(filter, state.present);
   fuzz::remove_some(filter, calls + 4, 2, state.present);
-  if ((calls & kFacts) != 0) {
-    check(fuzz::facts(filter).health == (state.in_doubt ? BFS_ERECOVERING : BFS_OK),
-          "it is known whether it is in doubt");
-  }
+  if ((calls & kFacts) != 0) check_health(path, filter, state);
   state.closed = bfs_close(filter, nullptr);
   check_code(state.closed, "closing");
   const std::int32_t again = read(path, calls & ~kStrict, state.present);
