@@ -102,7 +102,8 @@ class Cluster:
              "-D", self.data], cwd=folder)
         with open(self.data / "postgresql.conf", "a", encoding="utf-8") as settings:
             settings.write("listen_addresses = ''\nshared_buffers = 32MB\nmax_connections = 30\nrestart_after_crash = on\n"
-                           "autovacuum = off\nmax_prepared_transactions = 4\n")
+                           "autovacuum = off\nmax_prepared_transactions = 4\n"
+                           "dynamic_shared_memory_type = mmap\n")  # /dev/shm would keep that of a killed server
 
     @property
     def environment(self):
