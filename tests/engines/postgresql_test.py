@@ -102,7 +102,8 @@ class Cluster:
              "-D", self.data], cwd=folder)
         with open(self.data / "postgresql.conf", "a", encoding="utf-8") as settings:
             settings.write("listen_addresses = ''\nshared_buffers = 32MB\nmax_connections = 30\nrestart_after_crash = on\n"
-                           "autovacuum = off\nmax_prepared_transactions = 4\n")
+                           "autovacuum = off\nmax_prepared_transactions = 4\n"
+                           "dynamic_shared_memory_type = mmap\n")  # /dev/shm would keep that of a killed server
 
     @property
     def environment(self):
@@ -362,6 +363,21 @@ class Files(unittest.TestCase):
         self.assertEqual(MAIN.ask(openings), "1", "of the row that was committed")
         MAIN.ask("COMMIT PREPARED 'late'")
         self.assertEqual((MAIN.ask(openings), self.wrong()), ("2", "0"))
+
+    def test_an_older_copy_is_not_believed_while_a_transaction_that_opened_the_file_is_under_way(self):
+        """Readers and writers did not see its opening, took the copy for the file, and a mark of theirs hid it for good."""
+        self.closed(), self.saved()
+        MAIN.ask("BEGIN", self.insert(1001), "PREPARE TRANSACTION 'under way'")
+        self.closed(), self.put_back()
+        done = MAIN.psql("-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", "\\! psql -qAtX -c \"COMMIT PREPARED 'under way'\"",
+                         "-c", f"SELECT bf_maybe('{self.path}', 1001)")
+        self.assertEqual(done.stdout.split(), ["t", "t"], done.stderr)
+        self.attach(), self.closed(), self.saved()
+        MAIN.ask("BEGIN", self.insert(1002), "PREPARE TRANSACTION 'under way'")
+        self.closed(), self.put_back()
+        self.assertIn("older copy", self.refused(self.insert(1003)))
+        MAIN.ask("COMMIT PREPARED 'under way'")
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
 
     def test_an_argument_that_is_null_is_refused_and_ends_no_backend(self):
         for call in ("bf_build('/nowhere/x.bf', NULL)", "bf_build(NULL, 'SELECT 1')", "bf_add(NULL, 1)", "bf_count(NULL, 1)",

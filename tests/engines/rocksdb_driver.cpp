@@ -1,13 +1,17 @@
 // What rocksdb_test.py runs, and kills.  Exit code 7 is a wrong no; 2 an error that the test did not ask for.
-//   write FOLDER SEED [calm|keep]  writes, syncs, flushes, and unless calm rebuilds, until it is killed; keep: no
-//   deletes check FOLDER [FAULT]  opens the front, and asks for every row that the database has read FOLDER           a
-//   secondary instance that follows the writer, and asks for every row, until it is killed readonly FOLDER       the
-//   same once, with OpenForReadOnly; exit code 3: there is no database yet catchup FOLDER        a secondary instance
-//   that cannot follow the writer, and then can cases FOLDER          what has no place in a campaign gaps FOLDER rows
-//   that the WAL does not have lose FOLDER           rows without a WAL, then a Sync, and a kill copy FOLDER saves the
-//   database between two Syncs of one opening past FOLDER           rows of a program that does not know the front
-//   ingest FOLDER         rows that have no sequence number
-//   bench FOLDER ROWS     times of Gets without a filter, with RocksDB's own, and with the front
+//   write FOLDER SEED [calm|keep]  writes until it is killed, and unless calm rebuilds; keep: deletes nothing
+//   check FOLDER       opens the front, and asks for every row that the database has
+//   read FOLDER        a secondary instance that follows the writer, and asks for every row, until it is killed
+//   readonly FOLDER    the same once, with OpenForReadOnly; exit code 3: there is no database yet
+//   catchup FOLDER     a secondary instance that cannot follow the writer, and then can
+//   readacopy FOLDER   a secondary instance that was told to copy the filter
+//   cases FOLDER       what has no place in a campaign
+//   gaps FOLDER WHERE  rows that the WAL does not have
+//   lose FOLDER        rows without a WAL, then a Sync, and a kill
+//   copy FOLDER        saves the database between two Syncs of one opening
+//   past FOLDER        rows of a program that does not know the front
+//   ingest FOLDER      rows that have no sequence number
+//   bench FOLDER ROWS  times of Gets without a filter, with RocksDB's own, and with the front
 #include <bfstore_rocksdb.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>
@@ -216,6 +220,26 @@ void CatchUp(const std::string& folder) {
   for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
 }
 
+// A row that came after the reader had opened the filter.
+void ReadACopy(const std::string& folder) {
+  Place place(folder);
+  Need(place->Sync());
+  rocksdb::Options options = DatabaseOptions();
+  options.max_open_files = -1;
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::OpenAsSecondary(options, folder + "/db", folder + "/secondary", Descriptors(), &families, &db));
+  RocksDBFrontOptions copies;
+  copies.open_flags = BFS_OPEN_COPY;
+  RocksDBReader reader(db, copies);
+  Expect(AbsentTold(reader, families, 1) > 980, "a filter");
+  Need(place->Put({}, "later", "1"));
+  Need(reader.TryCatchUpWithPrimary());
+  std::string value;
+  ExpectFound(reader.Get({}, families[0], "later", &value), reader, families[0], "later");
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
+}
+
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
 bool Has(Place& place, const std::string& key, const rocksdb::Snapshot* snapshot = nullptr, int family = 0) {
@@ -244,6 +268,14 @@ void DroppedFamilies(Place& place) {
   Need(place->Rebuild(place.families));
   std::string value;
   Need(place->Get({}, dropped, "row", &value));
+  rocksdb::ColumnFamilyHandle* again = nullptr;
+  Need(place->CreateColumnFamily(DatabaseOptions(), "dropped", &again));
+  Need(place->Put({}, again, "row", "1"));
+  Families with_the_old_one = place.families;
+  with_the_old_one.push_back(dropped);
+  Expect(!place->Rebuild(with_the_old_one).ok(), "a dropped family is not the one that has its name now");
+  Need(place->DropColumnFamily(again));
+  Need(place->DestroyColumnFamilyHandle(again));
   Need(place->DestroyColumnFamilyHandle(dropped));
   rocksdb::ColumnFamilyHandle* later = nullptr;
   Need(place->CreateColumnFamily(DatabaseOptions(), "later", &later));
@@ -518,6 +550,8 @@ int main(int argc, char** argv) {
     CatchUp(folder);
   else if (mode == "cases")
     Cases(folder);
+  else if (mode == "readacopy")
+    ReadACopy(folder);
   else if (mode == "gaps")
     Gaps(folder, more == "tail");
   else if (mode == "lose")

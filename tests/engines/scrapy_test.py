@@ -279,7 +279,7 @@ class Seen(unittest.TestCase):
         requests = [Request(url) for url in urls]
         pairs = [(seen.request_seen(request), own.request_seen(request)) for request in requests]
         self.assertEqual(pairs.count((False, True)), 0)
-        self.assertLess(pairs.count((True, False)), len(urls) * fpr)  # 1e-3 is the rate at the end, and the mean is lower
+        self.assertLess(pairs.count((True, False)), len(urls) * fpr * 2)  # 0.7 on average: 1e-3 is the rate at the end
         self.assertTrue(all(seen.request_seen(request) for request in requests))
 
 

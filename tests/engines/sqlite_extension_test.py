@@ -53,7 +53,7 @@ def build():
 
 
 def connect(path, **how):
-    database = sqlite3.connect(path, timeout=5, isolation_level=None, **how)
+    database = sqlite3.connect(path, timeout=60, isolation_level=None, **how)
     database.enable_load_extension(True)
     database.execute("SELECT load_extension(?)", (str(EXTENSION.with_suffix("")),))
     return database

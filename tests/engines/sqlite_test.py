@@ -66,7 +66,7 @@ class Place:
 
     @contextlib.contextmanager
     def connected(self):
-        database = sqlite3.connect(self.database, timeout=5, isolation_level=None)
+        database = sqlite3.connect(self.database, timeout=60, isolation_level=None)
         try:
             yield database
         finally:
@@ -275,6 +275,7 @@ def killed(pid):
 class Campaign:
     Writer, Reader = Writer, Reader
     calm = 16  # rounds without an accident, for eight with one
+    lives = 0.012  # seconds of a writer, at most
 
     def __init__(self, folder, rng):
         self.folder, self.rng, self.place = folder, rng, Place(folder)
@@ -364,6 +365,7 @@ class Campaign:
 
     def round(self):
         """Two writers are killed, and something may happen to the files."""
+        rows, lives = self.counts["rows"], self.lives
         if self.reader is None:
             seed = self.rng.random()
             self.reader = forked(lambda: self.read_for_ever(seed))
@@ -375,10 +377,12 @@ class Campaign:
             time.sleep(0.004)
             self.save_filter()  # in use
         for writer in writers:
-            time.sleep(self.rng.uniform(0, 0.012))
+            time.sleep(self.rng.uniform(0, lives))
             killed(writer)
             self.counts["kills"] += 1
         self.check()
+        # On a busy machine it may take longer until one has written a row.
+        self.lives = min(1, 2 * lives) if self.counts["rows"] == rows else max(Campaign.lives, lives / 2)
         accident = self.rng.choice([self.save_filter, self.close_clean, self.restore_filter, self.restore_filter, self.remove_filter,
                                     self.save_database, self.restore_database, self.reset_log] + [None] * self.calm)
         if accident:
@@ -391,7 +395,7 @@ class Campaign:
     def run(self, kills=2**62, seconds=2**30):
         end = time.monotonic() + seconds
         try:
-            while self.counts["kills"] < kills and time.monotonic() < end:
+            while self.counts["kills"] < kills and (time.monotonic() < end or self.counts["kills"] < 22):
                 self.round()
         finally:
             with contextlib.suppress(WrongNo):
@@ -516,14 +520,13 @@ class Sqlite(unittest.TestCase):
         self.addClassCleanup(print, dict(counts), f"recoveries: {RECOVERIES[0]}")  # after the test's own line
         if counts["kills"] >= 500:
             self.assertGreater(RECOVERIES[0], 0)
-        self.assertGreater(counts["kills"], 20)
         self.assertGreater(counts["trusted"], counts["kills"] / 20, "a filter that nobody asks says no wrong no")
         self.assertGreater(counts["absent keys told"], 40 * counts["trusted"])
 
     def test_each_mistake_of_an_engine_over_sqlite_makes_a_wrong_no(self):
         for mistake in (AddsAfterTheCommit, ComparesNothing, KeepsItsEpoch, TrustsAnyFilter):
             with self.subTest(mistake.__name__), self.assertRaises(WrongNo):
-                self.campaign(mistake).run(kills=20000, seconds=60)
+                self.campaign(mistake).run(kills=20000)  # however long that takes: a busy machine kills few in a minute
 
 
 if __name__ == "__main__":

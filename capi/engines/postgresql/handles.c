@@ -137,7 +137,7 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   if (!standby && known.timeline != (int64)GetWALInsertionTimeLine())
     return "the database was restored or promoted since the file was built";
   *mark = bfs_get_mark(entry->filter, own_number(), (uint64)known.timeline);
-  if (*mark < known.mark) return "the file is an older copy";
+  if (*mark < known.mark || registry_has_opening_after(entry->path, *mark)) return "the file is an older copy";
   if (!standby && *mark > GetXLogInsertRecPtr()) return "the database is older than the file";
   entry->key_type = known.key_type;
   entry->built_by = XidFromFullTransactionId(known.built_by);
@@ -245,6 +245,11 @@ static void register_opening(Entry* entry) {
     }
     registry_add_opening(entry->path, position);
     entry->registered_just_now = true;
+    /* Who opened another file at the path before the row was there did not see the row. */
+    if (bfs_is_current(entry->filter, NULL) != 1) {
+      refuse(entry, "the file was replaced while it was opened");
+      return;
+    }
   }
   entry->registered = true;
 }

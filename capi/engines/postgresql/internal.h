@@ -29,6 +29,8 @@ typedef struct Registered {
 
 /* As `snapshot` sees it; NULL is the active snapshot.  False: no such file. */
 extern bool registry_read(const char* path, Snapshot snapshot, Registered* out);
+/* Also one of a transaction that is under way, or prepared: no snapshot sees it, and it may commit any time. */
+extern bool registry_has_opening_after(const char* path, uint64 mark);
 /* In this transaction: what it adds to the file counts only if the row commits, too. */
 extern void registry_add_opening(const char* path, uint64 mark);
 /* A new file takes the place of all that was known of the path. */

@@ -3,14 +3,21 @@
  * process that added its key.  A file with a lower mark is an older copy. */
 #include "internal.h"
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/pg_lsn.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/xid8.h"
 
@@ -89,6 +96,28 @@ bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
     out->mark = DatumGetLSN(column(5, &is_null));
   }
   SPI_finish();
+  return found;
+}
+
+bool registry_has_opening_after(const char* path, uint64 mark) {
+  Oid schema = get_namespace_oid("bfstore", false);
+  Relation opened = table_open(get_relname_relid("opened", schema), AccessShareLock);
+  ScanKeyData keys[2];
+  SnapshotData also_under_way;
+  SysScanDesc scan;
+  HeapTuple row;
+  bool found = false, is_null;
+  InitDirtySnapshot(also_under_way);
+  ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                         CStringGetTextDatum(path));
+  ScanKeyInit(&keys[1], 2, BTGreaterStrategyNumber, F_PG_LSN_GT, LSNGetDatum(mark));
+  scan = systable_beginscan(opened, get_relname_relid("opened_path_mark_idx", schema), true, &also_under_way, 2, keys);
+  while (!found && HeapTupleIsValid(row = systable_getnext(scan))) {
+    heap_getattr(row, 3, RelationGetDescr(opened), &is_null); /* the row of a file is not of an opening */
+    found = is_null;
+  }
+  systable_endscan(scan);
+  table_close(opened, AccessShareLock);
   return found;
 }
 
