@@ -288,7 +288,7 @@ typedef struct bfs_filter bfs_filter;
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  A function
- * that may wait says for what; every other one waits for no lock.  The time is for each lock; a sync and a close take
+ * that may wait says for what; every other one waits for none.  The time is for each lock; a sync and a close take
  * two.  Then the call returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A
  * lock that a handle of this process holds (bfs_supersede) is BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
@@ -758,10 +758,11 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
 /* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
- * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Needs the handle for itself.
+ * fails, this returns why, and the next bfs_open says so, too.  The child of a fork frees its own copy of the handle,
+ * and the file stays the parent's: BFS_OK.  NULL is BFS_OK.  Needs the handle for itself.
  * Waits: a writer, for two locks and for the disk.
  * Codes: EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, ESUPERSEDED,
- * EFORKED, EFAULT, ENOMEM. */
+ * EFAULT, ENOMEM. */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
 /* Ends the work of a handle that other threads use, and frees nothing: they may be in calls, and may begin more, until
@@ -1200,7 +1201,7 @@ BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t
 
 /* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order.
  * BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0.
- * Codes: EINVAL, ENOMEM, ESYSTEM, ESLOTS, ESHUT. */
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EFORKED (the handle of a writer), ESLOTS, ESHUT. */
 BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error);
 
 /* Forgets `owner`, durably, so that another one has its place; bfs_get_mark() is 0 then, and the owner may begin again.
