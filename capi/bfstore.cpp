@@ -204,7 +204,7 @@ Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken
                                    [bit](const FlagName& flag) { return flag.bit == bit; });
   char number[24];
   std::snprintf(number, sizeof number, "0x%" PRIx64, bit);
-  const std::string name = named == std::end(kFlagNames) ? number + std::string(", which is no flag,") : named->name;
+  const std::string name = named == std::end(kFlagNames) ? number + std::string(", which is no flag") : named->name;
   return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
 }
 

@@ -287,10 +287,10 @@ typedef struct bfs_filter bfs_filter;
  * then: see bfs_supersede. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
- * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Each
- * function's comment says whether it waits.  The time is for each lock; a sync and a close take two.  Then the call
- * returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A lock that a handle of
- * this process holds (bfs_supersede) is BFS_EBUSY at once. */
+ * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  A function
+ * that may wait says for what; every other one waits for none.  The time is for each lock; a sync and a close take
+ * two.  Then the call returns BFS_EBUSY, and the message has the process id of the holder, if the system tells it.  A
+ * lock that a handle of this process holds (bfs_supersede) is BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
 #define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
 #define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
@@ -664,10 +664,11 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* option
  * of a lower layer up as a whole, unless the file is sealed.  A killed writer's file is synced.  A symbolic link is
  * followed, unless BFS_OPEN_NOFOLLOW is given.
  *
- * For writing, the file is marked dirty, durably, before this returns, so that a later crash is noticed.  Before that a
- * copy that has holes, or shares its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty
- * file without a live writer is adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty
- * file is BFS_EUNCLEAN: recover it (BFS_OPEN_RECOVER), or make it again.
+ * For writing, a symbolic link as the last part of the path is BFS_ESYMLINK: no writer follows one.  The file is marked
+ * dirty, durably, before this returns, so that a later crash is noticed.  Before that a copy that has holes, or shares
+ * its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty file without a live writer is
+ * adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty file is BFS_EUNCLEAN: recover
+ * it (BFS_OPEN_RECOVER), or make it again.
  *
  * Never put a copy back with cp over the file that it was made from: bfstore would take that for the original, without
  * the keys that were added after the copy.  Remove the file first, or mv the copy over it.
@@ -757,10 +758,11 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 
 /* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
- * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Needs the handle for itself.
+ * fails, this returns why, and the next bfs_open says so, too.  The child of a fork frees its own copy of the handle,
+ * and the file stays the parent's: BFS_OK.  NULL is BFS_OK.  Needs the handle for itself.
  * Waits: a writer, for two locks and for the disk.
  * Codes: EBUSY (the file stays dirty: the next writer adopts it), ESYSTEM, ENOSPC, EPOISONED, ELOST, ESUPERSEDED,
- * EFORKED, EFAULT, ENOMEM. */
+ * EFAULT, ENOMEM. */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
 /* Ends the work of a handle that other threads use, and frees nothing: they may be in calls, and may begin more, until
@@ -973,6 +975,7 @@ BFS_API BFS_CHECK int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, 
  * Other threads and processes may ask and add meanwhile.  Nothing is durable before the next sync or close.  The count
  * of keys grows by an estimate of the new ones.  After an error some of the bits may be in the filter, which does no
  * harm: call again.
+ * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
  * Codes: EINVAL, ENOMEM, EREADONLY, EUNSUPPORTED, EFORKED, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT,
  * ESHUT. */
 BFS_API BFS_CHECK int32_t bfs_import_bits(bfs_filter* filter, const void* bits, uint64_t num_bytes, uint32_t order,
@@ -1003,8 +1006,9 @@ BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, const bfs_c
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
  * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
  * `capacity` of them, ascending.  A range that cannot be read is damaged, and so are state slots and a live word that
- * say another state than a sealed file has.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Writes
- * nothing, and takes no lock: a file that is being replaced is verified like any other.
+ * say another state than a sealed file has.  Bytes that no reader looks at (between the bits and the checksums, for
+ * instance) are not compared.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Writes nothing, and
+ * takes no lock: a file that is being replaced is verified like any other.
  * Flags: 0 or BFS_OPEN_NOFOLLOW.
  * Waits for no lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ENOTSEALED, every malformed code. */
@@ -1063,13 +1067,13 @@ BFS_API int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key
 
 /* Adds keys.  Returns how many were certainly new.  EINVAL, EDIGESTONLY and EKEYONLY: nothing was added.  With any
  * other code some of the keys may have been added, and none counts as added.
- * Codes: as bfs_add. */
+ * Waits and codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
 
 /* Removes keys: see bfs_remove.  Returns how many were not certainly absent.  EINVAL, EUNSUPPORTED and EDIGESTONLY:
  * nothing was removed.  With any other code some of the keys may have been removed, and nobody knows which: do not
  * repeat the call.
- * Codes: as bfs_remove. */
+ * Waits and codes: as bfs_remove. */
 BFS_API BFS_CHECK int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* keys);
 
 /* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
@@ -1088,7 +1092,7 @@ BFS_API int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, 
  * Codes: EINVAL, EDIGESTONLY, EKEYONLY. */
 BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests);
 
-/* bfs_add_keys of digests in an array.  Codes: as bfs_add_keys. */
+/* bfs_add_keys of digests in an array.  Waits and codes: as bfs_add_keys. */
 BFS_API BFS_CHECK int64_t bfs_add_digests(bfs_filter* filter, const uint64_t* digests, size_t count);
 
 /* bfs_contains_keys of digests in an array.  Codes: as bfs_contains_keys. */
@@ -1197,7 +1201,7 @@ BFS_API uint64_t bfs_get_mark(const bfs_filter* filter, uint64_t owner, uint64_t
 
 /* Returns how many owners the filter knows, at most 64, and fills in the first `capacity` of them, in no order.
  * BFS_EINVAL for a buffer.  `marks` may be NULL if capacity is 0.
- * Codes: EINVAL, ENOMEM, ESYSTEM, ESLOTS, ESHUT. */
+ * Codes: EINVAL, ENOMEM, ESYSTEM, EFORKED (the handle of a writer), ESLOTS, ESHUT. */
 BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, size_t capacity, bfs_error* error);
 
 /* Forgets `owner`, durably, so that another one has its place; bfs_get_mark() is 0 then, and the owner may begin again.
@@ -1228,7 +1232,7 @@ BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner
  * filter is to have has returned from an add.  The call makes these keys durable, then stores that the filter is
  * filled.  From then on every handle answers, in every process, also one that was opened before.
  *
- * An engine builds in this order.  In another one a row is in nobody's part, and is answered "no" at the end:
+ * An engine builds in this order.  In another one no process adds some row, whose key is answered "no" at the end:
  *   1. Create the file with BFS_OPTION_FILLING.
  *   2. Let every writer open it.  From now on each writer adds the key of every row that it appends, before the row is
  *      visible (step 2 of the protocol above).
@@ -1274,6 +1278,8 @@ BFS_API int32_t bfs_health(const bfs_filter* filter);
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
  * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
  * old file.
+ * Waits: a reader that has to poison the file, for the lock of its state; on an overlay filesystem, for the disk; with
+ * BFS_OPEN_FOLLOW, for another thread that follows, and as bfs_open.
  * Codes: EINVAL (NULL, or a buffer), ESYSTEM, EACCES, EFORKED, ESHUT, ENOMEM. */
 BFS_API int32_t bfs_is_current(const bfs_filter* filter, bfs_error* error);
 

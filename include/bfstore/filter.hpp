@@ -299,9 +299,11 @@ class Filter {
   // Options::seeds, of a hash that takes them.
   [[nodiscard]] std::vector<std::uint32_t> seeds() const;
 
-  // Options::note, empty in the bare form.
   [[nodiscard]] Part part() const noexcept;  // part 0 of 1 is a whole filter, or a set of parts
+
+  // Options::note, empty in the bare form.
   [[nodiscard]] std::string note() const;
+
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;

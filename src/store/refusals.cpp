@@ -43,7 +43,7 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
                         ": another file replaced this one, and this path is another name of the old file (a hard link, "
                         "or a bind mount of the single file). Open the path of the new file.");
       }
-      return fail(Code::kSuperseded, path + ": another process is replacing it. Open it again in a moment.");
+      return fail(Code::kSuperseded, path + ": being replaced. Open it again in a moment.");
     default:
       return fail(Code::kUnclean,
                   base::sentences(path + ": not closed cleanly before a crash, or a copy of a file in use", ways));

@@ -163,6 +163,7 @@ std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const 
 
 Result<std::vector<OwnerMark>> Session::list_marks() const {
   if (is_shut()) return store::shut(opened_.file().path());
+  if (!opened_.born().here()) return forked(opened_.file());  // whose descriptor the child does not have
   const auto slot = newest_slot_in(header_with_marks(), opened_);
   if (!slot) return slot.error();
   return format::marks_of(*slot);

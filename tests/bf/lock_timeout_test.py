@@ -59,6 +59,14 @@ class LockTimeout(BfCase):
                 waited = self.timed(command, "900")
                 self.assertTrue(0.9 <= waited < SOON, waited)
 
+    def test_add_says_what_it_waits_for(self):  # and not that each lock is an exclusive writer's
+        fd = self.hold()
+        process = self.spawn("add", "f", "key")
+        said = process.stderr.readline()
+        os.close(fd)
+        self.assertRegex(said, rb"f: another process locks the file.* Waiting for up to a minute\n$")
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+
     def test_forever_is_until_the_lock_is_free(self):
         for command in LOCKERS:
             with self.subTest(command):

@@ -36,6 +36,8 @@ TEST_CASE("a child adds nothing through a handle of its parent, and asks as befo
             }
             if (filter.sync({.owner = 1, .mark = 1}).code != Code::kForked) return 2;
             if (filter.finish_recovery(1).error().code != Code::kForked) return 3;
+            if (const auto marks = filter.list_marks(); marks.ok() || marks.error().code != Code::kForked) return 6;
+            if (filter.get_mark(1) != 0) return 7;  // as if there were none
             if (maybes(filter, 1, 0, kSome) != kSome || !answers_no(filter)) return 4;
             return filter.close().ok() ? 0 : 5;
           }) == 0);

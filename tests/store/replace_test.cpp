@@ -104,7 +104,9 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   CHECK_FALSE(current(reader));
   CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
   CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);  // does not wait either
-  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSuperseded);
+  const Error refused = Filter::open(dir.file(), OpenMode::kRead).error();
+  CHECK(refused.code == Code::kSuperseded);
+  CHECK(refused.message.find("another process") == std::string::npos);  // it is this one
   CHECK(state_of(dir.file()) == FileState::kSuperseded);
   CHECK(writer.close().ok());  // does not wait for the process that replaces it
   add_keys(fresh, 1, kSome / 2, kSome / 2);
