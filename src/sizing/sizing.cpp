@@ -275,17 +275,17 @@ Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
 // In the order of python-bloomfilter's BloomFilter.__init__, so that each number is rounded as there: log(x, 2) of
 // Python is a quotient of logarithms. The rate stays as it was asked for: the program's file has it, and copies of the
 // program's filter are made from it.
-Result<Size> solve_as_python_bloomfilter_does(const Options& options) {
+Result<Size> solve_as_python_bloomfilter_does(std::uint64_t capacity, double fpr) {
   const double ln2 = std::log(2.0);
-  const double probes = std::ceil(std::log(1.0 / options.fpr) / ln2);
-  const double slice_bits = std::ceil((static_cast<double>(options.capacity) * std::abs(std::log(options.fpr))) /
-                                      (probes * std::pow(ln2, 2)));
+  const double probes = std::ceil(std::log(1.0 / fpr) / ln2);
+  const double slice_bits =
+      std::ceil((static_cast<double>(capacity) * std::abs(std::log(fpr))) / (probes * std::pow(ln2, 2)));
   if (probes >= 1 && probes <= kMaxProbes && slice_bits * probes <= static_cast<double>(kMaxBits)) {
     const auto num_probes = static_cast<std::uint32_t>(probes);
-    return Size{static_cast<std::uint64_t>(slice_bits) * num_probes, num_probes, options.capacity, options.fpr};
+    return Size{static_cast<std::uint64_t>(slice_bits) * num_probes, num_probes, capacity, fpr};
   }
   return base::fail(Code::kSizing, "python-bloomfilter's sizing gives " + number(probes) + " slices of " +
-                                       number(slice_bits) + " bits, which no filter can have. Leave it out.");
+                                       number(slice_bits) + " bits, which no filter can have. Use another hash.");
 }
 
 // If no capacity is given, it is where half of the bits are set: there k is the best for m and n.
@@ -378,16 +378,16 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
                         std::to_string(std::countr_zero(most_bits(row))) + ". Give fewer bits.");
   }
   if (Error error = check_ways(options); !error.ok()) return error;
-  if (options.tutorial_sizing && program == Program::kPythonBloomfilter)
-    return solve_as_python_bloomfilter_does(options);
-  if (options.tutorial_sizing) return solve_as_tutorials_do(row, options);
+  if (options.tutorial_sizing && program == Program::kTutorials) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {
     return out_of_range("no size was given. Give a capacity, or num_bits and num_probes, or a file to be like.");
   }
   if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
   if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);
-  return solve_for_rate(row, options.capacity, options.fpr != 0 ? options.fpr : 0.01);
+  const double fpr = options.fpr != 0 ? options.fpr : 0.01;
+  if (program == Program::kPythonBloomfilter) return solve_as_python_bloomfilter_does(options.capacity, fpr);
+  return solve_for_rate(row, options.capacity, fpr);
 }
 
 std::string number(double value) {

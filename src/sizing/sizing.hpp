@@ -40,7 +40,8 @@ Error check_reach(const Row& row, double fpr);
 // The smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if there is none.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
-// Whose m and k Options::tutorial_sizing asks for.
+// Whose m and k capacity and fpr lead to: in most tutorials if Options::tutorial_sizing asks for that, and in
+// python-bloomfilter always, whose slices no other m has.
 enum class Program { kTutorials, kPythonBloomfilter };
 
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not

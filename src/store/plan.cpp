@@ -120,7 +120,7 @@ Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64
   if (hash.slices) {
     return fail(Code::kInvalid, std::string(hash.info.name) + " has one slice of the bits for each probe, and " +
                                     std::to_string(num_bits) + " is not a multiple of " + std::to_string(num_probes) +
-                                    ". Give a multiple, or the sizing of tutorials with capacity and fpr.");
+                                    ". Give a multiple, or capacity and fpr.");
   }
   if (num_bits <= hash.most_bits) {
     return fail(Code::kInvalid, std::string(hash.info.name) + " needs a power of two as the number of bits, not " +

@@ -200,7 +200,7 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
   CLI::Option* const tutorial = app.add_flag(
       "--tutorial-sizing", arguments.options.tutorial_sizing,
-      "with --fpr: the m and k of most tutorials, or of python-bloomfilter; the rate may exceed P a little");
+      "with --fpr: the m and k of most tutorials, whose rate may exceed P a little");
   tutorial->needs(qualities.front());
   tutorial->excludes(like);
 }
@@ -845,7 +845,7 @@ void add_export(CLI::App& app, Arguments& arguments) {
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
       "bfinspect\n"
       "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
-      "made with --hash jaybird or pybloom-live and --tutorial-sizing, or imported from a file of that size.\n"
+      "made with --hash jaybird or pybloom-live, --capacity and --fpr, or imported from a file of that size.\n"
       "\nExample:\n  bf export words.bf words.bits --order big");
 }
 

@@ -104,7 +104,7 @@ JaybirdHeader jaybird_header_of(const bfstore::Stats& stats, const std::string& 
                              std::min(stats.keys_added, shape.capacity + 1)};
   if (is_as_python_sizes(header)) return header;
   throw Failure(file + ": python-bloomfilter has other slices for " + grouped(shape.capacity) + " keys and a rate of " +
-                short_number(shape.fpr) + ", and would make wrong copies. Make filters for it with --tutorial-sizing.");
+                short_number(shape.fpr) + ", and would make wrong copies. Make filters for it with --capacity and --fpr.");
 }
 
 std::array<char, JaybirdHeader::kBytes> encoded(const JaybirdHeader& header) {
@@ -125,8 +125,7 @@ bfstore::Options jaybird_options(const JaybirdHeader& header, bfstore::Options o
   if (!options.hash) options.hash = bfstore::Hash::kJaybird;
   options.layout = bfstore::Layout::kClassic;
   options.capacity = header.capacity;
-  options.tutorial_sizing = is_as_python_sizes(header);
-  if (options.tutorial_sizing) {
+  if (is_as_python_sizes(header)) {
     options.fpr = header.fpr;
   } else {  // an old version, which sized otherwise: the rate is what these numbers lead to
     options.num_bits = header.num_bits();
