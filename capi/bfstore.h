@@ -448,7 +448,8 @@ typedef struct bfs_comparison {
   uint32_t comparable; /* 1 if they differ in num_bits at most, and one of these is a multiple of the other; 0: of what
                           follows only keys_a and keys_b are known, each in its own size, and the rest is 0 */
   uint32_t equal;      /* 1: num_bits and all bits are equal, so that both give every key the same answer */
-  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks */
+  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks.  Counting: no
+                          counter of A is higher than that of B */
   uint32_t b_in_a;     /* the other way round */
   uint32_t some_in_both; /* 1: keys_both is more than 3 of its standard deviations above 0; 0: it cannot be told from
                             none */
@@ -457,7 +458,7 @@ typedef struct bfs_comparison {
   uint64_t set_bits_a;
   uint64_t set_bits_b;
   uint64_t set_bits_both; /* 0: certainly no key is in both */
-  bfs_interval keys_a;
+  bfs_interval keys_a; /* counting: a key counts once, however often it was added (where not comparable: each time) */
   bfs_interval keys_b;
   bfs_interval keys_either;
   bfs_interval keys_both;
@@ -955,7 +956,7 @@ BFS_API BFS_CHECK int32_t bfs_open_set(const char* manifest, const bfs_open_opti
  * and either has.  Reads every bit of both, once.  Other threads and processes may add meanwhile: every key whose add
  * returned before this call is counted.  Filters that do not fit together are BFS_OK, and *out says in what they
  * differ.  A filter in doubt is the code of bfs_health, as in bfs_save.  On an error *out is as it was.
- * EUNSUPPORTED: sets of keys of this layout cannot be compared.
+ * EUNSUPPORTED: sets of keys of a layout cannot be compared.  Those of each layout above can.
  * Waits: as bfs_save without BFS_OPTION_REPLACE, for each filter.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EUNSUPPORTED, EFORKED, EUNCLEAN, EPOISONED, ELOST,
  * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS. */

@@ -764,7 +764,8 @@ void add_compare(CLI::App& app, Arguments& arguments) {
       "that\n"
       "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
       "counts\n"
-      "as folded to the size of the smaller one.\n"
+      "as folded to the size of the smaller one. Filters of the counting layout are equal if all counters are, and a\n"
+      "key counts once in them, however often it was added.\n"
       "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
 }
 
