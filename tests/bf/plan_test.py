@@ -117,7 +117,10 @@ class Plan(BfCase):
             self.assertEqual(file.read(), b"mine")
         self.good("plan", "-n", "1M", "--svg", "mine", "--force")
         self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: cannot make it")
-        self.assertEqual(self.files(), ["mine", "rates.svg"])
+        self.good("create", "filter", "-q", "--capacity", "10")
+        self.refused("plan", "-n", "1M", "--svg", "filter", "--force", says=["filter: is a filter", "another name"])
+        self.good("contains", "filter", "x", code=1)
+        self.assertEqual(self.files(), ["filter", "mine", "rates.svg"])
 
     def test_a_picture_that_cannot_be_written_is_not_there(self):
         script = 'ulimit -f 1; exec "$0" plan -n 1M --svg rates.svg'
