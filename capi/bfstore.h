@@ -841,10 +841,11 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
 
 /* Adds every key of `from`, which may be a file, a range of one, or in a buffer, to `into`: the union of their bits,
  * equal bit for bit to one filter of all keys.  Of the counting layout: the sums of their counters, at most 15.  A
- * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Other
- * threads and processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call
- * (with BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m
- * of `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
+ * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Where
+ * both merges succeeded, the count of keys has them twice, too, so that no number tells this leak.  Other threads and
+ * processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call (with
+ * BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m of
+ * `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
  * No mark is taken over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an
  * estimate of the new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
  * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
