@@ -448,7 +448,8 @@ typedef struct bfs_comparison {
   uint32_t comparable; /* 1 if they differ in num_bits at most, and one of these is a multiple of the other; 0: of what
                           follows only keys_a and keys_b are known, each in its own size, and the rest is 0 */
   uint32_t equal;      /* 1: num_bits and all bits are equal, so that both give every key the same answer */
-  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks */
+  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks.  Counting: no
+                          counter of A is higher than that of B */
   uint32_t b_in_a;     /* the other way round */
   uint32_t some_in_both; /* 1: keys_both is more than 3 of its standard deviations above 0; 0: it cannot be told from
                             none */
@@ -457,7 +458,7 @@ typedef struct bfs_comparison {
   uint64_t set_bits_a;
   uint64_t set_bits_b;
   uint64_t set_bits_both; /* 0: certainly no key is in both */
-  bfs_interval keys_a;
+  bfs_interval keys_a; /* counting: a key counts once, however often it was added (where not comparable: each time) */
   bfs_interval keys_b;
   bfs_interval keys_either;
   bfs_interval keys_both;
@@ -842,10 +843,11 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
 
 /* Adds every key of `from`, which may be a file, a range of one, or in a buffer, to `into`: the union of their bits,
  * equal bit for bit to one filter of all keys.  Of the counting layout: the sums of their counters, at most 15.  A
- * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Other
- * threads and processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call
- * (with BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m
- * of `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
+ * merge that is repeated, or that ended in an error, then counts keys twice, which leaks, and is never a no.  Where
+ * both merges succeeded, the count of keys has them twice, too, so that no number tells this leak.  Other threads and
+ * processes may add to both meanwhile.  `into` has every key whose add to `from` returned before this call (with
+ * BFS_OPEN_COPY: before it was opened).  Both need the same layout, hash, seed or secret or seeds, and k.  The m of
+ * `from` is that of `into`, or, if the hash gives digests, a multiple of it: then `from` is folded while it is read.
  * No mark is taken over, and nothing is durable before the next sync or close of `into`.  The count of keys grows by an
  * estimate of the new ones.  After an error some keys of `from` may be in `into`, which does no harm: call again.
  * Waits: as bfs_save of `from` without BFS_OPTION_REPLACE.
@@ -957,7 +959,7 @@ BFS_API BFS_CHECK int32_t bfs_open_set(const char* manifest, const bfs_open_opti
  * and either has.  Reads every bit of both, once.  Other threads and processes may add meanwhile: every key whose add
  * returned before this call is counted.  Filters that do not fit together are BFS_OK, and *out says in what they
  * differ.  A filter in doubt is the code of bfs_health, as in bfs_save.  On an error *out is as it was.
- * EUNSUPPORTED: sets of keys of this layout cannot be compared.
+ * EUNSUPPORTED: sets of keys of a layout cannot be compared.  Those of each layout above can.
  * Waits: as bfs_save without BFS_OPTION_REPLACE, for each filter.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY (as bfs_save), ESIZING, EUNSUPPORTED, EFORKED, EUNCLEAN, EPOISONED, ELOST,
  * ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESHUT, ESLOTS. */

@@ -35,7 +35,7 @@ struct Comparison {
   bool comparable = false;
   bool equal = false;  // the same number of bits, and the same bits: both give every key the same answer
   // Every bit of the one is a bit of the other: nothing shows that it has a key that the other lacks. With equal
-  // numbers of bits the other answers "maybe" to every key to which it does.
+  // numbers of bits the other answers "maybe" to every key to which it does. Counting: no counter of the one is higher.
   bool a_in_b = false;
   bool b_in_a = false;
   // keys_both is more than 3 of its standard deviations above 0. Otherwise it cannot be told from none.
@@ -44,8 +44,9 @@ struct Comparison {
   std::uint64_t set_bits_a = 0;
   std::uint64_t set_bits_b = 0;
   std::uint64_t set_bits_both = 0;  // of the intersection. 0: certainly no key is in both
-  // As FORMAT.md, "Rates and estimates" computes them. keys_both is not the number of keys of the intersection's bits,
-  // of which some are there by chance.
+  // As FORMAT.md, "Rates and estimates" computes them. Counting: from the counters that are not 0, so that a key counts
+  // once, however often it was added (where the filters are not comparable: each time). keys_both is not the number of
+  // keys of the intersection's bits, of which some are there by chance.
   Interval keys_a;
   Interval keys_b;
   Interval keys_either;  // of the union

@@ -130,7 +130,7 @@ class Filter {
 
   // In what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has. Both may
   // be in use: each is read once, piece by piece, and what was added before the call is counted. A filter in doubt is
-  // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared.
+  // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared: all of today's can.
   [[nodiscard]] Result<Comparison> compare(const Filter& other) const;
 
   // Takes in the bit array of another program, which has the filter's m bits, k and hash: sets bit i where bit i of the

@@ -3,10 +3,12 @@
 #include "layout/counting.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "layout/occupancy.hpp"
+#include "layout/overlap.hpp"
 #include "layout/table.hpp"
 
 namespace bfstore::layout {
@@ -81,6 +83,24 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
+std::uint64_t number_of(std::uint64_t ones) noexcept { return static_cast<std::uint64_t>(std::popcount(ones)); }
+
+// The sets of keys: a counter that is not 0 is a set bit, however often its keys were added.
+void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
+               std::uint64_t num_words) noexcept {
+  for (std::uint64_t line = 0; line < num_words; line += kLineBits / 64) {
+    SetBits set;
+    for (std::uint64_t i = line; i < line + kLineBits / 64; ++i) {
+      const std::uint64_t one = little_endian(load_word(a, i * 64));
+      const std::uint64_t other = little_endian(load_word(b, i * 64));
+      set += {number_of(Counters::not_empty(one)), number_of(Counters::not_empty(other)),
+              number_of(Counters::not_empty(one | other))};
+      overlap.take_counters(one, other);
+    }
+    overlap.take_group(kLineCells, set);
+  }
+}
+
 }  // namespace
 
 constexpr Row kCountingRow {
@@ -90,7 +110,7 @@ constexpr Row kCountingRow {
            Counters::kBits},
   .in_lines = true, .inlined = false, .unit_bits = kLineCells, .body_unit = kLineBits, .fewest_bits = kLineCells,
   .least_rate = 1e-8, .geometry = geometry, .rate = rate, .best_probes = best_probes, .expected_fill = expected_fill,
-  .unite = united_counters, .take = take, .fill = fill, .scalar = &kScalar,
+  .unite = united_counters, .take = take, .fill = fill, .take_both = take_both, .scalar = &kScalar,
 #if defined(__x86_64__)
   .kernels = {&kCountingAvx512, &kCountingAvx2, nullptr},
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)

@@ -82,6 +82,14 @@ void Overlap::take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const 
   if (bits_taken_ == bins) take_group(bins, pieces_);
 }
 
+void Overlap::take_counters(std::uint64_t a, std::uint64_t b) noexcept {
+  if (a == b) return;
+  for (std::uint64_t cell = 0; cell < Counters::kInWord; ++cell) {
+    a_is_higher_ = a_is_higher_ || Counters::at(a, cell) > Counters::at(b, cell);
+    b_is_higher_ = b_is_higher_ || Counters::at(b, cell) > Counters::at(a, cell);
+  }
+}
+
 // The ratio's variance is that of the delta method, with R = (t_A + t_B) / t_U = 1 + Jaccard.
 void Overlap::estimate(double probes, Comparison& into) const noexcept {
   const double square = probes * probes;

@@ -40,8 +40,13 @@ class Overlap {
   // A piece of the only group, which has `bins` bins: how many of them have come so far.
   void take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
   [[nodiscard]] std::uint64_t bits_taken() const noexcept { return bits_taken_; }
+  // Counters of one group, of both filters: which is the higher one. A bit is a counter that is 0 or 1.
+  void take_counters(std::uint64_t a, std::uint64_t b) noexcept;
 
   [[nodiscard]] const SetBits& set() const noexcept { return all_; }
+  // No bit, and no counter, of the one is above that of the other.
+  [[nodiscard]] bool a_in_b() const noexcept { return all_.either == all_.b && !a_is_higher_; }
+  [[nodiscard]] bool b_in_a() const noexcept { return all_.either == all_.a && !b_is_higher_; }
   // The estimates that a Comparison has, and some_in_both.
   void estimate(double probes, Comparison& into) const noexcept;
 
@@ -57,6 +62,8 @@ class Overlap {
   SetBits all_;
   SetBits pieces_;
   std::uint64_t bits_taken_ = 0;
+  bool a_is_higher_ = false;
+  bool b_is_higher_ = false;
   Throws a_;
   Throws b_;
   Throws either_;

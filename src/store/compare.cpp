@@ -87,8 +87,8 @@ Error compare_sets(const Core& a, const Core& b, Comparison& made) {
   made.set_bits_a = set.a;
   made.set_bits_b = set.b;
   made.set_bits_both = set.a + set.b - set.either;
-  made.a_in_b = set.either == set.b;
-  made.b_in_a = set.either == set.a;
+  made.a_in_b = overlap->a_in_b();
+  made.b_in_a = overlap->b_in_a();
   made.equal = made.a_in_b && made.b_in_a && !made.differ.num_bits;
   overlap->estimate(a.shape.num_probes, made);
   return {};

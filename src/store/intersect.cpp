@@ -106,8 +106,9 @@ class Sources {
 
   [[nodiscard]] Error check(const std::string& path, bool replace) const {
     if (!smallest().row.info.can.intersect)
-      return fail(Code::kUnsupported,
-                  store::name_of(smallest(), kUnnamed) + ": filters of its layout have no intersection.");
+      return fail(Code::kUnsupported, store::name_of(smallest(), kUnnamed) + ": filters of the layout " +
+                                          smallest().row.info.name +
+                                          " have no intersection. Build a filter of the keys that all of them have.");
     for (const InUse& source : cores_) {
       if (Error error = store::check_fit(*source, kUnnamed, smallest(), kUnnamed); !error.ok()) return error;
       if (!replace || source->session == nullptr) continue;

@@ -11,6 +11,7 @@
 #include "store/content.hpp"
 #include "store/copy_place.hpp"
 #include "store/core.hpp"
+#include "store/fit.hpp"
 #include "store/follower.hpp"
 #include "store/plan.hpp"
 
@@ -21,6 +22,8 @@ using base::fail;
 using format::Form;
 using format::Identity;
 using store::Content;
+
+constexpr const char* kUnnamed = "the filter";
 
 // Divisors come in pairs, of which one is at most the root.
 template <class Take>
@@ -36,7 +39,10 @@ void each_divisor(std::uint64_t number, Take take) {
 template <class Core>
 Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double fpr) {
   if (!(fpr > 0 && fpr < 1)) return fail(Code::kInvalid, "the fpr is out of range. Give one such as 0.01.");
-  if (!core.folds()) return fail(Code::kUnsupported, "filters of this layout and hash cannot be folded.");
+  if (!core.folds())
+    return fail(Code::kUnsupported, store::name_of(core, kUnnamed) + ": filters of the layout " + core.row.info.name +
+                                        " with the hash " + hash_of(shape.hash)->name +
+                                        " cannot be folded. Build a smaller one from all keys.");
   const auto counter = std::make_unique<layout::FillCounter>(core.row, core.target.geometry);  // stacks are small
   Error error = store::each_piece_of_body(core, [&](std::uint64_t, std::span<const std::byte> piece) {
     counter->take(store::words_of(piece).data(), store::words_of(piece).size());
@@ -54,7 +60,9 @@ Result<std::uint64_t> times_to_fold(const Core& core, const Shape& shape, double
     if (times > most && shape.num_bits / times >= core.row.fewest_bits && rate(times) <= fpr) most = times;
   });
   if (most != 0) return most;
-  return fail(Code::kSizing, "the filter's rate is " + std::to_string(rate(1)) + " already. Give a higher fpr.");
+  return fail(Code::kSizing, store::name_of(core, kUnnamed) + ": its rate with these keys is " +
+                                 sizing::number(rate(1)) +
+                                 " already. Give a higher fpr, or build a larger filter from all keys.");
 }
 
 // n of the whole filter that has so many parts of this shape.

@@ -74,7 +74,7 @@ class Merge(BfCase):
     def test_what_does_not_fit_is_named_and_nothing_is_made(self):
         self.make("one", KEYS)
         self.make("two", KEYS, *SURE[:-1], "8")
-        self.refused("merge", "out", "one", "two", says=("two", "seed 8 and 7", "--like"))
+        self.refused("merge", "out", "one", "two", says=("two", "seed 8 and 7", "--like", "out would be like one. It was not made."))
         self.refused("merge", "out", "one", "none", says="none: no such file")
         self.refused("merge", "out", says="IN")
         self.refused("merge", "none", "one", "--into", says="none: no such file")
@@ -193,7 +193,9 @@ class Fold(BfCase):
 
     def test_what_cannot_be_is_named(self):
         self.make("f", "blocked", 512, KEYS[:60])
-        self.refused("fold", "f", "g", "--to-fpr", "0.01", says="rate is")
+        self.refused("fold", "f", "g", "--to-fpr", "0.01", says=("f: its rate", "larger filter"))
+        self.make("low", "classic", 20000, KEYS[:60])
+        self.refused("fold", "low", "g", "--to-fpr", "1e-20", says=("e-", "already"))  # not 0.000000
         self.refused("fold", "f", "g", says="--to-fpr")
         for rate in ("0", "1", "x"):
             self.refused("fold", "f", "g", "--to-fpr", rate, says="--to-fpr")

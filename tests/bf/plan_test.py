@@ -117,7 +117,10 @@ class Plan(BfCase):
             self.assertEqual(file.read(), b"mine")
         self.good("plan", "-n", "1M", "--svg", "mine", "--force")
         self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: cannot make it")
-        self.assertEqual(self.files(), ["mine", "rates.svg"])
+        self.good("create", "filter", "-q", "--capacity", "10")
+        self.refused("plan", "-n", "1M", "--svg", "filter", "--force", says=["filter: is a filter", "another name"])
+        self.good("contains", "filter", "x", code=1)
+        self.assertEqual(self.files(), ["filter", "mine", "rates.svg"])
 
     def test_a_picture_that_cannot_be_written_is_not_there(self):
         script = 'ulimit -f 1; exec "$0" plan -n 1M --svg rates.svg'
@@ -132,6 +135,21 @@ class Plan(BfCase):
         self.assertLess(many["blocked"]["curve"][-1]["keys"], 2**63)
         self.assertEqual(many["blocked"]["fpr"], 1)
         self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
+
+    def test_columns_are_apart_however_long_their_numbers_are(self):
+        rows = self.rows("-n", "1T", "-p", "1%")
+        self.assertEqual(rows["keys (n)"], ["1,000,000,000,000"] * len(rows[""]))
+        self.assertEqual(len(rows["m"]), len(rows[""]))
+
+    def test_a_formula_that_has_no_number_says_so(self):
+        self.assertEqual(self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic")["-n ln p / (ln 2)^2"],
+                         ["beyond", "2^63"])
+
+    def test_where_no_layout_can_each_says_why_and_what_all_say_is_said_once(self):
+        self.refused("plan", "-n", "1", "-p", "1e-300", says=["blocked: a false-positive rate of 1e-300 is below",
+                                                              "classic: no filter of at most 2^48 bits"])
+        done = self.run_bf("plan", "--max-bytes", "100", "-p", "1%")
+        self.assertEqual((done.returncode, done.stderr.count(b"too few for a header")), (2, 1))
 
     def test_too_few_numbers_and_contradictions_are_named(self):
         for args in ([], ["-p", "1%"], ["-k", "7"], ["-m", "1M"], ["--max-bytes", "1M"], ["--bits-per-key", "10"]):

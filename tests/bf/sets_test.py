@@ -97,6 +97,28 @@ class Compare(SetsCase):
         self.refused("compare", "a", says="B")
         self.refused("compare", "a", "same", "-q", "--json", says="--json")
 
+    def test_filters_with_counters_are_equal_if_the_counters_are_and_a_key_counts_once(self):
+        shape = ["--layout", "counting", "--capacity", "2000", "--seed", "7"]
+        self.make("a", KEYS[:800], *shape)
+        self.make("b", KEYS[400:], *shape)
+        found = self.compare("a", "b")
+        for name, truth in (("keys_a", 800), ("keys_b", 800), ("keys_either", 1200), ("keys_both", 400)):
+            self.assertAlmostEqual(found[name]["estimate"], truth, delta=40)
+        self.good("copy", "a", "same", "-q")
+        self.assertIn(b"bits: equal: both say the same of every key\n", self.good("compare", "a", "same"))
+        self.good("add", "same", "-q", "key 1")  # once more: no bit of a set is another one, but a count is
+        found = self.compare("a", "same")
+        self.assertEqual((found["equal"], found["a_in_b"], found["b_in_a"]), (False, True, False))
+        self.assertEqual(found["keys_a"], found["keys_b"])
+        self.good("remove", "same", "-q", "key 1")
+        self.good("compare", "a", "same", "-q")
+
+    def test_parts_of_a_filter_differ_in_their_part(self):
+        for number in "01":
+            self.good("create", number, "-q", "--capacity", "2000", "--seed", "7", "--part", f"{number}/2")
+        self.assertIn("part", self.compare("0", "1")["differ"])
+        self.assertTrue(self.good("compare", "0", "1", code=1).startswith(b"differ in: part\n"))
+
     def test_filters_that_differ_say_in_what(self):
         self.make("a", KEYS[:300])
         self.make("b", KEYS[:300], "--capacity", "3000", "--seed", "8", "--layout", "classic", "--fpr", "0.01")

@@ -572,7 +572,8 @@ void add_merge(CLI::App& app, Arguments& arguments) {
       "The filters need one layout, hash, seed or secret, and number of probes: make them with bf create --like, or\n"
       "build them with bf build --like. Their numbers of bits may be multiples of the smallest one, which OUT gets.\n"
       "The result is the filter that one build of all keys makes. Marks are not taken over. After a kill or an error\n"
-      "merge again: with --into, OUT then has some of the keys already, which does no harm.\n"
+      "merge again: with --into, OUT then has some of the keys already, which does no harm. (Counting: keys that\n"
+      "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n"
       "\nExample: four parts of a list at once, and one filter of all:\n"
       "  bf create part1.bf --capacity 10M --fpr 0.01\n"
       "  bf create part2.bf --like part1.bf\n"
@@ -764,7 +765,8 @@ void add_compare(CLI::App& app, Arguments& arguments) {
       "that\n"
       "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
       "counts\n"
-      "as folded to the size of the smaller one.\n"
+      "as folded to the size of the smaller one. Filters of the counting layout are equal if all counters are, and a\n"
+      "key counts once in them, however often it was added.\n"
       "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
 }
 

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 struct Trait {
   const char* name;
   bool bfstore::Differences::*differs;
-  std::string (*words)(const bfstore::Shape& shape);  // nullptr: it is secret
+  std::string (*words)(const bfstore::Shape& shape);  // nullptr: it is secret, or not in the shape
 };
 
 std::string layout_words(const bfstore::Shape& shape) { return bfstore::layout_of(shape.layout)->name; }
@@ -34,7 +34,8 @@ constexpr Trait kTraits[] = {{"layout", &bfstore::Differences::layout, layout_wo
                              {"seed", &bfstore::Differences::seed, seed_words},
                              {"secret key", &bfstore::Differences::secret, nullptr},
                              {"number of probes", &bfstore::Differences::num_probes, probes_words},
-                             {"number of bits", &bfstore::Differences::num_bits, bits_words}};
+                             {"number of bits", &bfstore::Differences::num_bits, bits_words},
+                             {"part", &bfstore::Differences::part, nullptr}};
 
 struct Pair {
   std::string name_a;
@@ -65,7 +66,7 @@ std::string differing_words(const Pair& pair) {
     if (!(pair.found.differ.*trait.differs)) continue;
     words += words.empty() ? "" : ", ";
     words += trait.name;
-    // What is secret has no words, and a list of seeds has too many.
+    // What is secret, and a part, has no words, and a list of seeds has too many.
     if (trait.words == nullptr || trait.words(pair.a) == trait.words(pair.b)) continue;
     words.append(" ").append(trait.words(pair.a)).append(" and ").append(trait.words(pair.b));
   }

@@ -35,6 +35,10 @@ KeySource::KeySource(const std::string& from, const std::string& what) : name_(f
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
   const struct stat facts = stat_of(fd_);
+  if (S_ISDIR(facts.st_mode)) {
+    ::close(fd_);
+    throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");
+  }
   if (S_ISREG(facts.st_mode)) start_ = ::lseek(fd_, 0, SEEK_CUR);
   interrupt::watch(fd_);
 }

@@ -38,13 +38,19 @@ void refuse_a_source(const Arguments& arguments) {
   }
 }
 
-bfstore::Filter empty_one(const Arguments& arguments) {
-  refuse_taken(arguments.file, arguments.options.replace);
+bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   refuse_a_source(arguments);
   bfstore::Options options = arguments.options;
-  options.like = smallest(arguments);
+  options.like = like;
   options.unpublished = true;
   return make_filter(arguments, options);
+}
+
+// The message names OUT, which does not exist and is like one of the filters.
+bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const std::string& like) {
+  if (error.code == bfstore::Code::kMismatch && !like.empty())
+    error.message += " " + arguments.file + " would be like " + like + ". It was not made.";
+  return error;
 }
 
 bfstore::SaveOptions save_options(const Arguments& arguments) {
@@ -75,11 +81,13 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
 
 int merge(const Arguments& arguments) {
   interrupt::defer();
-  bfstore::Filter filter =
-      arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file) : empty_one(arguments);
+  if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace);
+  const std::string like = arguments.into ? "" : smallest(arguments);
+  bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)
+                                          : empty_one(arguments, like);
   for (const std::string& path : arguments.sources) {
     const bfstore::Filter source = unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path);
-    check(filter.merge(source), path);
+    check(explained(filter.merge(source), arguments, like), path);
     if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   }
   const bfstore::Stats stats = filter.stats();

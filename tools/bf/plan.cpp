@@ -58,6 +58,18 @@ Forecasts forecasts_of(const Arguments& arguments) {
   return all;
 }
 
+// Why no layout can be like that: each reason once.
+std::string reasons_of(const std::vector<Refusal>& refusals) {
+  const std::string& first = refusals.front().why;
+  if (std::all_of(refusals.begin(), refusals.end(), [&](const Refusal& one) { return one.why == first; })) return first;
+  std::string reasons;
+  for (const Refusal& one : refusals) {
+    reasons += reasons.empty() ? "" : " ";
+    reasons.append(one.layout.name).append(": ").append(one.why);
+  }
+  return reasons;
+}
+
 }  // namespace
 
 int bottom_of(const std::vector<Forecast>& forecasts) {
@@ -73,7 +85,7 @@ double height_of(double fpr, int bottom) {
 
 int plan(const Arguments& arguments) {
   const Forecasts all = forecasts_of(arguments);
-  if (all.possible.empty()) throw Failure(all.impossible.front().why);
+  if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
   if (!arguments.target.empty()) {
     interrupt::defer();
     write_whole(arguments.target, svg_text(all), arguments.options.replace);

@@ -11,7 +11,8 @@ namespace bf {
 namespace {
 
 constexpr std::size_t kNameColumns = 30;
-constexpr std::size_t kColumns = 16;
+constexpr std::size_t kColumns = 16;                     // at least
+constexpr std::size_t kBetween = 2;                      // columns, at least
 constexpr std::size_t kChartColumns = kCurvePoints / 2;  // a cell of braille is two dots wide
 constexpr std::size_t kChartRows = 8;
 constexpr std::size_t kLabelColumns = 8;
@@ -21,23 +22,50 @@ std::string padded(std::string text, std::size_t columns) {
   return text;
 }
 
-std::string line_of(const std::string& name, const Forecasts& all,
-                    const std::function<std::string(const Forecast&)>& cell) {
-  std::string line = padded(name, kNameColumns);
-  for (const Forecast& forecast : all.possible) line += padded(cell(forecast), kColumns);
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
+// A name, and what each layout has of it.
+class Table {
+ public:
+  explicit Table(const Forecasts& all) : all_(all) {}
 
-// A question about the row's capabilities, answered for each layout.
-std::string ability_line(const char* name, const Forecasts& all, bool bfstore::Capabilities::*can) {
-  return line_of(name, all, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
-}
+  void add(const std::string& name, const std::function<std::string(const Forecast&)>& cell) {
+    Row row{name, {}};
+    for (const Forecast& forecast : all_.possible) {
+      row.cells.push_back(cell(forecast));
+      columns_ = std::max(columns_, row.cells.back().size() + kBetween);
+    }
+    rows_.push_back(row);
+  }
+
+  // A question about the layout's capabilities.
+  void add_ability(const std::string& name, bool bfstore::Capabilities::*can) {
+    add(name, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (const Row& row : rows_) {
+      std::string line = padded(row.name, kNameColumns);
+      for (const std::string& cell : row.cells) line += padded(cell, columns_);
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+    return text;
+  }
+
+ private:
+  struct Row {
+    std::string name;
+    std::vector<std::string> cells;
+  };
+  const Forecasts& all_;
+  std::vector<Row> rows_;
+  std::size_t columns_ = kColumns;
+};
 
 // The textbook's m and k, for comparison.
-std::uint64_t bloom_bits(const bfstore::Plan& plan) {
+std::string bloom_bits(const bfstore::Plan& plan) {
   const double bits = -static_cast<double>(plan.capacity) * std::log(plan.fpr) / (std::log(2.0) * std::log(2.0));
-  return static_cast<std::uint64_t>(std::clamp(std::round(bits), 0.0, 0x1p63));
+  return bits < 0x1p63 ? grouped(static_cast<std::uint64_t>(std::max(std::round(bits), 0.0))) : "beyond 2^63";
 }
 
 double bloom_probes(const bfstore::Plan& plan) {
@@ -45,29 +73,29 @@ double bloom_probes(const bfstore::Plan& plan) {
 }
 
 std::string facts(const Forecasts& all) {
-  const auto line = [&](const char* name, auto&& cell) { return line_of(name, all, cell); };
-  std::string text = line("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
-  text += line("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
-  text += line("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
-  text += line("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
-  text += line("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
-  text += line("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
-  text += line("  -n ln p / (ln 2)^2", [](const Forecast& one) { return grouped(bloom_bits(one.plan)); });
-  text += line("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
-  text += line("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
-  text += line("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
-  text += line("a hash set of the keys", [](const Forecast& one) { return human_bytes(one.hash_set_bytes); });
-  text += line("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
-  text += line("cache lines per lookup", [](const Forecast& one) { return short_number(one.plan.cache_lines); });
-  text += line("page faults per cold lookup", [](const Forecast& one) { return short_number(one.plan.page_faults); });
-  text += ability_line("adds keys", all, &bfstore::Capabilities::add);
-  text += ability_line("removes keys", all, &bfstore::Capabilities::remove);
-  text += ability_line("grows", all, &bfstore::Capabilities::grow);
-  text += ability_line("lets keys expire", all, &bfstore::Capabilities::expire);
-  text += ability_line("merges with others", all, &bfstore::Capabilities::merge);
-  text += ability_line("intersects with others", all, &bfstore::Capabilities::intersect);
-  text += ability_line("folds to a smaller filter", all, &bfstore::Capabilities::fold);
-  return text;
+  Table table(all);
+  table.add("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
+  table.add("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
+  table.add("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
+  table.add("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
+  table.add("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
+  table.add("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
+  table.add("  -n ln p / (ln 2)^2", [](const Forecast& one) { return bloom_bits(one.plan); });
+  table.add("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
+  table.add("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
+  table.add("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
+  table.add("a hash set of the keys", [](const Forecast& one) { return human_bytes(one.hash_set_bytes); });
+  table.add("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
+  table.add("cache lines per lookup", [](const Forecast& one) { return short_number(one.plan.cache_lines); });
+  table.add("page faults per cold lookup", [](const Forecast& one) { return short_number(one.plan.page_faults); });
+  table.add_ability("adds keys", &bfstore::Capabilities::add);
+  table.add_ability("removes keys", &bfstore::Capabilities::remove);
+  table.add_ability("grows", &bfstore::Capabilities::grow);
+  table.add_ability("lets keys expire", &bfstore::Capabilities::expire);
+  table.add_ability("merges with others", &bfstore::Capabilities::merge);
+  table.add_ability("intersects with others", &bfstore::Capabilities::intersect);
+  table.add_ability("folds to a smaller filter", &bfstore::Capabilities::fold);
+  return table.text();
 }
 
 // A grid of dots, several of which share a character.

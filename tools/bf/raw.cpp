@@ -153,7 +153,7 @@ int import_array(const Arguments& arguments) {
 int export_array(const Arguments& arguments) {
   interrupt::defer();
   const bool to_output = arguments.raw == "-";
-  if (!to_output) refuse_taken(arguments.raw, arguments.options.replace);
+  if (!to_output) refuse_taken(arguments.raw, true);  // write_whole() asks for --force
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const std::string header = header_for(filter, arguments);
   std::string bytes(header.size() + bytes_of(filter.shape().num_bits), '\0');

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <bfstore/inspect.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -23,6 +24,15 @@ mode_t less_the_umask(unsigned mode) {
   const mode_t mask = ::umask(0);  // bf has one thread here
   ::umask(mask);
   return mode & ~mask;
+}
+
+// A filter is replaced by bf create and its like, which tell the processes that have it open. Here they would not
+// learn of it, and would go on to add keys to a file that is gone.
+void refuse_a_filter(const std::string& path) {
+  const bfstore::Result<bfstore::Report> there = bfstore::inspect(path, false);
+  if (there && there->identity)
+    throw Failure(path +
+                  ": is a filter, whose users would not learn that it is gone. Remove it, or choose another name.");
 }
 
 // The temporary file, which is gone when this ends.
@@ -64,6 +74,7 @@ class Temporary {
 }  // namespace
 
 void write_whole(const std::string& path, std::string_view bytes, bool replace, unsigned mode) {
+  if (replace) refuse_a_filter(path);
   const Temporary file(path);
   file.write(bytes, mode);
   file.publish(replace);
