@@ -68,6 +68,9 @@ static uint64_t well_mixed(uint64_t x) {
 
 static void version_and_texts(void) {
   CHECK(strcmp(bfs_version(), EXPECTED_VERSION) == 0);
+  char of_header[32]; /* the text is of meson.build */
+  snprintf(of_header, sizeof of_header, "%d.%d.%d", BFS_VERSION_MAJOR, BFS_VERSION_MINOR, BFS_VERSION_PATCH);
+  CHECK(strcmp(of_header, bfs_version()) == 0);
   CHECK(strlen(bfs_strerror(BFS_OK)) > 0);
   CHECK(strcmp(bfs_strerror(BFS_EUNCLEAN), bfs_strerror(BFS_EPOISONED)) != 0);
   CHECK(strlen(bfs_strerror(-12345)) > 0);

@@ -83,6 +83,53 @@ func TestEveryRowOfTheTableHasItsDigestOrIsRefused(t *testing.T) {
 	}
 }
 
+type listRow struct {
+	Fixed, Column   *string
+	Width           int
+	Offsets         []int32
+	Validity, Error string
+	First           int
+	XXH3            []string
+}
+
+func (r *listRow) keys(t *testing.T) bfstore.Keys {
+	if r.Fixed != nil {
+		return bfstore.Fixed(unhex(t, *r.Fixed), r.Width)
+	}
+	keys := bfstore.Column32(unhex(t, *r.Column), r.Offsets)
+	if r.Validity != "" {
+		keys = keys.WithValidity(unhex(t, r.Validity), r.First)
+	}
+	return keys
+}
+
+func TestEveryListOfTheTableHasItsDigestsAndItsNullsOrIsRefused(t *testing.T) {
+	var table struct{ Lists []listRow }
+	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(filepath.Join(root, "capi/bindings/keys.json"))), &table))
+	if len(table.Lists) < 15 {
+		t.Fatal("the table is short")
+	}
+	for _, row := range table.Lists {
+		filter := create(t, bfstore.Options{Seed: bfstore.SeedOf(0)})
+		keys := row.keys(t)
+		if row.Error != "" {
+			_, err := filter.AddKeys(keys)
+			refused(t, err, bfstore.EINVAL)
+			continue
+		}
+		var digests []uint64
+		var there []bool
+		for _, digest := range row.XXH3 {
+			digests = append(digests, must[uint64](t)(strconv.ParseUint(digest, 16, 64)))
+			there = append(there, digest != "0000000000000000")
+		}
+		equal(t, fmt.Sprint(must[[]uint64](t)(filter.DigestKeys(keys, nil))), fmt.Sprint(digests), row)
+		must[int](t)(filter.AddKeys(keys))
+		equal(t, fmt.Sprint(must[[]bool](t)(filter.ContainsKeys(keys, nil))), fmt.Sprint(there), row)
+		equal(t, must[bool](t)(filter.ContainsDigest(0)), false)
+	}
+}
+
 func TestAKeyIsTheSameInEveryForm(t *testing.T) {
 	filter := create(t, bfstore.Options{})
 	equal(t, must[bool](t)(filter.AddString("Zürich")), true)

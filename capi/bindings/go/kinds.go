@@ -30,11 +30,11 @@ const (
 	XXH3            Hash = C.BFS_HASH_XXH3             // XXH3-64 with the file's seed; the default
 	External        Hash = C.BFS_HASH_EXTERNAL         // the caller passes digests of its own, well mixed hash
 	SipHash         Hash = C.BFS_HASH_SIPHASH          // SipHash-2-4 with a secret, for keys that strangers choose
-	Murmur3         Hash = C.BFS_HASH_MURMUR3          // for bits of other programs, as the next ones
-	Murmur3Unsigned Hash = C.BFS_HASH_MURMUR3_UNSIGNED //
-	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  //
-	Jaybird         Hash = C.BFS_HASH_JAYBIRD          //
-	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     //
+	Murmur3         Hash = C.BFS_HASH_MURMUR3          // for bits of other programs, as the next ones: mmh3.hash(key, seed) % m
+	Murmur3Unsigned Hash = C.BFS_HASH_MURMUR3_UNSIGNED // mmh3.hash(key, seed, signed=False) % m
+	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  // that of tutorials in Java: its seeds have to be given
+	Jaybird         Hash = C.BFS_HASH_JAYBIRD          // that of Jay Baird's python-bloomfilter
+	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     // that of pybloom-live 4 or later
 )
 
 // String is the hash's name: "xxh3".
@@ -57,13 +57,13 @@ type Abilities uint32
 
 // The abilities.
 const (
-	CanAdd       Abilities = C.BFS_CAN_ADD
-	CanRemove    Abilities = C.BFS_CAN_REMOVE
-	CanMerge     Abilities = C.BFS_CAN_MERGE
-	CanFold      Abilities = C.BFS_CAN_FOLD
-	CanGrow      Abilities = C.BFS_CAN_GROW
-	CanExpire    Abilities = C.BFS_CAN_EXPIRE
-	CanIntersect Abilities = C.BFS_CAN_INTERSECT
+	CanAdd       Abilities = C.BFS_CAN_ADD       // keys, with any number of processes at once
+	CanRemove    Abilities = C.BFS_CAN_REMOVE    // keys
+	CanMerge     Abilities = C.BFS_CAN_MERGE     // the keys of another filter
+	CanFold      Abilities = C.BFS_CAN_FOLD      // into a smaller filter: CopyOptions.FPR
+	CanGrow      Abilities = C.BFS_CAN_GROW      // beyond the size that it was made with
+	CanExpire    Abilities = C.BFS_CAN_EXPIRE    // keys, by their age
+	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one
 )
 
 // Differences is in what two filters differ of that which decides where the bits of a key are.

@@ -36,8 +36,8 @@ type Options struct {
 	NumBits    uint64   // m
 	NumProbes  int      // k: 1 to 64
 	Like       string   // the path of a filter file whose shape, hash and seed are copied
-	Layout     Layout   //
-	Hash       Hash     //
+	Layout     Layout   // where the bits of a key are; 0: Blocked
+	Hash       Hash     // what they are computed from; 0: XXH3
 	Seed       *uint64  // see SeedOf; nil: random
 	Seeds      []uint32 // of the Murmur3 hashes and JavaPolynomial
 	Secret     []byte   // 16 bytes, of SipHash; copied, never stored
@@ -94,14 +94,14 @@ type OpenOptions struct {
 	MaxBytes uint64 // and how long it is at most; 0: up to the end of the file
 }
 
-// CopyOptions say how Save, Seal and Intersect make their file.
+// CopyOptions say how Save, Seal, Intersect and Join make their file.
 type CopyOptions struct {
 	Mode          fs.FileMode   // permission bits of the new file, less the umask; 0 means 0600
 	LockTimeout   time.Duration // for each lock
 	FPR           float64       // Save: as small as folding makes it while its rate is at most this
 	Replace       bool          // take the place of another file, whose users learn of it
 	AnyFilesystem bool          // also a network or overlay filesystem
-	Filling       bool          // Save, Intersect: the new file answers maybe until FinishFilling
+	Filling       bool          // Save, Intersect, Join: the new file answers maybe until FinishFilling
 	SameFileID    bool          // Save: the file_id of the source, for a copy that takes no more keys
 }
 

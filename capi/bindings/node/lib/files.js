@@ -51,19 +51,30 @@ function making(fn, words, how, name, memory) {
 const creating = (path, options) =>
   making("bfs_create", [pathBytes(path)], structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS), nameOf(path));
 
-/** create() of one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
- * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Filter} */
-export function createPart(path, part, numParts, options) {
+/** @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Call<Filter>} */
+function creatingPart(path, part, numParts, options) {
   for (const number of [part, numParts]) {
     if (!Number.isInteger(number) || number < 0 || number > 0xffffffff) throw new RangeError(`no part: ${part} of ${numParts}`);
   }
   const how = structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS);
   const out = new BigUint64Array(1);
   const to = pathBytes(path);
-  return now({
+  return {
     fn: "bfs_create_part", uses: [], args: () => [to, how.bytes, part, numParts, out], kept: how, name: nameOf(path),
     finish: () => filterOf(pointerOf(out[0]), nameOf(path), undefined),
-  });
+  };
+}
+
+/** create() of one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+ * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Filter} */
+export function createPart(path, part, numParts, options) {
+  return now(creatingPart(path, part, numParts, options));
+}
+
+/** createPart() on another thread.
+ * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Promise<Filter>} */
+export async function createPartAsync(path, part, numParts, options) {
+  return later(creatingPart(path, part, numParts, options));
 }
 
 /** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. The size is given by capacity
@@ -123,17 +134,39 @@ export async function openAsync(path, mode = "r", options = NONE) {
   return later(opening(path, mode, options));
 }
 
-/** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
- * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
-export function build(path, keys, options = NONE) {
+/** The keys of build(), which are read once, and its options for create() and addMany(). @param {Keys} keys
+ * @param {CreateOptions & Width} options @returns {{list: Keys, width: Width, shape: CreateOptions}} */
+function building(keys, options) {
   const {width, stride, ...shape} = plain(options);
   const sized = shape.capacity ?? shape.numBits ?? shape.like;
   const list = isList(keys) ? Array.from(keys) : keys;
   const capacity = sized === undefined ? Math.max(1, batchOf(list, {width, stride}).count) : shape.capacity;
-  const made = create(path, {...shape, capacity, exclusive: true, unpublished: true});
+  return {list, width: {width, stride}, shape: {...shape, capacity, exclusive: true, unpublished: true}};
+}
+
+/** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
+ * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
+export function build(path, keys, options = NONE) {
+  const {list, width, shape} = building(keys, options);
+  const made = create(path, shape);
   try {
-    made.addMany(list, {width, stride});
+    made.addMany(list, width);
     made.publish();
+  } catch (error) {
+    made.abandon();
+    throw error;
+  }
+  return made;
+}
+
+/** build(), whose file is made and published on another thread. The keys are added on this one.
+ * @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Promise<Filter>} */
+export async function buildAsync(path, keys, options = NONE) {
+  const {list, width, shape} = building(keys, options);
+  const made = await createAsync(path, shape);
+  try {
+    made.addMany(list, width);
+    await made.publishAsync();
   } catch (error) {
     made.abandon();
     throw error;

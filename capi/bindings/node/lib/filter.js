@@ -494,11 +494,21 @@ export class Filter {
     now(this.#call("bfs_import_bits", [bits, bits.length, numberNamed("order", ORDERS, order)], nothing));
   }
 
-  /** The filter's bits as an array for another program. @param {BitOrder} order @returns {Uint8Array} */
-  exportBits(order) {
+  /** @param {BitOrder} order @returns {Call<Uint8Array>} */
+  #exportBits(order) {
     const number = numberNamed("order", ORDERS, order);
     const bits = new Uint8Array(Math.ceil(this.stats().numBits / 8));
-    return now(this.#call("bfs_export_bits", [bits, bits.length, number], () => bits));
+    return this.#call("bfs_export_bits", [bits, bits.length, number], () => bits);
+  }
+
+  /** The filter's bits as an array for another program. @param {BitOrder} order @returns {Uint8Array} */
+  exportBits(order) {
+    return now(this.#exportBits(order));
+  }
+
+  /** exportBits() on another thread. @param {BitOrder} order @returns {Promise<Uint8Array>} */
+  async exportBitsAsync(order) {
+    return later(this.#exportBits(order));
   }
 
   /** @returns {string} */

@@ -12,9 +12,9 @@
  * @module */
 export {BfstoreError, CallError, ClosedError, DoubtError, MalformedError, RecoveryError, StateError, strerror} from "./errors.js";
 export {
-  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, create, createAsync, createPart, format,
-  intersect, intersectAsync, join, joinAsync, load, open, openAsync, openSet, openSetAsync, plan, requiredBytes, seal, sealAsync,
-  verify, verifyAsync, wrap,
+  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, create, createAsync,
+  createPart, createPartAsync, format, intersect, intersectAsync, join, joinAsync, load, open, openAsync, openSet, openSetAsync, plan,
+  requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
 export {version} from "./library.js";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
+import * as bfstore from "bfstore";
 import {BFS, FUNCTIONS, STRUCTS} from "../lib/abi.js";
 import * as options from "../lib/options.js";
 import {ABI, PACKAGE, ROOT} from "./case.js";
@@ -59,6 +60,19 @@ test("every function has the header's parameters", () => {
 
 test("every function is called", () => {
   assert.deepEqual(Object.keys(FUNCTIONS).filter((name) => !new RegExp(`\\b${name}\\b`).test(sources)), []);
+});
+
+test("what waits for a lock or the disk is there twice", () => {
+  const text = fs.readFileSync(path.join(ROOT, "capi", "bfstore.h"), "utf8");
+  const documented = text.matchAll(/\/\*((?:(?!\*\/)[^])*)\*\/\s*BFS_API(?: BFS_CHECK)? [\w *]+?\b(bfs_\w+)\(/g);
+  const waiting = [...documented].filter(([, words]) => /\* Waits( and codes)?: /.test(words)).map(([, , name]) => name);
+  assert.ok(waiting.length > 20, waiting.join());
+  const said = {bfs_open_with: "open", bfs_shut: "close"}; // close() shuts what is in use
+  for (const name of waiting) {
+    const one = said[name] ?? name.slice(4).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+    for (const each of [one, `${one}Async`])
+      assert.equal(typeof (bfstore[each] ?? bfstore.Filter.prototype[each]), "function", `${name}: ${each}`);
+  }
 });
 
 test("every option of a struct is taken", () => {

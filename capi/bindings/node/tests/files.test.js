@@ -42,25 +42,28 @@ test("a path in every form", (t) => {
   }
 });
 
-test("build appears when it is complete", (t) => {
+test("build appears when it is complete", async (t) => {
   const {file, kept} = caseOf(t);
   const keys = numbers(1000).map((i) => `key ${i}`);
   const data = Buffer.concat(numbers(500).map((i) => Buffer.from(String(i).padStart(3, "0"))));
   const offsets = Int32Array.from(numbers(501), (i) => i * 3);
   for (const [i, [form, options, count]] of [[keys, {}, 1000], [new Set(keys), {fpr: 0.001}, 1000], [keys.values(), {}, 1000],
     [data, {width: 3}, 500], [{data, offsets}, {}, 500], [keys, {capacity: 5000}, 5000]].entries()) {
-    const built = kept(bfstore.build(file(`${i}`), form, options));
-    assert.equal(built.stats().capacity, count);
-    assert.ok(built.containsMany(count === 500 ? numbers(500).map((n) => String(n).padStart(3, "0")) : keys).every((answer) => answer === 1));
-    assert.throws(() => built.add("late"), {code: "BFS_EREADONLY"});
+    const again = typeof form.next === "function" ? keys.values() : form;
+    for (const built of [kept(bfstore.build(file(`${i}`), form, options)), kept(await bfstore.buildAsync(file(`${i} later`), again, options))]) {
+      assert.equal(built.stats().capacity, count);
+      assert.ok(built.containsMany(count === 500 ? numbers(500).map((n) => String(n).padStart(3, "0")) : keys).every((answer) => answer === 1));
+      assert.throws(() => built.add("late"), {code: "BFS_EREADONLY"});
+    }
   }
   assert.equal(kept(bfstore.build(file("none"), [])).contains("a"), false);
 });
 
-test("a build that fails leaves nothing", (t) => {
+test("a build that fails leaves nothing", async (t) => {
   const {folder, path} = caseOf(t);
   assert.throws(() => bfstore.build(path, ["a", null]), TypeError);
   assert.throws(() => bfstore.build(path, ["a", null], {capacity: 5}), TypeError);
+  await assert.rejects(bfstore.buildAsync(path, ["a", null], {capacity: 5}), TypeError);
   assert.deepEqual(fs.readdirSync(folder), []);
   const links = fs.readdirSync("/proc/self/fd").map((fd) => fs.existsSync(`/proc/self/fd/${fd}`) ? fs.readlinkSync(`/proc/self/fd/${fd}`) : "");
   assert.deepEqual(links.filter((link) => link.startsWith(folder)), []);
@@ -312,7 +315,8 @@ test("compare", (t) => {
 
 test("parts", async (t) => {
   const here = caseOf(t);
-  const parts = [0, 1].map((part) => bfstore.createPart(here.file(`part${part}`), part, 2, {capacity: 100, seed: 1n}));
+  const shape = {capacity: 100, seed: 1n};
+  const parts = [bfstore.createPart(here.file("part0"), 0, 2, shape), await bfstore.createPartAsync(here.file("part1"), 1, 2, shape)];
   assert.deepEqual(parts[1].part(), {part: 1, numParts: 2});
   for (const key of ["a", "b", "c", "d"]) parts[Number(parts[0].digest(key) >> 63n)].add(key);
   assert.throws(() => parts[0].addDigest(2n ** 64n - 1n), {bfsName: "BFS_EPART"});
@@ -320,6 +324,7 @@ test("parts", async (t) => {
   assert.throws(() => bfstore.join([parts[1]], here.file("no")), {bfsName: "BFS_EMISMATCH"});
   assert.throws(() => bfstore.createPart(here.file("no"), 2, 2, {capacity: 100}), {bfsName: "BFS_EINVAL"});
   assert.throws(() => bfstore.createPart(here.file("no"), -1, 2, {capacity: 100}), RangeError);
+  await assert.rejects(bfstore.createPartAsync(here.file("no"), -1, 2, {capacity: 100}), RangeError);
   bfstore.join(parts, here.file("whole"));
   await bfstore.joinAsync(parts, here.file("later"));
   const whole = bfstore.open(here.file("whole"));
@@ -385,12 +390,13 @@ test("more damaged ranges than are asked for at first", (t) => {
   assert.deepEqual(offsets, [...new Set(offsets)].sort((a, b) => a - b));
 });
 
-test("bits of another program", (t) => {
+test("bits of another program", async (t) => {
   const filter = caseOf(t).create({layout: "classic", hash: "murmur3", numBits: 1000, seeds: [5, 2 ** 32 - 1]});
   assert.deepEqual([...filter.seeds()], [5, 2 ** 32 - 1]);
   const bits = Buffer.concat([Buffer.alloc(124), Buffer.from([3])]);
   filter.importBits(bits, "little");
   assert.deepEqual(Buffer.from(filter.exportBits("little")), bits);
+  assert.deepEqual(Buffer.from(await filter.exportBitsAsync("little")), bits);
   assert.deepEqual(Buffer.from(filter.exportBits("big")), Buffer.concat([Buffer.alloc(124), Buffer.from([0xc0])]));
   assert.equal(filter.stats({fill: true}).setBits, 2);
   assert.throws(() => filter.importBits(bits, "middle"), TypeError);

@@ -7,7 +7,7 @@ import vm from "node:vm";
 import * as bfstore from "bfstore";
 import {ROOT, caseOf} from "./case.js";
 
-const {keys: rows} = JSON.parse(fs.readFileSync(path.join(ROOT, "capi", "bindings", "keys.json"), "utf8"));
+const {keys: rows, lists} = JSON.parse(fs.readFileSync(path.join(ROOT, "capi", "bindings", "keys.json"), "utf8"));
 
 const bytesOf = (row) => Buffer.from(row.bytes.repeat(row.times ?? 1), "hex");
 
@@ -34,6 +34,29 @@ test("every row of the table has its bytes and its digest, or is refused", (t) =
         }
       }
     }
+  }
+});
+
+test("every list of the table has its digests and its nulls, or is refused", (t) => {
+  const {create} = caseOf(t);
+  assert.ok(lists.length > 14);
+  for (const [i, row] of lists.entries()) {
+    const filter = create({seed: 0}, `${i}`);
+    const hex = (text) => Buffer.from(text, "hex");
+    const validity = "validity" in row ? {validity: hex(row.validity), validityOffset: row.first} : {};
+    const many = "fixed" in row ? [hex(row.fixed), {width: row.width}]
+      : [{data: hex(row.column), offsets: Int32Array.from(row.offsets), ...validity}];
+    const what = JSON.stringify(row);
+    if ("error" in row) {
+      assert.throws(() => filter.addMany(...many), {code: "EINVAL"}, what);
+      assert.equal(filter.stats({fill: true}).setBits, 0);
+      continue;
+    }
+    const digests = Array.from(filter.digestMany(...many), (digest) => digest.toString(16).padStart(16, "0"));
+    assert.deepEqual(digests, row.xxh3, what);
+    filter.addMany(...many);
+    assert.deepEqual(Array.from(filter.containsMany(...many)), digests.map((digest) => Number(digest !== "0".repeat(16))), what);
+    assert.equal(filter.containsDigest(0n), false);
   }
 });
 

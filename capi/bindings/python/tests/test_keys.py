@@ -2,8 +2,10 @@
 
 import array
 import json
+import struct
 import unittest
 
+import arrow
 import bfstore
 from case import ROOT, Case
 
@@ -155,8 +157,11 @@ class Table(Case):
             return int(row["integer"])
         return (row["text"] if "text" in row else bytes.fromhex(row["binary"])) * row.get("times", 1)
 
+    def table(self, name):
+        return json.loads((ROOT / "capi" / "bindings" / "keys.json").read_text("utf-8"))[name]
+
     def test_every_row_has_its_digest_or_is_refused(self):
-        rows = json.loads((ROOT / "capi" / "bindings" / "keys.json").read_text("utf-8"))["keys"]
+        rows = self.table("keys")
         self.assertGreater(len(rows), 25)
         filter_ = self.create(seed=0)
         for row in rows:
@@ -168,6 +173,33 @@ class Table(Case):
                     else:
                         self.assertEqual(f"{digest(key):016x}", row["xxh3"])
                         self.assertEqual(digest(bytes.fromhex(row["bytes"]) * row.get("times", 1)), digest(key))
+
+    def many(self, row):
+        """The row's keys, and the keywords of a call that gets them."""
+        if "fixed" in row:
+            return bytes.fromhex(row["fixed"]), {"width": row["width"]}
+        first, offsets = row.get("first", 0), row["offsets"]
+        valid = bytes.fromhex(row["validity"]) if "validity" in row else None
+        # Arrow has one offset for the bitmap and the offsets.
+        packed = struct.pack(f"{first + len(offsets)}i", *[0] * first, *offsets)
+        return arrow.Column("z", [valid, packed, bytes.fromhex(row["column"])], len(offsets) - 1, offset=first,
+                            null_count=0 if valid is None else -1), {}
+
+    def test_every_list_has_its_digests_and_its_nulls_or_is_refused(self):
+        rows = self.table("lists")
+        self.assertGreater(len(rows), 14)
+        for number, row in enumerate(rows):
+            keys, how = self.many(row)
+            with self.subTest(row), self.create(self.folder / f"{number}.bf", seed=0) as filter_:
+                if "error" in row:
+                    self.assertRaises(ValueError, filter_.add_many, keys, **how)
+                    self.assertEqual(filter_.stats(fill=True).set_bits, 0)
+                    continue
+                digests = [int(one, 16) for one in row["xxh3"]]
+                self.assertEqual(list(filter_.digest_many(keys, **how)), digests)
+                filter_.add_many(keys, **how)
+                self.assertEqual(list(filter_.contains_many(keys, **how)), [digest != 0 for digest in digests])
+                self.assertEqual(filter_.contains_digest(0), False)
 
 
 class Counting(Case):

@@ -1,6 +1,7 @@
 //! How filters are made, opened and copied: builders, in the manner of `std::fs::OpenOptions`.
 
 use std::ffi::CString;
+use std::fmt;
 use std::os::raw::c_void;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::{AsFd, AsRawFd};
@@ -45,10 +46,20 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
     })
 }
 
+/// A secret: a log that shows options shows that there is one, and not its bytes.
+#[derive(Clone, Copy)]
+struct Secret<'a>(&'a [u8]);
+
+impl fmt::Debug for Secret<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(..)")
+    }
+}
+
 /// The secret's address and length.  Of an empty one the address is not null: the library refuses it, and does not take
 /// it for none.
-fn secret_parts(secret: Option<&[u8]>) -> (*const c_void, u64) {
-    secret.map_or((null(), 0), |secret| (secret.as_ptr().cast(), secret.len() as u64))
+fn secret_parts(secret: Option<Secret<'_>>) -> (*const c_void, u64) {
+    secret.map_or((null(), 0), |secret| (secret.0.as_ptr().cast(), secret.0.len() as u64))
 }
 
 /// Methods that set one bit of `flags`.
@@ -89,7 +100,7 @@ macro_rules! fields {
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions<'a> {
     flags: u64,
-    secret: Option<&'a [u8]>,
+    secret: Option<Secret<'a>>,
     offset: u64,
     max_bytes: u64,
     lock_timeout: Option<Duration>,
@@ -157,7 +168,7 @@ impl<'a> OpenOptions<'a> {
         /// With [`offset`](OpenOptions::offset): the filter is at most so long.
         max_bytes: u64 => max_bytes = max_bytes;
         /// 16 bytes: the secret of a filter with [`Hash::SipHash`].
-        secret: &'a [u8] => secret = Some(secret);
+        secret: &'a [u8] => secret = Some(Secret(secret));
         /// How long to wait for each lock: 5 seconds if it is not given, `Duration::ZERO` not to wait, `Duration::MAX`
         /// for as long as it takes.
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
@@ -298,7 +309,7 @@ pub struct CreateOptions<'a> {
     seed: u64,
     like: Option<PathBuf>,
     note: &'a [u8],
-    secret: Option<&'a [u8]>,
+    secret: Option<Secret<'a>>,
     lock_timeout: Option<Duration>,
     writeback_check: Option<Duration>,
     file_id: [u8; 16],
@@ -331,7 +342,7 @@ impl<'a> CreateOptions<'a> {
         /// The note of the owner, any bytes, at most 1,024.
         note: &'a [u8] => note = note;
         /// 16 bytes: the secret of [`Hash::SipHash`].  Copied, never stored in the file.
-        secret: &'a [u8] => secret = Some(secret);
+        secret: &'a [u8] => secret = Some(Secret(secret));
         /// One seed for each bit of a key, for the hashes of other programs.
         seeds: &'a [u32] => seeds = seeds;
         /// Permission bits of a new file, less the umask; 0o600 if it is not given.
@@ -516,8 +527,8 @@ impl<'a> CreateOptions<'a> {
 
 // --- Copying ---------------------------------------------------------------------------------------------------------
 
-/// How to make a new file of a filter that exists: for [`Filter::save_with`], [`seal_with`](crate::seal_with) and
-/// [`intersect_with`](crate::intersect_with).
+/// How to make a new file of a filter that exists: for [`Filter::save_with`], [`seal_with`](crate::seal_with),
+/// [`intersect_with`](crate::intersect_with) and [`join_with`](crate::join_with).
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
     flags: u64,
@@ -596,5 +607,13 @@ mod tests {
         assert_eq!(writeback_milliseconds(Some(Duration::ZERO)), Ok(sys::BFS_WRITEBACK_CHECK_EACH_ADD));
         assert_eq!(writeback_milliseconds(Some(Duration::from_millis(250))), Ok(250));
         assert!(writeback_milliseconds(Some(Duration::MAX)).is_err());
+    }
+    #[test]
+    fn a_secret_is_in_no_log() {
+        let secret = [0x73; 16];
+        let (mut creating, mut opening) = (CreateOptions::new(), OpenOptions::new());
+        for shown in [format!("{:?}", creating.secret(&secret)), format!("{:?}", opening.secret(&secret))] {
+            assert!(shown.contains("secret: Some(Secret(..))") && !shown.contains("115"), "{shown}");
+        }
     }
 }

@@ -63,6 +63,42 @@ fn every_row_of_the_table_has_its_digest_or_is_no_value() {
     assert!(rows.len() > 30 && refused == 6, "{} {refused}", rows.len());
 }
 
+#[test]
+fn every_list_of_the_table_has_its_digests_and_its_nulls_or_is_refused() {
+    let folder = Folder::new();
+    let table = json::parse(&read(repository("capi/bindings/keys.json")));
+    let rows = table.map()["lists"].list();
+    assert!(rows.len() > 14);
+    for (number, row) in rows.iter().enumerate() {
+        let filter = small().seed(0).create(folder.join(format!("{number}.bf"))).unwrap();
+        let map = row.map();
+        let hex = |name: &str| map.get(name).map_or(Vec::new(), |digits| unhex(digits.text()));
+        let (data, bitmap) = (if map.contains_key("fixed") { hex("fixed") } else { hex("column") }, hex("validity"));
+        let offsets: Vec<i32> =
+            map.get("offsets").map_or(Vec::new(), |all| all.list().iter().map(|one| one.number() as i32).collect());
+        let keys = match map.get("width") {
+            Some(width) => Keys::fixed(&data, width.number() as usize).unwrap(),
+            None => Keys::column32(&data, &offsets).unwrap(),
+        };
+        let keys = match map.get("first") {
+            Some(first) => keys.with_validity(&bitmap, first.number() as usize).unwrap(),
+            None => keys,
+        };
+        if map.contains_key("error") {
+            failed_with(filter.add_many(keys), "BFS_EINVAL");
+            assert_eq!(set_bits(&filter), 0);
+            continue;
+        }
+        let digests: Vec<u64> =
+            map["xxh3"].list().iter().map(|one| u64::from_str_radix(one.text(), 16).unwrap()).collect();
+        let there: Vec<bool> = digests.iter().map(|digest| *digest != 0).collect();
+        assert_eq!(filter.digest_many(keys.clone()), Ok(digests), "{row:?}");
+        filter.add_many(keys.clone()).unwrap();
+        assert_eq!(filter.contains_many(keys), Ok(there), "{row:?}");
+        assert!(!filter.contains_digest(0));
+    }
+}
+
 fn bytes_of(key: impl AsKey) -> Vec<u8> {
     key.with_key(<[u8]>::to_vec)
 }

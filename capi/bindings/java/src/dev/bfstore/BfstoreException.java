@@ -141,6 +141,8 @@ public class BfstoreException extends RuntimeException {
         return new SecretException(code, errno, message);
       case Abi.ESHUT:
         return new ClosedException(code, errno, message);
+      case Abi.EPART:
+        return new PartException(code, errno, message);
       case Abi.EMISMATCH:
         return new MismatchException(code, errno, message);
       case Abi.EUNCLEAN:
@@ -333,6 +335,15 @@ public class BfstoreException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     ClosedException(int code, int errno, String message) {
+      super(code, errno, message);
+    }
+  }
+
+  /** The key belongs to another part of the whole filter than this one. */
+  public static final class PartException extends CallException {
+    private static final long serialVersionUID = 1;
+
+    PartException(int code, int errno, String message) {
       super(code, errno, message);
     }
   }

@@ -4,7 +4,10 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.Set;
 
-/** How to make a new file of an existing filter: {@link Filter#save}, {@link Filter#seal}, {@link Filter#intersect}. */
+/**
+ * How to make a new file of existing filters: {@link Filter#save}, {@link Filter#seal}, {@link Filter#intersect}, {@link
+ * Filter#join}.
+ */
 public final class CopyOptions {
   private long flags;
   private int mode;

@@ -296,8 +296,8 @@ class FilesTest extends Case {
     assertEquals(2, halves.get(1).part()[1]);
     halves.get(0).addDigest(7);
     halves.get(1).addDigest(-7);
-    assertThrows(BfstoreException.class, () -> halves.get(0).addDigest(-7));
-    assertThrows(BfstoreException.class, () -> halves.get(1).containsDigest(7));
+    assertThrows(BfstoreException.PartException.class, () -> halves.get(0).addDigest(-7));
+    assertThrows(BfstoreException.PartException.class, () -> halves.get(1).containsDigest(7));
     assertThrows(BfstoreException.MismatchException.class,
         () -> Filter.join(halves.subList(1, 2), folder.resolve("no"), new CopyOptions()));
     Filter.join(halves, folder.resolve("whole"), new CopyOptions());

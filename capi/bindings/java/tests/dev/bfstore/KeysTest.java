@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -70,6 +72,46 @@ class KeysTest extends Case {
       rows++;
     }
     assertTrue(rows > 25);
+  }
+
+  private static Keys many(JsonObject row) {
+    if (row.has("fixed")) {
+      return Keys.fixed(unhex(row.get("fixed").getAsString()), row.get("width").getAsInt());
+    }
+    JsonArray said = row.getAsJsonArray("offsets");
+    ByteBuffer offsets = ByteBuffer.allocateDirect(4 * said.size()).order(ByteOrder.nativeOrder());
+    said.forEach(one -> offsets.putInt(one.getAsInt()));
+    Keys keys = Keys.column32(ByteBuffer.wrap(unhex(row.get("column").getAsString())), offsets.flip());
+    return row.has("validity")
+        ? keys.withValidity(ByteBuffer.wrap(unhex(row.get("validity").getAsString())), row.get("first").getAsLong())
+        : keys;
+  }
+
+  @Test
+  void everyListOfTheTableHasItsDigestsAndItsNullsOrIsRefused() throws Exception {
+    int rows = 0;
+    for (JsonElement element : json(ROOT.resolve("capi/bindings/keys.json")).getAsJsonArray("lists")) {
+      JsonObject row = element.getAsJsonObject();
+      Filter filter = create("list-" + rows++, options().seed(0));
+      Keys keys = many(row);
+      if (row.has("error")) {
+        assertThrows(BfstoreException.InvalidException.class, () -> filter.addMany(keys), row.toString());
+        assertEquals(0, filter.statsWithFill().fill().get().setBits());
+        continue;
+      }
+      JsonArray said = row.getAsJsonArray("xxh3");
+      long[] digests = new long[said.size()];
+      boolean[] there = new boolean[said.size()];
+      for (int i = 0; i < said.size(); i++) {
+        digests[i] = Long.parseUnsignedLong(said.get(i).getAsString(), 16);
+        there[i] = digests[i] != 0;
+      }
+      assertArrayEquals(digests, filter.digestMany(keys), row.toString());
+      filter.addMany(keys);
+      assertArrayEquals(there, filter.containsMany(keys), row.toString());
+      assertFalse(filter.containsDigest(0));
+    }
+    assertTrue(rows > 14);
   }
 
   @Test
