@@ -33,6 +33,7 @@ bool may_not_write(const Error& error) { return error.code == Code::kAccess || e
 
 // Leaves *syncing* set.
 Error sync_for_adoption(const OpenFile& opened) {
+  if (Error error = opened.check_words(); !error.ok()) return error;
   opened.live_word().set(format::LiveWord::kSyncing);
   Error error = opened.file().sync();
   return error.ok() ? Error{} : opened.poison(error);

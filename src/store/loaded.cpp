@@ -38,14 +38,17 @@ Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId&
   return refused(kName, file_id, state, evidence);
 }
 
-// A few bytes that rotted on the way make a wrong no. Where there are checksums, they are looked at.
-bool as_sealed(Bytes bytes, const format::Identity& identity, std::uint64_t keys_added) {
-  const Bytes checksums =
+// A few bytes that rotted on the way make a wrong no. Where there are checksums, they are looked at. `body` is the copy
+// that lookups use: the caller's bytes may be others by now.
+bool as_sealed(Bytes bytes, Bytes body, const format::Identity& identity, std::uint64_t keys_added) {
+  const Bytes there =
       bytes.subspan(identity.seal->checksums_offset, format::checksums_bytes_of(identity.seal->num_chunks));
+  const std::vector<std::byte> checksums(there.begin(), there.end());
   if (format::checksum_of_checksums(checksums, identity) != identity.seal->checksum) return false;
   for (std::uint64_t number = 0; number < identity.seal->num_chunks; ++number) {
     const format::Section place = format::chunk_of(identity, number);
-    const std::uint64_t found = format::chunk_checksum(bytes.subspan(place.offset, place.bytes), number, identity);
+    const Bytes chunk = body.subspan(place.offset - identity.body_offset, place.bytes);
+    const std::uint64_t found = format::chunk_checksum(chunk, number, identity);
     if (found != base::load<std::uint64_t>(checksums.data() + format::checksums_bytes_of(number))) return false;
   }
   return keys_added == identity.seal->keys_added;
@@ -91,10 +94,11 @@ Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKe
   if (!evidence) return evidence.error();
   if (filling(*evidence)) return still_filling(kName);
   const Bytes live_page = Bytes(header).subspan(format::kLivePageOffset, format::kPageBytes);
-  if (identity->seal && !as_sealed(bytes, *identity, format::keys_added_in(live_page)))
-    return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");
   auto made = with_body(bytes.subspan(sections.body.offset, sections.body.bytes), identity->shape);
   if (!made) return made;
+  const Bytes body(reinterpret_cast<const std::byte*>(made->body.words()), made->body_bytes);
+  if (identity->seal && !as_sealed(bytes, body, *identity, format::keys_added_in(live_page)))
+    return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");
   made->identity = std::move(*identity);
   made->slot = *evidence->slots.newest();
   made->live_page.assign(live_page.begin(), live_page.end());

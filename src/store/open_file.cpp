@@ -19,6 +19,10 @@ using format::SlotState;
 using region::File;
 using region::ScopedLock;
 
+Error lost(const File& file) {
+  return fail(Code::kLost, file.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
+}
+
 }  // namespace
 
 OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
@@ -82,7 +86,17 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   const auto uncut = has_end_word(file_, identity_);
   if (!uncut.ok()) return uncut.error();
   if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
-  return fail(Code::kLost, file_.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
+  return lost(file_);
+}
+
+// A page that cannot be read is there.
+Error OpenFile::check_words() const {
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  const auto got = file_.read_at(word, format::kLivePageOffset);
+  const auto there = has_end_word(file_, identity_);
+  if (!got || !there.ok()) return {};
+  const format::LiveWord live_word{base::load<std::uint64_t>(word.data())};
+  return *there && live_word.is_own(identity_.file_id) ? Error{} : lost(file_);
 }
 
 // Called before the mapping is written to for the last time: after the end of a truncated file that would be SIGBUS.

@@ -84,6 +84,9 @@ class OpenFile {
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
   // kLost if the file is no longer whole, kFault if a page of it could not be read.
   [[nodiscard]] Error check_file_is_whole() const;
+  // kLost if one of the two words is not the file's own any more. For a store to the live page after a wait, which
+  // would be SIGBUS where the file was cut meanwhile. Needs no memory while they are there.
+  [[nodiscard]] Error check_words() const;
   // Another file replaced this one. A path may still lead here, by a hard link, or a mount of the single file.
   [[nodiscard]] bool replaced() const;
   // Whether the system failed to write a page since it was last asked through this description: 0, or an errno.

@@ -95,8 +95,15 @@ Error Replaced::check() const {
   return state_lock_.check(file_);
 }
 
+// The file may have been cut since it was superseded: a store would be SIGBUS, and its handles are in doubt anyhow.
+bool Replaced::has_live_page() const noexcept {
+  if (!live_page_) return false;
+  const auto facts = file_.facts();
+  return !facts || facts->bytes >= format::kFileHeaderBytes;
+}
+
 void Replaced::set(std::uint64_t bits) const noexcept {
-  if (live_page_) live_word_in(*live_page_).set(bits);
+  if (has_live_page()) live_word_in(*live_page_).set(bits);
 }
 
 // A file with one name has none after the renaming, which itself says that the file was replaced. A file with more
@@ -115,7 +122,7 @@ void Replaced::is_gone() const noexcept { set(format::LiveWord::kGone); }
 // What was made durable is taken back durably: otherwise a power cut would leave a file that is refused for good.
 Replaced::~Replaced() {
   if (!file_.born().here()) return;
-  if (!live_page_ || !file_.has_its_path()) return;
+  if (!has_live_page() || !file_.has_its_path()) return;
   if (!check().ok()) return;  // the sign may be another's by now: one that nobody means is cleared by the next opener
   const format::LiveWord before = live_word_in(*live_page_).clear(format::LiveWord::kGone);
   if (before.has(format::LiveWord::kReplaced)) static_cast<void>(file_.sync());

@@ -44,6 +44,7 @@ class Replaced {
   explicit Replaced(region::File file) : file_(std::move(file)) {}
   Result<bool> supersede(const FileId& successor, std::uint32_t lock_timeout_ms);
   Error tell();
+  [[nodiscard]] bool has_live_page() const noexcept;
   void set(std::uint64_t bits) const noexcept;
 
   region::File file_;

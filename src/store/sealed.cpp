@@ -115,9 +115,15 @@ bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& iden
   return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
 }
 
+// Of a copy, what was copied: lookups believe that, and not what the file says by now.
+Result<HeaderBytes> header_of(const SealedBytes& sealed) {
+  if (sealed.copy == nullptr) return read_header(sealed.file);
+  return HeaderBytes(sealed.copy, sealed.copy + format::kFileHeaderBytes);
+}
+
 // Appends what differs in the header pages after the identity, which has a checksum of its own.
 void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& sealed) {
-  const auto header = read_header(sealed.file);
+  const auto header = header_of(sealed);
   if (!header || !slots_as_sealed(*header, sealed.identity))
     append(ranges, {format::kSlotOffset, 2 * format::kPageBytes});
   if (!header || !live_word_as_sealed(*header, sealed.identity))
@@ -133,10 +139,15 @@ bool header_as_sealed(const SealedBytes& sealed) {
 }
 
 bool checksums_as_sealed(const SealedBytes& sealed) {
-  const format::Identity& identity = sealed.identity;
-  std::vector<std::byte> all(format::checksums_bytes_of(identity.seal->num_chunks));
-  const auto got = sealed.file.read_at(all, identity.seal->checksums_offset);
-  return got && *got == all.size() && format::checksum_of_checksums(all, identity) == identity.seal->checksum;
+  const Seal& seal = *sealed.identity.seal;
+  const auto as_sealed = [&](std::span<const std::byte> all) {
+    return format::checksum_of_checksums(all, sealed.identity) == seal.checksum;
+  };
+  const std::uint64_t bytes = format::checksums_bytes_of(seal.num_chunks);
+  if (sealed.copy != nullptr) return as_sealed({sealed.copy + seal.checksums_offset, bytes});
+  std::vector<std::byte> all(bytes);
+  const auto got = sealed.file.read_at(all, seal.checksums_offset);
+  return got && *got == all.size() && as_sealed(all);
 }
 
 std::string in_words(const std::vector<DamagedRange>& ranges) {

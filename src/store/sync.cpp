@@ -26,9 +26,17 @@ Error sync_body(const OpenFile& opened) {
   return opened.file().sync();
 }
 
+// The file may have been cut before the sync, or while this process synced or waited for a lock. Nothing is stored in
+// it then.
+Error lost_meanwhile(const OpenFile& opened, const Error& body_synced) {
+  if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
+  return opened.check_words();
+}
+
 // Without the state lock no slot is written. A sync that failed leaves *syncing* set, so that the next process that
 // looks knows.
 Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& no_lock) {
+  if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (body_synced.ok()) {
     opened.live_word().clear(format::LiveWord::kSyncing);
     return no_lock;
@@ -40,7 +48,7 @@ Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& 
 // The second half of a sync, under the state lock: the slot that says what the first half made true. `anew`: both
 // slots, of a file that no other process has.
 Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
-  if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
+  if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (!body_synced.ok()) return opened.poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
   // that.

@@ -29,6 +29,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
     const auto sync_lock = ScopedLock::try_take(opened.file(), kSyncLock);
     if (!sync_lock) return sync_lock.error();
     if (*sync_lock) {
+      if (Error error = opened.check_words(); !error.ok()) return error;
       const Error failed = ask_the_kernel(opened);
       return failed.ok() ? failed : opened.poison(failed);
     }
@@ -73,6 +74,7 @@ Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock)
   const bool known = opened.live_word().load().has(format::LiveWord::kPoisoned);
   if (!others.ok() || !*others || known) return {};
   const auto sync_lock = opened.take(kSyncLock);
+  if (Error error = opened.check_words(); !error.ok()) return error;
   const Error failed = sync_lock ? ask_the_kernel(opened) : told_of_failure(opened, opened.failed_writeback());
   if (failed.ok()) return {};
   const auto state_lock = opened.take(kStateLock);

@@ -1,5 +1,6 @@
 // Bare filters without a handle: built as format() and add() build them, answered as a handle answers, at every address
 // and length; and "maybe" for everything that is not a whole bare filter.
+#include <sys/mman.h>
 #include <bfstore/bare.hpp>
 
 #include <algorithm>
@@ -115,6 +116,30 @@ struct OneOfMany {
     options.num_probes = k;
     return options;
   }
+};
+
+// Pages between two that no code may touch.
+class Fenced {
+ public:
+  static constexpr std::size_t kFence = 65536;  // a page of any kernel
+  static constexpr std::size_t kBytes = kFence;
+
+  Fenced() : all_(mmap(nullptr, 2 * kFence + kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    REQUIRE(all_ != MAP_FAILED);
+    REQUIRE(mprotect(inside().data(), kBytes, PROT_READ | PROT_WRITE) == 0);
+  }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  ~Fenced() { munmap(all_, 2 * kFence + kBytes); }
+
+  [[nodiscard]] std::span<std::byte> inside() const { return {static_cast<std::byte*>(all_) + kFence, kBytes}; }
+  // So many bytes beside the fence before them, and beside the one after them.
+  [[nodiscard]] std::array<std::span<std::byte>, 2> beside(std::size_t bytes) const {
+    return {inside().first(bytes), inside().last(bytes)};
+  }
+
+ private:
+  void* all_;
 };
 
 // Each layout that may have a body of that many bytes, in this order or in the other one.
@@ -325,6 +350,35 @@ TEST_CASE("every bare filter with one bit of its trailer flipped, or two, answer
       flip(one);
     }
     CHECK_FALSE(bare::contains_digest(memory, mix(12345)));
+  }
+}
+
+TEST_CASE("whatever bytes are asked as a bare filter, or become one, none before them or after them is touched") {
+  const Fenced fenced;
+  for (std::size_t bytes = 0; bytes <= 1300; ++bytes) {
+    for (const std::span<std::byte> there : fenced.beside(bytes)) {
+      CAPTURE(bytes);
+      for (const int value : {0, 0x5a, 0xff}) {
+        std::fill(there.begin(), there.end(), static_cast<std::byte>(value));
+        check_all_maybe(there);
+      }
+      for (const Layout layout : every_layout()) {
+        if (bare::build(there, Keys::digests(mixed(0, bytes / 20)), layout) != Code::kOk) continue;
+        for (std::uint64_t i = 0; i < bytes / 20; ++i) REQUIRE(bare::contains_digest(there, mix(i)));
+        for (std::uint64_t i = 0; i < 40; ++i)
+          REQUIRE(bare::contains_digest(there, ~mix(i)) ==
+                  bare::contains_digest(Memory(there.begin(), there.end()), ~mix(i)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a key of some bytes at no address is maybe, and the empty one is a key") {
+  const Memory memory = built(Keys(), Layout::kBlocked, Hash::kXxh3);
+  for (int again = 0; again < 2; ++again) {
+    CHECK(bare::answer(memory.data(), memory.size(), nullptr, 5) == 1);
+    CHECK(bare::answer(memory.data(), memory.size(), nullptr, 500) == 1);
+    CHECK(bare::answer(memory.data(), memory.size(), nullptr, 0) == 0);
   }
 }
 

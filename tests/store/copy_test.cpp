@@ -5,13 +5,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <thread>
 
+#include "base/bytes.hpp"
 #include "faults.hpp"
+#include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "key_calls.hpp"
 #include "support.hpp"
@@ -265,6 +268,40 @@ TEST_CASE("a copy that is opened during a sync waits for what the sync finds out
   CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) == Code::kPoisoned);
   later.join();
   syncer.join();
+}
+
+// The checksums of the chunks match what was copied, and their own checksum is in the header, which was read before.
+TEST_CASE("a sealed file that was another one while its body was copied is damaged, and not as it is by now") {
+  TempDir dir;
+  const std::string path = dir.file("sealed.bf");
+  REQUIRE(seal(filled(dir), path, {}).ok());
+  const std::string whole = read_bytes(path);
+  const auto checked =
+      format::check_identity(std::as_bytes(std::span(whole)), format::Form::kFile, whole.size(), false);
+  const format::Identity identity = checked.identity().value();
+  const format::Sections sections = format::sections_of(identity);
+  std::string forged = whole;
+  std::fill_n(forged.begin() + static_cast<std::ptrdiff_t>(sections.body.offset), sections.body.bytes, '\0');
+  for (std::uint64_t number = 0; number < identity.seal->num_chunks; ++number) {
+    const format::Section chunk = format::chunk_of(identity, number);
+    const auto bytes = std::as_bytes(std::span(forged)).subspan(chunk.offset, chunk.bytes);
+    const std::uint64_t checksum = format::chunk_checksum(bytes, number, identity);
+    base::store(std::as_writable_bytes(std::span(forged)).data() + sections.checksums.offset + number * 8, checksum);
+  }
+  for (const bool comes_back : {true, false}) {
+    const faults::Scope scope;
+    bool copies = false;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
+      copies = offset == kHeader && bytes > sections.body.bytes;
+      if (copies) write_bytes(path, 0, forged);
+      return 0;
+    };
+    faults::after_read = [&] {
+      if (copies && comes_back) write_bytes(path, 0, whole);
+      copies = false;
+    };
+    CHECK(code_of(Filter::open(path, OpenMode::kRead, {.map = {.copy = true}, .verify = true})) == Code::kDamaged);
+  }
 }
 
 TEST_CASE("a body that can not be read is an error with its errno") {

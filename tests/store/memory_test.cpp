@@ -1,10 +1,13 @@
-// Memory that runs out in the middle of a call.
+// Memory that runs out in the middle of a call, or that others change.
 #include <doctest/doctest.h>
+#include <bfstore/seal.hpp>
 
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "faults.hpp"
@@ -16,6 +19,8 @@ using namespace store_test;
 namespace {
 
 long left = -1;  // allocations that work before one fails; negative: all do
+
+std::function<void()> before_copy;  // called when a body's memory is asked for, before anything is copied there
 
 // What `call` does when its nth allocation fails. Nothing if there was no nth.
 template <class Call>
@@ -45,6 +50,13 @@ void* operator new(std::size_t bytes) {
 }
 void operator delete(void* made) noexcept { std::free(made); }
 void operator delete(void* made, std::size_t) noexcept { std::free(made); }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  if (before_copy) before_copy();
+  const auto unit = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+}
+void operator delete(void* made, std::align_val_t) noexcept { std::free(made); }
+void operator delete(void* made, std::size_t, std::align_val_t) noexcept { std::free(made); }
 
 TEST_CASE("whichever allocation fails while a file is created, it is handed out or not there") {
   TempDir dir;
@@ -91,4 +103,20 @@ TEST_CASE("a writer without memory for the failure that it is told of leaves no 
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
   CHECK(other.sync().code == Code::kPoisoned);
   CHECK_FALSE(other.add("more").ok());
+}
+
+TEST_CASE("the bytes of a sealed file that another thread changes while they are loaded are damaged") {
+  TempDir dir;
+  REQUIRE(seal(clean_file(dir.file()), dir.file("sealed"), {}).ok());
+  std::string bytes = read_bytes(dir.file("sealed"));
+  const auto code = [&bytes] {
+    return code_of(Filter::load(std::as_bytes(std::span(bytes)), OpenMode::kRead, false, {}));
+  };
+  CHECK(code() == Code::kOk);
+  before_copy = [&bytes] {
+    char& byte = bytes[format::kFileHeaderBytes];
+    byte = static_cast<char>(byte ^ 1);
+  };
+  CHECK(code() == Code::kDamaged);
+  before_copy = nullptr;
 }

@@ -133,6 +133,20 @@ TEST_CASE("a file that was superseded and not replaced goes on") {
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
+TEST_CASE("a file that is cut when it was superseded is replaced, or left alone, without a signal") {
+  for (const bool publishes : {true, false}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    CHECK(in_child([&] {
+            auto fresh = Filter::create(dir.file(), replacing_later());
+            if (!fresh || !fresh->supersede().ok() || truncate(dir.file().c_str(), 0) != 0) return 10;
+            if (publishes && !fresh->publish().ok()) return 11;
+            return fresh->close().ok() ? 0 : 12;
+          }) == 0);
+    CHECK(open_code(dir.file(), OpenMode::kRead) == (publishes ? Code::kOk : Code::kTooShort));
+  }
+}
+
 TEST_CASE("who is killed between superseding a file and replacing it leaves a file that goes on when it is opened") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kRead}) {
     TempDir dir;

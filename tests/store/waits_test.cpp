@@ -1,6 +1,7 @@
 // No process waits for ever: neither for a process that is slow or stopped in the middle of its work, nor for another
 // part of its own.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,8 +10,10 @@
 #include <csignal>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "faults.hpp"
+#include "format/locks.hpp"
 #include "support.hpp"
 
 using namespace bfstore;
@@ -161,4 +164,88 @@ TEST_CASE("two threads that supersede by one handle both succeed, and what is pu
     CHECK(fresh.health() == Code::kOk);
     CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
   }
+}
+
+namespace {
+
+using Call = Error (*)(const std::string& path, std::vector<Filter>& writers);
+
+Error sync_one(const std::string&, std::vector<Filter>& writers) {
+  return writers.front().sync({.owner = 1, .mark = 1});
+}
+Error close_one(const std::string&, std::vector<Filter>& writers) { return writers.front().close(); }
+Error open_one(const std::string& path, OpenMode mode) {
+  const auto filter = Filter::open(path, mode, kImpatient);
+  return filter ? Error{} : filter.error();
+}
+Error write_one(const std::string& path, std::vector<Filter>&) { return open_one(path, OpenMode::kWrite); }
+Error read_one(const std::string& path, std::vector<Filter>&) { return open_one(path, OpenMode::kRead); }
+
+void cut(const std::string& path) {
+  if (truncate(path.c_str(), 0) != 0) _exit(100);
+}
+
+// The call's code, in a child: a store to the page of a live word that was cut would end it. `arm` says when the file
+// is cut. The child ends at once: what it has mapped is not there any more.
+Code code_where_cut(const std::string& path, std::size_t num_writers, const std::function<void()>& arm, Call call) {
+  const int code = in_child([&] {
+    std::vector<Filter> writers;
+    for (std::size_t i = 0; i < num_writers; ++i) {
+      auto writer = Filter::open(path, OpenMode::kWrite, kImpatient);
+      if (!writer) return 101;
+      writers.push_back(std::move(*writer));
+    }
+    arm();
+    const Error error = call(path, writers);
+    _exit(-static_cast<int>(error.code));
+    return 0;
+  });
+  return static_cast<Code>(-code);
+}
+
+// Once that byte is locked.
+std::function<void()> at_lock(
+    const std::string& path, std::uint64_t byte, const std::function<void()>& then = [] {}) {
+  return [=] {
+    faults::after_lock = [=](const faults::LockCall& made) {
+      if (made.command != F_OFD_SETLK || made.kind != F_WRLCK || made.byte != static_cast<long>(byte)) return;
+      cut(path);
+      then();
+    };
+  };
+}
+
+std::function<void()> at_sync(
+    const std::string& path, const std::function<void()>& then = [] {}) {
+  return [=] {
+    faults::on_sync = [=](int) {
+      cut(path);
+      then();
+      return 0;
+    };
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a file that is cut while a process waits for a lock of it, or syncs it, is an error and no signal") {
+  TempDir dir;
+  const std::string path = dir.file();
+  const auto code = [&](std::size_t num_writers, const std::function<void()>& arm, Call call) {
+    unlink(path.c_str());
+    CHECK(created(path).close().ok());
+    if (num_writers == 0) leave_behind(path);
+    return code_where_cut(path, num_writers, arm, call);
+  };
+  const auto nobody_stores = [&path] { lock_as_stranger(path, F_WRLCK, F_OFD_SETLK, format::kStateLock, 1); };
+  CHECK(code(1, at_lock(path, format::kSyncLock), sync_one) == Code::kLost);
+  CHECK(code(1, at_lock(path, format::kSyncLock, nobody_stores), sync_one) == Code::kLost);
+  CHECK(code(1, at_lock(path, format::kStateLock), sync_one) == Code::kLost);
+  CHECK(code(1, at_sync(path), sync_one) == Code::kLost);
+  CHECK(code(1, at_sync(path, nobody_stores), sync_one) == Code::kLost);
+  CHECK(code(1, at_sync(path), close_one) == Code::kLost);
+  CHECK(code(2, at_lock(path, format::kSyncLock), close_one) == Code::kLost);
+  CHECK(code(1, at_lock(path, format::kSyncLock), write_one) == Code::kLost);
+  CHECK(code(0, at_lock(path, format::kSyncLock), write_one) == Code::kLost);
+  CHECK(code(0, at_lock(path, format::kSyncLock), read_one) == Code::kTooShort);  // opens it again
 }
