@@ -83,6 +83,7 @@ class Merge(BfCase):
         os.link(self.path("one"), self.path("link"))
         for source in ("one", "link"):
             self.refused("merge", "one", source, "--force", says=("one: is one of the filters", "--into"))
+            self.refused("merge", "one", source, "--into", says=("one: is one of the filters", "leave it out"))
         self.assertFalse(os.path.exists(self.path("out")))
 
     def test_a_merge_that_is_killed_leaves_nothing_or_the_whole_and_can_be_repeated(self):

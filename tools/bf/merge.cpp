@@ -25,7 +25,8 @@ std::string smallest(const Arguments& arguments) {
                            });
 }
 
-// What other processes add to a source after it was read would be in neither file.
+// A new file: what other processes add to a source after it was read would be in neither. With --into: OUT has its own
+// keys already, and counters would count them twice.
 void refuse_a_source(const Arguments& arguments) {
   struct stat target {};
   if (::stat(arguments.file.c_str(), &target) != 0) return;
@@ -33,13 +34,13 @@ void refuse_a_source(const Arguments& arguments) {
     struct stat source {};
     if (::stat(path.c_str(), &source) != 0 || source.st_dev != target.st_dev || source.st_ino != target.st_ino)
       continue;
-    throw Failure(arguments.file +
-                  ": is one of the filters that are merged. Merge into it (--into), or give a new name.");
+    throw Failure(
+        arguments.file + ": is one of the filters that are merged. " +
+        (arguments.into ? "It has its keys already: leave it out." : "Merge into it (--into), or give a new name."));
   }
 }
 
 bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
-  refuse_a_source(arguments);
   bfstore::Options options = arguments.options;
   options.like = like;
   options.unpublished = true;
@@ -82,6 +83,7 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
 int merge(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace);
+  refuse_a_source(arguments);
   const std::string like = arguments.into ? "" : smallest(arguments);
   bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)
                                           : empty_one(arguments, like);
