@@ -232,7 +232,7 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPTION_TUTORIAL_SIZING 0x10000000ull
 /* c b, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2).  Both
  * are cut off, so the rate, which bfs_stats tells, is a little above fpr.  BFS_HASH_JAYBIRD and BFS_HASH_PYBLOOM_LIVE
- * have those of their program, with this flag and without: k = ceil(log2(1 / p)), m = k * ceil(n |ln p| / (k (ln 2)^2)). */
+ * have those of their program, also without this flag: k = ceil(log2(1 / p)), m = k * ceil(n |ln p| / (k (ln 2)^2)). */
 
 #define BFS_OPTION_FILLING 0x800000ull
 /* c, not with UNPUBLISHED, f and i.  An online build: the file has its name at once and takes adds from every writer,

@@ -1,6 +1,7 @@
 // Everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing, recovers
-// nothing, and goes on after the first broken rule. It takes no lock. It asks the kernel which locks are held, and
-// waits 0.1 s for a process that is changing the state of the file, no longer.
+// nothing, and goes on after the first broken rule. It follows a symbolic link, as a reader does. It takes no lock. It
+// asks the kernel which locks are held, and waits 0.1 s for a process that is changing the state of the file, no
+// longer.
 #pragma once
 
 #include <bfstore/error.hpp>

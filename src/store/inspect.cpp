@@ -119,10 +119,10 @@ const char* file_state_name(FileState state) noexcept {
 Result<Report> inspect(const std::string& path, bool count_bits) {
   Report report;
   report.path = path;
-  const auto file = File::open(path, File::Access::kRead, File::Links::kRefuse);
+  const auto file = File::open(path, File::Access::kRead, File::Links::kFollow);
   if (!file) {
     const Code code = file.error().code;
-    if (code != Code::kSymlink && code != Code::kNotRegular) return file.error();
+    if (code != Code::kNotRegular) return file.error();
     report.problems.push_back({code, file.error().message.substr(path.size() + 2)});  // the path is in the report
     return report;
   }

@@ -26,7 +26,7 @@ namespace {
 using base::fail;
 using store::Content;
 
-constexpr const char* kUnnamed = "a filter to intersect";
+constexpr const char* kUnnamedInput = "a filter to intersect";
 
 Error check_wish(std::size_t filters, const SaveOptions& options) {
   if (filters == 0) return fail(Code::kInvalid, "no filter to intersect was given. Give one or more.");
@@ -106,11 +106,11 @@ class Sources {
 
   [[nodiscard]] Error check(const std::string& path, bool replace) const {
     if (!smallest().row.info.can.intersect)
-      return fail(Code::kUnsupported, store::name_of(smallest(), kUnnamed) + ": filters of the layout " +
+      return fail(Code::kUnsupported, store::name_of(smallest(), kUnnamedInput) + ": filters of the layout " +
                                           smallest().row.info.name +
                                           " have no intersection. Build a filter of the keys that all of them have.");
     for (const InUse& source : cores_) {
-      if (Error error = store::check_fit(*source, kUnnamed, smallest(), kUnnamed); !error.ok()) return error;
+      if (Error error = store::check_fit(*source, kUnnamedInput, smallest(), kUnnamedInput); !error.ok()) return error;
       if (!replace || source->session == nullptr) continue;
       if (Error error = store::check_is_another(source->session->file().file(), path); !error.ok()) return error;
     }

@@ -84,6 +84,19 @@ class Recover(BfCase):
                 self.assertEqual(self.good("contains", "f", "a", "x"), b"maybe\ta\nabsent\tx\n")
                 os.unlink(self.path("f"))
 
+    def test_empty_lines_alone_are_an_error_and_the_empty_key_has_to_be_named(self):
+        for args, text in ([], b"\n"), ([], b"\n\n\n"), (["-0"], b"\0"):
+            with self.subTest(args=args, text=text):
+                self.unclean(7)
+                self.refused("recover", "f", *args, input=text, says=["f: ", "empty lines", "--no-keys", "bf recover f ''"])
+                self.refused("contains", "f", "a", says="recover")
+                self.good("recover", "f", "-q", *args, input=text + b"c")
+                self.assertEqual(self.good("contains", "f", "c", "", "x"), b"maybe\tc\nmaybe\t\nabsent\tx\n")
+                os.unlink(self.path("f"))
+        self.unclean(7)
+        self.good("recover", "f", "-q", "")
+        self.assertEqual(self.good("contains", "f", "", "x"), b"maybe\t\nabsent\tx\n")
+
     def test_keys_that_come_slowly_through_a_pipe_are_all_there(self):
         self.unclean(7)
         keys = b"".join(b"slow key %d\n" % i for i in range(1500))

@@ -177,18 +177,23 @@ class Strangers(InspectorCase):
     def test_an_empty_file_is_too_short_and_no_filter(self):
         self.assertEqual(self.codes(self.stranger(b"")), ["BFS_ETOOSHORT", "BFS_EMAGIC"])
 
-    def test_a_symbolic_link_is_named_with_its_target(self):
+    def test_a_symbolic_link_is_followed_as_readers_do_and_named_with_its_target(self):
         target = self.make(name="target\x1b[31m")
         os.symlink(target, self.path("link"))
+        told, of_target = self.json(self.path("link")), self.json(target)
+        self.assertEqual((told["link_target"], of_target["link_target"]), (target, None))
+        self.assertEqual(told["file_id"], of_target["file_id"])
+        page = self.text(self.path("link"))
+        self.assertIn(r"leads to", page)
+        self.assertNotIn("\x1b", page)
+        os.symlink(self.stranger(b"text"), self.path("to a stranger"))
+        self.assertIn("leads to", self.text(self.path("to a stranger"), code=2))
+
+    def test_a_symbolic_link_that_leads_nowhere_is_an_error(self):
         os.symlink("no such\nfile", self.path("dangling"))
-        for name, leads_to in (("link", target), ("dangling", "no such\nfile")):
-            found = self.json(self.path(name), code=2)
-            self.assertEqual((found["looks_like"], found["link_target"]), ("a symbolic link", leads_to))
-            self.assertEqual(self.codes(self.path(name)), ["BFS_ESYMLINK"])
-        page = self.text(self.path("dangling"), code=2)
-        self.assertIn(r"the link leads to: no such\nfile", " ".join(page.split()))
-        self.assertIn("a symbolic link", page)
-        self.assertNotIn("\x1b", self.text(self.path("link"), code=2))
+        os.symlink("loop", self.path("loop"))
+        for name in ("dangling", "loop"):
+            self.assertIn("symbolic link", self.json(self.path(name), code=3)["error"]["text"])
 
     def test_what_is_no_regular_file_is_named_and_does_not_block(self):
         os.mkfifo(self.path("fifo"))

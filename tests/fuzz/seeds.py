@@ -11,8 +11,7 @@ import sys
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 PAGE = 4096
 RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
-POISONED, SUPERSEDED, RECOVERING, SYNCING = (1 << bit for bit in range(32, 36))
-
+POISONED, SUPERSEDED, RECOVERING, SYNCING, FILLING = (1 << bit for bit in (32, 33, 34, 35, 38))
 
 SEALED, KEY_CHECK, DAMAGE = 1, 2, 4
 COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
@@ -32,9 +31,10 @@ def states(good):
     """(name, bytes) of a good file in every state that a crash may leave."""
     newest = PAGE if struct.unpack_from("<Q", good, PAGE) > struct.unpack_from("<Q", good, 2 * PAGE) else 2 * PAGE
     for state in (1, 2, 3, 4):
-        for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING):
+        for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING, FILLING, FILLING | RECOVERING):
             data = bytearray(good)
             struct.pack_into("<I", data, newest + 8, state)
+            struct.pack_into("<I", data, newest + 72, int(live & FILLING != 0))
             struct.pack_into("<6Q", data, newest + 128, 5, 9, 0, 6, 10, 0)  # two owners and their marks
             struct.pack_into("<Q", data, 3 * PAGE, struct.unpack_from("<Q", data, 3 * PAGE)[0] | live)
             yield f"state_{state}_live_{live >> 32}", data
@@ -110,6 +110,9 @@ def files():
     read_only = bytearray(good)
     struct.pack_into("<I", read_only, 20, 1)
     yield "ro_compat", image(read_only, RIGHT_CHECKSUMS)
+    struct.pack_into("<I", read_only, 20, 1 << 31)  # unknown
+    for number, (name, data) in enumerate(states(read_only)):
+        yield f"ro_compat_{name}", image(data, RIGHT_CHECKSUMS | LIVE | CANARY | HERE, number * 7 % 128)
 
 
 def buffers():

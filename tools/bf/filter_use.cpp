@@ -206,6 +206,8 @@ void Loader::add_part(const KeySource& source, char separator, std::optional<Ran
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   read_keys(source, separator, part, progress != nullptr,
             [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+              if (!read_a_byte_)
+                read_a_byte_ = !std::all_of(keys.begin(), keys.end(), [](std::string_view key) { return key.empty(); });
               if (has_digests && (part || leaves_out_)) {
                 for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
                 if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));

@@ -103,6 +103,8 @@ class Loader {
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
   [[nodiscard]] std::uint64_t keys_left_out() const noexcept { return keys_left_out_; }
   [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
+  // Every key of the source was empty.
+  [[nodiscard]] bool read_empty_keys_alone() const noexcept { return !read_a_byte_; }
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
  private:
@@ -121,6 +123,7 @@ class Loader {
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> keys_left_out_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
+  std::atomic<bool> read_a_byte_{false};  // of a key
   std::atomic<std::uint64_t> keys_new_{0};
   std::atomic<bool> warned_{false};
   std::atomic<bool> failed_{false};  // in one thread, so that the others stop

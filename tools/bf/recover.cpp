@@ -56,6 +56,15 @@ void check_there_are_keys(const Arguments& arguments, KeySource& source) {
                   " has no keys. Give the keys that were added after the marks. If no key was added, say --no-keys.");
 }
 
+// The same of a list that has a line end and nothing else, as of `echo "$keys"` with no keys.
+void check_they_are_keys(const Arguments& arguments, const KeySource& source, const Loader& loader) {
+  if (!loader.read_empty_keys_alone()) return;
+  throw Failure(arguments.file + ": the recovery is not finished: " + source.name() +
+                " has empty lines alone. Give the keys that were added after the marks. If no key was added, say "
+                "--no-keys. If it was the empty key, name it: bf recover " +
+                arguments.file + " ''.");
+}
+
 // A list with all keys of one owner may lack those of another. So the owner is only guessed if there is just one.
 std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   const std::vector<std::uint64_t> awaited = awaited_owners(arguments.file);
@@ -104,6 +113,7 @@ int recover(const Arguments& arguments) {
   if (interrupt::pending()) {
     throw Failure(arguments.file + ": interrupted, so the recovery is not finished. Begin again with all of the keys.");
   }
+  if (source) check_they_are_keys(arguments, *source, loader);
   loader.finish();
   bool over = true;
   for (const std::uint64_t owner : owners) over = unwrap(filter.finish_recovery(owner), arguments.file);

@@ -17,8 +17,6 @@ FileKind kind_of(mode_t mode) {
       return FileKind::kRegular;
     case S_IFDIR:
       return FileKind::kDirectory;
-    case S_IFLNK:
-      return FileKind::kSymlink;
     case S_IFIFO:
       return FileKind::kFifo;
     case S_IFSOCK:
@@ -31,6 +29,7 @@ FileKind kind_of(mode_t mode) {
   }
 }
 
+// Empty if the path is no symbolic link.
 std::string target_of(const std::string& path) {
   char target[PATH_MAX];
   const ssize_t length = readlink(path.c_str(), target, sizeof target);
@@ -51,9 +50,9 @@ Facts gather(bfstore::Report report, bool counted) {
   facts.report = std::move(report);
   facts.counted = counted;
   struct stat status {};
-  if (lstat(facts.report.path.c_str(), &status) == 0) {
+  facts.link_target = target_of(facts.report.path);
+  if (stat(facts.report.path.c_str(), &status) == 0) {
     facts.kind = kind_of(status.st_mode);
-    if (facts.kind == FileKind::kSymlink) facts.link_target = target_of(facts.report.path);
     if (facts.kind == FileKind::kRegular) facts.openers = find_openers(status.st_dev, status.st_ino);
   }
   facts.overfull = is_overfull(facts.report);

@@ -12,12 +12,12 @@
 
 namespace bfinspect {
 
-enum class FileKind { kUnknown, kRegular, kDirectory, kSymlink, kFifo, kSocket, kDevice };
+enum class FileKind { kUnknown, kRegular, kDirectory, kFifo, kSocket, kDevice };
 
 struct Facts {
   bfstore::Report report;
   FileKind kind = FileKind::kUnknown;
-  std::string link_target;         // of a symbolic link
+  std::string link_target;         // where the path is a symbolic link, which was followed
   std::optional<Openers> openers;  // of a regular file
   bool counted = true;             // the command line asked to count the bits
   std::optional<bool> overfull;

@@ -179,7 +179,7 @@ Json object_of(const Facts& facts) {
   put_text(out, "note", report.identity ? report.identity->note : std::nullopt);
   out["looks_like"] = report.identity ? Json() : Json(likeness(facts));
   out["first_bytes"] = hex(report.first_bytes);
-  put_text(out, "link_target", facts.kind == FileKind::kSymlink ? std::optional(facts.link_target) : std::nullopt);
+  put_text(out, "link_target", facts.link_target.empty() ? std::nullopt : std::optional(facts.link_target));
   out["problems"] = Json::array();
   for (const bfstore::Problem& problem : report.problems)
     out["problems"].push_back(problem_json(problem.code, problem.text));

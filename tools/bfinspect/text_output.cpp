@@ -69,8 +69,14 @@ void put_features(Page& page, const ReportedIdentity& id) {
   put("incompat", id.incompat);
 }
 
-void put_file(Page& page, const Report& report) {
+void put_link(Page& page, const Facts& facts) {
+  if (!facts.link_target.empty()) page.row("leads to", escaped(facts.link_target, !page.style().utf8));
+}
+
+void put_file(Page& page, const Facts& facts) {
+  const Report& report = facts.report;
   page.section("File");
+  put_link(page, facts);
   if (const auto& id = report.identity) {
     page.row("format", format_version(*id) + (id->embedded ? ", embedded" : ""));
     page.row("id", hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()}));
@@ -232,14 +238,13 @@ void put_problems(Page& page, const Facts& facts) {
     const char* name = bfstore::code_name(problem.code);
     page.row(name == nullptr ? "?" : name, escaped(problem.text, ascii), Colour::kBad);
   }
-  page.row("what to do", way_out(facts, ascii));
+  page.row("what to do", way_out(facts));
 }
 
 void put_stranger(Page& page, const Facts& facts) {
-  const bool ascii = !page.style().utf8;
   page.section("What it is");
   page.row("looks like", likeness(facts));
-  if (facts.kind == FileKind::kSymlink) page.row("leads to", escaped(facts.link_target, ascii));
+  put_link(page, facts);
   if (facts.kind != FileKind::kRegular) return;
   page.row("length", bytes_text(facts.report.file_bytes));
   if (!facts.report.first_bytes.empty()) page.row("first bytes", '\'' + escaped(facts.report.first_bytes, true) + '\'');
@@ -249,7 +254,7 @@ void put_filter(Page& page, const Facts& facts) {
   const Report& report = facts.report;
   if (!report.valid()) put_problems(page, facts);  // first, where a reader sees it
   put_shape(page, *report.identity);
-  put_file(page, report);
+  put_file(page, facts);
   put_state(page, facts);
   put_fill(page, facts);
   put_memory(page, report);

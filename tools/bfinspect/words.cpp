@@ -72,8 +72,6 @@ std::string kind_name(FileKind kind) {
   switch (kind) {
     case FileKind::kDirectory:
       return "a directory";
-    case FileKind::kSymlink:
-      return "a symbolic link";
     case FileKind::kFifo:
       return "a FIFO (named pipe)";
     case FileKind::kSocket:
@@ -205,10 +203,7 @@ std::string likeness(const Facts& facts) {
   return content_likeness(facts.report.first_bytes);
 }
 
-std::string way_out(const Facts& facts, bool ascii) {
-  if (facts.kind == FileKind::kSymlink) {
-    return "Inspect the file that the link leads to: " + escaped(facts.link_target, ascii);
-  }
+std::string way_out(const Facts& facts) {
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
   if (!facts.report.identity) {
     return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";

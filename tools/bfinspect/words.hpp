@@ -32,6 +32,6 @@ std::string state_advice(const Facts& facts);
 std::string likeness(const Facts& facts);
 
 // The way out for a file that is not a good filter file.
-std::string way_out(const Facts& facts, bool ascii);
+std::string way_out(const Facts& facts);
 
 }  // namespace bfinspect

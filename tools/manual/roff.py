@@ -45,7 +45,8 @@ def heading(name, section, version, about):
     """A page's first lines. The date is that of the build, or the one that distributions give for equal builds."""
     day = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), datetime.timezone.utc).date()
     return ["'\\\" t", f".\\\" Made from {about}. Change that instead.",
-            f'.TH {escaped(name)} {section} "{day}" "bfstore {version}" "bfstore"', ".ad l", ".nh"]
+            f'.TH {escaped(name)} {section} "{day}" "bfstore {version}" "bfstore"', ".ad l", ".nh",
+            ".if n .pl 10000v"]  # a terminal has no pages: groff warns of a table's cell that meets the end of one
 
 
 def see_also(*pages):
