@@ -198,9 +198,9 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
     like->excludes(option);
   }
   for (CLI::Option* const option : bits_and_probes) like->excludes(option);
-  CLI::Option* const tutorial = app.add_flag(
-      "--tutorial-sizing", arguments.options.tutorial_sizing,
-      "with --fpr: the m and k of most tutorials, whose rate may exceed P a little");
+  CLI::Option* const tutorial =
+      app.add_flag("--tutorial-sizing", arguments.options.tutorial_sizing,
+                   "with --fpr: the m and k of most tutorials, whose rate may exceed P a little");
   tutorial->needs(qualities.front());
   tutorial->excludes(like);
 }
