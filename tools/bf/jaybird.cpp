@@ -104,7 +104,8 @@ JaybirdHeader jaybird_header_of(const bfstore::Stats& stats, const std::string& 
                              std::min(stats.keys_added, shape.capacity + 1)};
   if (is_as_python_sizes(header)) return header;
   throw Failure(file + ": python-bloomfilter has other slices for " + grouped(shape.capacity) + " keys and a rate of " +
-                short_number(shape.fpr) + ", and would make wrong copies. Make filters for it with --capacity and --fpr.");
+                short_number(shape.fpr) +
+                ", and would make wrong copies. Make filters for it with --capacity and --fpr.");
 }
 
 std::array<char, JaybirdHeader::kBytes> encoded(const JaybirdHeader& header) {
