@@ -460,6 +460,20 @@ class Filter(_bfstore.Handle):
         self._merge(other)
         return self
 
+    def __or__(self, other):
+        """A new filter in memory, of the keys of both.  It is made as this one is; merge() says which filters fit.
+
+        Of keyed filters: union = load(a.dump(), "r+", secret=...); union |= b."""
+        if not isinstance(other, Filter):
+            return NotImplemented
+        union = load(self.dump(), "r+")
+        try:
+            union.merge(other)
+        except BaseException:
+            union.close()
+            raise
+        return union
+
     def compare(self, other):
         """A Comparison of this filter (A) and another (B): in what they differ, and how many keys they have in common."""
         return _comparison(self._compare(other))

@@ -286,6 +286,22 @@ class Forms(Case):
             bfstore.wrap(read_only)
         memory.close()
 
+    def test_the_union_of_two_filters_is_a_new_one_in_memory(self):
+        with self.filled("a") as one, self.filled("b", path=self.folder / "two") as two, self.filled(path=self.folder / "none") as both:
+            before = [filter.dump(same_file_id=True) for filter in (one, two)]
+            with one | two as union:
+                self.assertEqual([key in union for key in "abc"], [True, True, False])
+                both |= one
+                both |= two
+                self.assertTrue(union.compare(both).equal)
+                self.assertTrue(union.add("c"))
+            self.assertEqual([filter.dump(same_file_id=True) for filter in (one, two)], before)
+            with self.assertRaises(TypeError):
+                one | {"a"}
+            other = self.create(self.folder / "other", capacity=1000, layout="classic")
+            with self.assertRaises(bfstore.MismatchError):
+                one | other
+
     def test_merge_and_its_operator(self):
         one, two = self.filled("a"), self.filled("b", path=self.folder / "two")
         one.merge(two)
