@@ -2,7 +2,7 @@
 import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {addressOf} from "./library.js";
-import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js";
+import {Struct, asBytes, checkArray, shown, trueLength, u64, unsigned} from "./struct.js";
 
 /** One key. Bytes are themselves. A string is its UTF-8, without normalization (a lone surrogate is an error). An integer of 64
  * bits, as a bigint or as a number that is exact (up to 2^53), is 8 bytes, little-endian; a negative one its two's complement.
@@ -26,10 +26,6 @@ import {Struct, asBytes, checkAttached, shown, u64, unsigned} from "./struct.js"
 
 /* instanceof would not know the arrays of another realm, such as those of a test runner's. */
 const {isBigInt64Array, isBigUint64Array, isInt32Array, isUint8Array} = types;
-
-/** The getter of the length that the engine knows: a subclass can say another one, and memory is read by this. */
-const trueLength = /** @type {() => number} */ (
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length")?.get);
 
 const I64_MIN = -(2n ** 63n);
 const U64_END = 2n ** 64n;
@@ -94,7 +90,7 @@ function refuse(key) {
 /** Where it is. @param {Uint8Array} key */
 function placeBytes(key) {
   const length = trueLength.call(key);
-  if (length === 0) checkAttached(key);
+  if (length === 0) checkArray(key);
   one.bytes = length;
   if (length > SHORT) {
     one.address = addressOf(key);
@@ -156,7 +152,7 @@ function fixed(data, width, stride, count) {
 /** @param {Uint8Array} data @param {Width} how */
 function fixedOf(data, {width, stride = width}) {
   if (width === undefined) throw new TypeError("many keys in a Uint8Array need their width. One key goes into a list: [key]");
-  checkAttached(data);
+  checkArray(data);
   if (unsigned("width", 2 ** 32, width) < 1) throw new RangeError("width is at least 1");
   const step = unsigned("stride", 2 ** 32, stride);
   if (step < width) throw new RangeError("stride is at least width");
@@ -187,7 +183,7 @@ function columnOf({data, offsets, validity, validityOffset = 0}) {
   asBytes("data", data);
   const large = isBigInt64Array(offsets);
   if (!large && !isInt32Array(offsets)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
-  checkAttached(offsets);
+  checkArray(offsets);
   const some = offsets.length === 0 ? new Int32Array(1) : offsets; // as Arrow may have it of no keys
   const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
   made.keys.set("data_bytes", data.length);
@@ -207,7 +203,7 @@ function write(to, numbers, at, key) {
   if (typeof key === "string") return writeText(to, at, key);
   if (isUint8Array(key)) {
     const length = trueLength.call(key);
-    if (length === 0) checkAttached(key);
+    if (length === 0) checkArray(key);
     to.set(key, at);
     return length;
   }
@@ -252,7 +248,7 @@ export function batchOf(keys, how) {
   if (isUint8Array(keys)) return fixedOf(keys, how);
   if (how.width !== undefined || how.stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
   if (isBigInt64Array(keys) || isBigUint64Array(keys)) {
-    checkAttached(keys);
+    checkArray(keys);
     return fixed(keys, 8, 8, keys.length);
   }
   if (Array.isArray(keys)) return listOf(keys);
@@ -264,7 +260,7 @@ export function batchOf(keys, how) {
 /** @param {Digests} digests @returns {BigUint64Array} */
 export function digestsOf(digests) {
   if (isBigUint64Array(digests)) {
-    checkAttached(digests);
+    checkArray(digests);
     return digests;
   }
   if (!isIterable(digests)) throw new TypeError(`many digests are a BigUint64Array or a list of bigints, not ${shown(digests)}`);

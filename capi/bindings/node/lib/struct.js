@@ -101,16 +101,22 @@ function asNumber(what, value) {
 /** @param {string} what @param {unknown} value @param {number} [bytes]  exactly so many @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
   if (!types.isUint8Array(value)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
-  checkAttached(value);
+  checkArray(value);
   if (bytes !== undefined && value.length !== bytes) throw new RangeError(`${what} has ${bytes} bytes, not ${value.length}`);
   return value;
 }
 
+/** The getter of the length that the engine knows. A subclass can say another one, by which no memory is read. */
+export const trueLength = /** @type {() => number} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length")?.get);
+
 /** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty. So does one whose
  * buffer was made smaller.
- * @param {NodeJS.ArrayBufferView} array */
-export function checkAttached(array) {
-  if (array.byteLength !== 0) return;
+ * @param {NodeJS.TypedArray} array */
+export function checkArray(array) {
+  const length = trueLength.call(array);
+  if (array.length !== length) throw new TypeError(`an array of ${length} elements that says ${array.length}`);
+  if (length !== 0) return;
   if ("resizable" in array.buffer && array.buffer.resizable)
     throw new TypeError("an empty array in a resizable buffer: it may have been cut");
   try {

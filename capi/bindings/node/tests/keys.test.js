@@ -185,6 +185,18 @@ test("keys are counted and removed in the counting layout", (t) => {
     assert.throws(call, {bfsName: "BFS_EUNSUPPORTED"});
 });
 
+test("no other array may say another length than it has", (t) => {
+  const lying = (Kind, length) => new (class extends Kind { get length() { return 9; } })(length);
+  const filter = caseOf(t).create({seed: 0});
+  for (const call of [() => bfstore.load(lying(Uint8Array, 4096)), () => filter.containsDigests(lying(BigUint64Array, 1)),
+    () => filter.containsMany(lying(Uint8Array, 8), {width: 1}), () => filter.containsMany(lying(BigInt64Array, 2)),
+    () => filter.containsMany({data: lying(Uint8Array, 1), offsets: new Int32Array([0, 9])}),
+    () => filter.containsMany({data: new Uint8Array(1), offsets: lying(Int32Array, 2)}),
+    () => filter.containsMany({data: new Uint8Array(1), offsets: new Int32Array(9), validity: lying(Uint8Array, 1)}),
+    () => filter.importBits(lying(Uint8Array, 1), "little"), () => bfstore.bareContains(lying(Uint8Array, 1), "key")])
+    assert.throws(call, {name: "TypeError", message: /that says 9/});
+});
+
 test("an array that says another length is a key of its own bytes", (t) => {
   class Liar extends Uint8Array {
     get length() {
