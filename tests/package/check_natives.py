@@ -8,12 +8,11 @@ show bfs_* alone. This machine's program takes the one that is for it.
 import io
 import pathlib
 import re
-import sys
 import tarfile
 import tempfile
 import zipfile
 
-from check_wheel import MACHINES, ROOT, Broken, check_needs, require, run, visible_of
+from check_wheel import MACHINES, ROOT, check_needs, main, require, run, visible_of
 
 MEMBER = re.compile(r"(?:natives|package/prebuilt)/(linux(-musl)?)-(x86_64|aarch64|x64|arm64)/libbfstore\.so$")
 PROCESSORS = {"x64": "x86_64", "arm64": "aarch64"}
@@ -91,13 +90,5 @@ def check(package):
     print(f"{package.name}: {len(systems)} libraries for {', '.join(sorted(processors))}, used here")
 
 
-def main():
-    for package in map(pathlib.Path, sys.argv[1:]):
-        try:
-            check(package)
-        except Broken as broken:
-            sys.exit(f"{package.name}: {broken}")
-
-
 if __name__ == "__main__":
-    main()
+    main(check)

@@ -119,13 +119,13 @@ def check(wheel):
     print(f"{wheel.name}: needs {newest}, {done}")
 
 
-def main():
-    for wheel in map(pathlib.Path, sys.argv[1:]):
+def main(check_one):
+    for package in map(pathlib.Path, sys.argv[1:]):
         try:
-            check(wheel)
+            check_one(package)
         except Broken as broken:
-            sys.exit(f"{wheel.name}: {broken}")
+            sys.exit(f"{package.name}: {broken}")
 
 
 if __name__ == "__main__":
-    main()
+    main(check)
