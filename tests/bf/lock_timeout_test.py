@@ -9,7 +9,7 @@ from bf_case import BfCase, main
 STATE_LOCK = 1 << 62  # FORMAT.md, "Locks"
 LOCKERS = {"create": ("f", "--capacity", "10", "--force"), "build": ("f", "--from", "keys", "--force"),
            "add": ("f", "key"), "recover": ("f", "--accept-loss"), "seal": ("g", "f", "--force"),
-           "merge": ("f", "f", "--into"), "copy": ("g", "f", "--force"),
+           "merge": ("f", "g", "--into"), "copy": ("g", "f", "--force"),
            "fold": ("g", "f", "--force", "--to-fpr", "0.5"), "intersect": ("f", "g", "--force"), "clear": ("f", "--force")}
 SOON = 4.5  # seconds: less than the five that are waited without a word, and much on a machine that does other things
 
@@ -19,7 +19,7 @@ class LockTimeout(BfCase):
         super().setUp()
         self.write("keys", b"one\ntwo\n")
         for name in ("f", "g"):
-            self.good("create", name, "--capacity", "100", "-q")
+            self.good("create", name, "--capacity", "100", "--seed", "7", "-q")
 
     def hold(self):
         """As a process that replaces the file, and does not come to an end."""
@@ -47,7 +47,7 @@ class LockTimeout(BfCase):
     def test_values_that_are_one_change_nothing_where_no_process_has_the_file(self):
         for command in LOCKERS:
             for good in ("none", "forever", "1", "4294967294"):
-                self.good("create", "f", "--capacity", "100", "-q", "--force")
+                self.good("create", "f", "--capacity", "100", "--seed", "7", "-q", "--force")
                 self.good(command, *LOCKERS[command], "--lock-timeout", good)
 
     def test_every_command_that_writes_or_replaces_waits_so_long(self):
@@ -70,7 +70,7 @@ class LockTimeout(BfCase):
     def test_forever_is_until_the_lock_is_free(self):
         for command in LOCKERS:
             with self.subTest(command):
-                self.good("create", "f", "--capacity", "100", "-q", "--force")
+                self.good("create", "f", "--capacity", "100", "--seed", "7", "-q", "--force")
                 fd = self.hold()
                 process = self.spawn(command, *LOCKERS[command], "--lock-timeout", "forever")
                 time.sleep(0.5)
