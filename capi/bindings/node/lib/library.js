@@ -8,7 +8,8 @@ import {BFS, FUNCTIONS} from "./abi.js";
 /** @typedef {{(...words: any[]): any, async: (...words: any[]) => void}} Native */
 
 /* The file that every program of glibc has mapped. Before 2.34 its name had the version. */
-const isGlibc = /\/libc(\.so\.6|-2\.\d+\.so)$/m.test(fs.readFileSync("/proc/self/maps", "latin1"));
+const MAPS = "/proc/self/maps"; // without which it is assumed
+const isGlibc = !fs.existsSync(MAPS) || /\/libc(\.so\.6|-2\.\d+\.so)$/m.test(fs.readFileSync(MAPS, "latin1"));
 
 /* The package brings its own. Without one for this processor and C library the system's is taken. */
 const system = `${isGlibc ? "linux" : "linux-musl"}-${process.arch}`;

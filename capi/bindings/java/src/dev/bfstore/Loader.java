@@ -79,7 +79,9 @@ final class Loader {
   /** As the jar names it: linux-x86_64, linux-musl-aarch64. */
   private static String system() throws IOException {
     String processor = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-    String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
-    return (GLIBC.matcher(maps).find() ? "linux-" : "linux-musl-") + (processor.equals("amd64") ? "x86_64" : processor);
+    Path maps = Path.of("/proc/self/maps"); // without which glibc is assumed
+    boolean glibc = !Files.isReadable(maps)
+        || GLIBC.matcher(Files.readString(maps, StandardCharsets.ISO_8859_1)).find();
+    return (glibc ? "linux-" : "linux-musl-") + (processor.equals("amd64") ? "x86_64" : processor);
   }
 }
