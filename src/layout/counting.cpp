@@ -3,7 +3,6 @@
 #include "layout/counting.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -83,8 +82,6 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
-std::uint64_t number_of(std::uint64_t ones) noexcept { return static_cast<std::uint64_t>(std::popcount(ones)); }
-
 // The sets of keys: a counter that is not 0 is a set bit, however often its keys were added.
 void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
                std::uint64_t num_words) noexcept {
@@ -93,8 +90,7 @@ void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const 
     for (std::uint64_t i = line; i < line + kLineBits / 64; ++i) {
       const std::uint64_t one = little_endian(load_word(a, i * 64));
       const std::uint64_t other = little_endian(load_word(b, i * 64));
-      set += {number_of(Counters::not_empty(one)), number_of(Counters::not_empty(other)),
-              number_of(Counters::not_empty(one | other))};
+      set += set_bits_of(Counters::not_empty(one), Counters::not_empty(other));
       overlap.take_counters(one, other);
     }
     overlap.take_group(kLineCells, set);

@@ -30,6 +30,11 @@ SetBits& SetBits::operator+=(const SetBits& more) noexcept {
   return *this;
 }
 
+SetBits set_bits_of(std::uint64_t one, std::uint64_t other) noexcept {
+  const auto number = [](std::uint64_t bits) { return static_cast<std::uint64_t>(std::popcount(bits)); };
+  return {number(one), number(other), number(one | other)};
+}
+
 SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t first_bit,
                    std::uint64_t num_bits) noexcept {
   SetBits set;
@@ -38,9 +43,7 @@ SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t
     const std::uint64_t counted = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
     const std::uint64_t one = little_endian(load_word(a, bit)) & counted;
     const std::uint64_t other = little_endian(load_word(b, bit)) & counted;
-    set.a += static_cast<std::uint64_t>(std::popcount(one));
-    set.b += static_cast<std::uint64_t>(std::popcount(other));
-    set.either += static_cast<std::uint64_t>(std::popcount(one | other));
+    set += set_bits_of(one, other);
   }
   return set;
 }

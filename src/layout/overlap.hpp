@@ -29,6 +29,9 @@ struct SetBits {
   SetBits& operator+=(const SetBits& more) noexcept;
 };
 
+// Of one word of each.
+SetBits set_bits_of(std::uint64_t one, std::uint64_t other) noexcept;
+
 // Counts the bits of both as count_bits() does. Other threads may set some meanwhile.
 SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t first_bit,
                    std::uint64_t num_bits) noexcept;
