@@ -471,7 +471,7 @@ TEST_CASE("every function of the header was called, or returns what is there") {
   check("bfs_version_number", 1, [] { return bfs_version_number() > 0 ? 1 : 0; });
   check("bfs_code_name", 1, [] { return bfs_code_name(BFS_EBUSY) != nullptr ? 1 : 0; });
   check("bfs_strerror", 1, [] { return bfs_strerror(BFS_EBUSY) != nullptr ? 1 : 0; });
-  const std::string header = read_bytes(BFSTORE_HEADER);
+  const std::string header = read_bytes(std::getenv("BFSTORE_HEADER"));
   const std::regex declaration(R"(BFS_API[^;(]*?\b(bfs_\w+)\s*\()");
   std::size_t declared = 0;
   for (std::sregex_iterator at(header.begin(), header.end(), declaration); at != std::sregex_iterator(); ++at) {

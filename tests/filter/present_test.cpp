@@ -8,7 +8,7 @@ using namespace rooms;
 
 namespace {
 
-constexpr std::uint64_t kKeys = 10000000 / kKeyScale;
+const std::uint64_t kKeys = 10000000 / kKeyScale;
 constexpr std::uint64_t kPiece = 10000;
 
 // The keys with numbers from `first` on, 8 bytes each.

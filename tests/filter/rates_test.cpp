@@ -14,7 +14,7 @@ using namespace rooms;
 
 namespace {
 
-constexpr std::uint64_t kPositives = 40000 / kKeyScale;
+const std::uint64_t kPositives = 40000 / kKeyScale;
 constexpr std::array kBitsPerKey{8.0, 10.0, 12.0, 16.0, 20.0};
 
 // Enough keys that filters of the same shape do not differ: blocks of one filter differ by as much as their mean rate,

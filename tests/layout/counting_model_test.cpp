@@ -224,7 +224,7 @@ std::uint64_t bad_lives(Mistake mistake, std::uint64_t lives) {
   return bad;
 }
 
-constexpr std::uint64_t kLives = 100'000 / rooms::kKeyScale;
+const std::uint64_t kLives = 100'000 / rooms::kKeyScale;
 
 }  // namespace
 

@@ -99,7 +99,7 @@ double somewhere(std::uint64_t number, double least, double most) {
   return least * std::pow(most / least, part);
 }
 
-constexpr std::uint64_t kSizes = 2000 / kKeyScale;
+const std::uint64_t kSizes = 2000 / kKeyScale;
 
 const Row& row_of(Layout layout) { return layout::row_of(layout); }
 

@@ -280,7 +280,7 @@ TEST_CASE("threads ask while the file is replaced two hundred times: no wrong no
     });
   }
   const std::size_t descriptors_before = descriptors();
-  const int replacements = 200 / (KEY_SCALE > 1 ? 4 : 1);
+  const int replacements = 200 / (kKeyScale > 1 ? 4 : 1);
   for (int i = 0; i < replacements; ++i) {
     i % 3 == 2 ? move_over(dir.file(), {1}) : publish(dir.file(), {1});
     if (i % 3 == 2 && !*filter.is_current()) ++wrong;

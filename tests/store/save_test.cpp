@@ -953,7 +953,7 @@ TEST_CASE("random bytes are no filter") {
   TempDir dir;
   const Filter filter = created(dir.file());
   const Bytes good = dumped(filter);
-  const std::uint64_t rounds = option("rounds", 20'000) / KEY_SCALE;
+  const std::uint64_t rounds = option("rounds", 20'000) / kKeyScale;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     Bytes bytes(random() % 400 + (round % 2) * 16'384);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());

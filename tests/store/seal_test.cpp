@@ -58,7 +58,7 @@ SealOptions replacing() {
   return options;
 }
 
-#if KEY_SCALE == 1  // sanitizers have address space of their own, and are slow
+#if !TESTS_SANITIZED
 // A sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
 template <class Whole>
 void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Whole& whole) {
@@ -440,7 +440,7 @@ TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, f
   }
 }
 
-#if KEY_SCALE == 1
+#if !TESTS_SANITIZED
 TEST_CASE("a sparse sealed file of 16 GiB that is damaged all over is opened in little memory, and answers maybe") {
   TempDir dir(memory_folder());
   make_sparse_sealed(dir.file(), std::uint64_t{16} << 14, [](std::uint64_t) { return false; });
@@ -535,7 +535,7 @@ TEST_CASE("every single bit of a chunk, of its number and of its file is in its 
   for (std::size_t i = 0; i < chunk.size(); ++i) chunk[i] = static_cast<std::byte>(i * 7);
   const std::uint64_t right = format::chunk_checksum(chunk, 3, identity);
   std::uint64_t missed = 0;
-  for (std::size_t bit = 0; bit < 8 * chunk.size(); bit += KEY_SCALE) {
+  for (std::size_t bit = 0; bit < 8 * chunk.size(); bit += kKeyScale) {
     chunk[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
     if (format::chunk_checksum(chunk, 3, identity) == right) ++missed;
     chunk[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);

@@ -145,8 +145,8 @@ TEST_CASE("an intersection has no marks and no note, and counts as many keys as 
   const double rate_of_other = other.stats({.fill = true}).fill->estimated_fpr;
   CHECK(stats.fill->estimated_fpr < std::min(rate_of_one, rate_of_other));
   CHECK(stats.fill->estimated_fpr > rate_of_one * rate_of_other);
-  const auto absent = 200'000 / KEY_SCALE;
-  const double maybes = static_cast<double>(how_many(both, 10 * kKeys, 10 * kKeys + absent)) / absent;
+  const auto absent = 200'000 / kKeyScale;
+  const double maybes = static_cast<double>(how_many(both, 10 * kKeys, 10 * kKeys + absent)) / static_cast<double>(absent);
   CHECK(maybes == doctest::Approx(stats.fill->estimated_fpr).epsilon(0.1));
 }
 

@@ -171,7 +171,7 @@ void check_that_all_was_met(const Tally& tally, const Mischief& mischief) {
 }  // namespace
 
 TEST_CASE("whatever eight processes do to one path, and to each other, nobody is told a wrong no") {
-  const std::uint64_t rounds = option("rounds", KEY_SCALE == 1 ? 5 : 2);
+  const std::uint64_t rounds = option("rounds", kKeyScale == 1 ? 5 : 2);
   const std::uint64_t seconds = option("seconds", 2);
   const bool kills = option("kills", 1) != 0;
   const std::uint64_t first = option("seed", 1);

@@ -14,8 +14,11 @@
 
 #include "format/state.hpp"
 #include "keys.hpp"
+#include "support/scale.hpp"
 
 namespace store_test {
+
+using tests::kKeyScale;
 
 // A new folder, removed with its contents.
 class TempDir {

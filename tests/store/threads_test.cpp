@@ -28,7 +28,7 @@ constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
 constexpr bool kThreadSanitizer = false;
 #endif
 
-constexpr std::uint64_t kKeysOfAThread = 40'000 / KEY_SCALE;
+const std::uint64_t kKeysOfAThread = 40'000 / kKeyScale;
 
 Options roomy(Layout layout) {
   Options options;
@@ -363,7 +363,7 @@ TEST_CASE("keys of a part that another thread changes during the call lead to no
     if (!kThreadSanitizer)
       forms.push_back(Keys::fixed(numbers.data(), 8, numbers.size()));  // whose hash reads them while they change
     for (const Keys& keys : forms) {
-      for (int round = 0; round < 10'000 / KEY_SCALE; ++round) use_every_call(part.filter(), keys);
+      for (std::uint64_t round = 0; round < 10'000 / kKeyScale; ++round) use_every_call(part.filter(), keys);
     }
     stop.store(true);
     changing.join();

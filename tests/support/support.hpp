@@ -18,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-#ifndef KEY_SCALE
-#define KEY_SCALE 1
-#endif
+#include "support/scale.hpp"
 
 namespace bfstore {
 
@@ -47,8 +45,7 @@ inline std::vector<Layout> every_layout() {
   return all;
 }
 
-// Big tests divide their keys by this: sanitizers are slow.
-inline constexpr std::uint64_t kKeyScale = KEY_SCALE;
+using tests::kKeyScale;
 
 // A bijection of 64-bit numbers (SplitMix64's output for a counter: Steele, Lea & Flood, "Fast splittable pseudorandom
 // number generators", 2014). So the digests of distinct counters are distinct.

@@ -19,9 +19,11 @@ def unittest_cases(path):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
 
 
-def all_cases(folder):
-    """A set of (name of the file, name of the case). What a campaign alone runs is in files check_*.py."""
-    folder = pathlib.Path(folder)
-    found = {(path.name, name) for path in folder.rglob("*.cpp") for name in doctest_cases(path)}
-    python = [path for path in folder.rglob("*.py") if not path.name.startswith("check_")]
-    return found | {(path.name, name) for path in python for name in unittest_cases(path)}
+CASES_IN = {".cpp": doctest_cases, ".py": unittest_cases}
+
+
+def all_cases(place):
+    """A set of (name of the file, name of the case) of a folder or a file. What a campaign alone runs is in files check_*.py."""
+    place = pathlib.Path(place)
+    files = [place] if place.is_file() else [path for path in place.rglob("*") if not path.name.startswith("check_")]
+    return {(path.name, name) for path in files for name in CASES_IN.get(path.suffix, lambda _: [])(path)}
