@@ -176,7 +176,7 @@ class Sum(unittest.TestCase):
             # It may be in a program that was skipped as a whole.
             self.assertEqual(run(text, program("SKIP: no disk\n", result="SKIP"))[0], 0)
 
-    def test_cases_of_a_folder_that_runs_elsewhere_are_not_missed(self):
+    def test_cases_that_are_left_to_campaigns_are_skipped_and_not_missed(self):
         self.write_tests()
         elsewhere = self.tests / "elsewhere"
         elsewhere.mkdir()
@@ -184,7 +184,36 @@ class Sum(unittest.TestCase):
         both = program("PASSED: one edge\nPASSED: another edge\n")
         (self.tests / "y_test.py").unlink()
         self.assertEqual(self.sum(both, options=["--all-of", self.tests])[0], 1)
-        self.assertEqual(self.sum(both, options=["--all-of", self.tests, "--but", elsewhere])[0], 0)
+        for places in ([elsewhere], [elsewhere / "z_test.cpp"]):
+            self.assertEqual(self.sum(both, options=["--all-of", self.tests, "--no-skips", "--left-out", *places])[:2],
+                             (0, "1 passed, 0 failed, 1 skipped"))
+
+    def test_programs_that_did_less_are_named(self):
+        one, other = program(), program()
+        one["name"], other["name"] = "bfstore:store+shortened / a long one", "bfstore:store / a short one"
+        self.assertEqual(self.sum(one, other, options=["--shortened"])[2],
+                         "1 of 2 programs did a tenth of their work (tools/test --full does all of it): a long one")
+
+    def reds(self, stdout="", stderr="", result="FAIL"):
+        shown = self.sum(program(stdout, stderr, result))[2]
+        return [line.removeprefix("red: some test: ") for line in shown.splitlines() if line.startswith("red: ")]
+
+    def test_each_failed_case_has_a_line_with_its_reason(self):
+        doctest = ("=" * 79 + "\nx_test.cpp:3:\nTEST CASE:  one edge\n\nx_test.cpp:7: ERROR: CHECK( a == b ) is NOT correct!\n"
+                   "  values: CHECK( 1 == 2 )\n\nPASSED: another edge\n" + "=" * 79 + "\nx_test.cpp:9:\nTEST CASE:  a third edge\n\n"
+                   "x_test.cpp:12: FATAL ERROR: it is gone\n\n" + DOCTEST_END.format(3, 1, 2, 0))
+        self.assertEqual(self.reds(doctest), ["one edge: x_test.cpp:7: CHECK( 1 == 2 )", "a third edge: x_test.cpp:12: it is gone"])
+        unittest_end = ("test_a (__main__.A.test_a) ... FAIL\n\n" + "=" * 70 + "\nFAIL: test_a (__main__.A.test_a)\nIts words.\n" + "-" * 70 +
+                        "\nTraceback (most recent call last):\n  File \"y.py\", line 3, in test_a\n    f()\nAssertionError: 1 != 2 : of 3\n"
+                        + UNITTEST_END.format(1, "FAILED (failures=1)"))
+        self.assertEqual(self.reds("", unittest_end), ["test_a: AssertionError: 1 != 2 : of 3"])
+        self.assertEqual(self.reds("---- a::b stdout ----\nthread 'b' panicked at x.rs:3:\nno\n\nfailures:\n" + CARGO.format("FAILED", 3, 1)),
+                         ["a::b: thread 'b' panicked at x.rs:3:"])
+        self.assertEqual(self.reds("--- FAIL: TestC (0.00s)\n    x_test.go:4: 1, not 2\nFAIL\n"), ["TestC: x_test.go:4: 1, not 2"])
+
+    def test_a_program_that_names_no_case_has_its_last_words_for_a_reason(self):
+        self.assertEqual(self.reds("begun\nSegmentation fault\n\n"), ["Segmentation fault"])
+        self.assertEqual(self.reds(result="TIMEOUT"), ["TIMEOUT, exit code 0"])
 
     def test_a_case_that_failed_or_is_one_of_another_file_is_not_seen(self):
         self.write_tests()

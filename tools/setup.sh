@@ -2,8 +2,9 @@
 # Sourced by tools/demo, tools/test, tools/bench and .ci/run: which Debian packages each of them needs, how they get installed, and
 # how a build directory is made. This is the one place for both.
 
-# Debian's own programs first: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built
-# compiler) was never tried with this build.
+# Debian's own programs: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built compiler) was
+# never tried with this build. Languages that Debian's packages do not bring here are looked for in the user's own PATH, too.
+export BFSTORE_USER_PATH=${BFSTORE_USER_PATH-$PATH}
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH PKG_CONFIG_LIBDIR
 export PATH
@@ -15,13 +16,15 @@ build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev 
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
-  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin e2fsprogs xfsprogs btrfs-progs parallel)
+  e2fsprogs xfsprogs btrfs-progs parallel)
+# Of what tools/campaign alone does: other machines, emulated, and the models of the protocol.
+campaign_packages=(g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
 # What the benchmark can do without.
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
 # What is installed is tried in these shells, by these readers of manual pages, and as Debian's packages.
 installed_packages=(bash-completion zsh fish man-db mandoc dpkg-dev debhelper dh-python lintian)
-ci_packages=("${test_packages[@]}" "${installed_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
+ci_packages=("${test_packages[@]}" "${campaign_packages[@]}" "${installed_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
 # Of the bindings beside Python's, PROGRAM:PACKAGE. A program that is there by other means (a newer node, with its npm) is
 # used, and Debian's is not put beside it.
 language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm
@@ -33,22 +36,34 @@ fetching_languages=(java:mvn go:go node:npm)
 engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx libpcre3 python3-scrapy)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
-# Of build-release, in which several scripts work.
-release_options=(-Dtests=true -Dbench=true -Ddemo=true)
+# Of build-release, which tools/demo, tools/test and tools/campaign share: what one of them built, the next one has.
+release_options=(-Dtests=true -Ddemo=true)
+# A newer compiler's new warnings are no reason to stop a visitor. CI says true.
+warnings_are_errors=${BFSTORE_WERROR:-false}
 
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
-
-# The value of --in. No other build: its speed would be that of a debug build or of a sanitizer.
-may_reuse() {
-  [[ $1 == build-release ]] || { complain "--in takes build-release: '$1'" && return 1; }
-}
 
 # Prints the end of a log, for a step that failed.
 show_log() {
   complain "errors in $1, and its end:"
   grep -E ': (fatal )?error: ' "$1" | head -n 20 | cut -c 1-500 >&2
   tail -n 60 "$1" | cut -c 1-500 >&2
+}
+
+# --- The network ------------------------------------------------------------------------------------------------------
+
+# The exit code of a script to which the network did not give what it needs, which is nobody's fault: EX_TEMPFAIL (sysexits.h).
+network_code=75
+
+# fetch COMMAND...: what a command fetches, tried three times. The pauses let a registry that refuses recover.
+fetch() {
+  local pause
+  for pause in 5 20 0; do
+    "$@" && return 0
+    sleep "$pause"
+  done
+  return "$network_code"
 }
 
 # --- Packages ---------------------------------------------------------------------------------------------------------
@@ -98,12 +113,15 @@ without_starting_servers() (
   "$@"
 )
 
-apt_install_or_update() { apt_install "$@" || { apt_get update && apt_install "$@"; }; }
+# Fetches packages, with newer lists if apt's own (none yet, or out of date) do not lead to them.
+apt_download() { apt_install --download-only "$@" || { apt_get update && apt_install --download-only "$@"; }; }
 
-# Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The lists of
-# packages are fetched only if apt cannot install with those that it has (none yet, or out of date).
+apt_download_and_install() { fetch apt_download "$@" && apt_install "$@"; }
+
+# Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The exit code is
+# $network_code if they could not be fetched.
 install_packages() {
-  local missing log
+  local missing log code
   if ! command -v dpkg-query >/dev/null; then
     complain "this is not Debian. Install what README names by hand, and build with meson and ninja"
     return 1
@@ -117,13 +135,16 @@ install_packages() {
   fi
   log=$(mktemp) || return 1
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  if ! without_starting_servers apt_install_or_update "${missing[@]}" >"$log" 2>&1; then
-    show_log "$log"
-    rm -f "$log"
-    print_install_command "${missing[@]}"
-    return 1
-  fi
+  without_starting_servers apt_download_and_install "${missing[@]}" >"$log" 2>&1
+  code=$?
+  ((code == 0)) || show_log "$log"
   rm -f "$log"
+  if ((code == network_code)); then
+    complain "network: Debian's packages could not be fetched, tried three times: ${missing[*]}"
+  elif ((code != 0)); then
+    print_install_command "${missing[@]}"
+  fi
+  return "$code"
 }
 
 # Prints the packages of all languages that have a binding or a sample.
@@ -135,20 +156,28 @@ language_packages() {
   printf '%s\n' "${language_libraries[@]}"
 }
 
-# What the tests of the languages that are here need beside Debian's packages. What cannot be fetched is a skip that says so.
+# fetch_for WHAT COMMAND...: fetches what the tests of WHAT need beside Debian's packages. Without it they are skipped.
+fetch_for() {
+  fetch "${@:2}" && return 0
+  complain "network: what the tests of $1 need could not be fetched, tried three times. They are skipped"
+  return "$network_code"
+}
+
+# Of the languages that are here.
 fetch_language_packages() {
-  local pair language
+  local pair language code=0
   for pair in "${fetching_languages[@]}"; do
     language=${pair%%:*}
     command -v "${pair#*:}" >/dev/null || continue
-    "fetch_${language}_packages" || complain "what the tests of $language need could not be fetched; they are skipped"
+    fetch_for "$language" "fetch_${language}_packages" || code=$?
   done
+  return "$code"
 }
 
 # Python packages that Debian lacks, whose bits bfstore's filters hold: into a folder that tests/bf/meson.build names.
 # pybloom-live in two versions, since its digest changed; what it needs is Debian's. Fetched once. Without them the tests
 # that compare with them are skipped.
-fetch_python_packages() {
+fetch_python_wheels() {
   local venv=$root/build-deps/tests-venv
   [[ -f $venv/complete_2 ]] && return 0
   [[ -x $venv/bin/pip ]] || /usr/bin/python3 -m venv "$venv" || return 1
@@ -160,6 +189,8 @@ fetch_python_packages() {
   done
   touch "$venv/complete_2"
 }
+
+fetch_python_packages() { fetch_for "other programs' filters" fetch_python_wheels; }
 
 # fetch_npm FROM TO: the packages of FROM/package-lock.json, of those versions and hashes. No script of theirs runs.
 fetch_npm() {
@@ -252,9 +283,9 @@ fetch_java_packages() {
 # capi/examples/dask_parts.py.
 fetch_engine_packages() {
   local code=0 name
-  fetch_nginx_lua || code=1
+  fetch_for nginx fetch_nginx_lua || code=$?
   for name in valkey dask; do
-    fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=1
+    fetch_for "$name" fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=$?
   done
   return "$code"
 }
@@ -311,19 +342,32 @@ fetch_arm64_python() {
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
-# configure NAME CC CXX [MESON OPTION...]: makes the build directory $root/NAME, or keeps it if it was made in the same way
-# before. Anything else (a moved clone, another meson, an interrupted setup) is made anew. The log is $root/NAME/setup.log.
+# configure NAME CC CXX [-DOPTION=VALUE...]: makes the build directory $root/NAME, or keeps it if it was made with the same
+# compilers before; it then has the options of the last time, too, and what no option changes is not compiled again. Anything
+# else (a moved clone, another meson, an interrupted setup) is made anew. The log is $root/NAME/setup.log.
 configure() {
-  local name=$1 cc=$2 cxx=$3 directory=$root/$1 recipe
-  shift 3
-  recipe="$directory $cc $cxx $(meson --version) $*"
-  [[ -f $directory/recipe && $(<"$directory/recipe") == "$recipe" ]] && return 0
-  rm -rf "${root:?}/$name" || return 1
-  mkdir "$directory" || return 1
-  if ! CC=$cc CXX=$cxx meson setup "$@" "$directory" "$root" >"$directory/setup.log" 2>&1 </dev/null; then
+  local name=$1 cc=$2 cxx=$3 directory=$root/$1 recipe option
+  local options=("${@:4}" "-Dwerror=$warnings_are_errors") changed=() command
+  recipe="$directory $cc $cxx $(meson --version)"
+  if [[ -f $directory/recipe && $(<"$directory/recipe") == "$recipe" ]]; then
+    for option in "${options[@]}"; do
+      grep -qxF -- "$option" "$directory/options" || changed+=("$option")
+    done
+    ((${#changed[@]} > 0)) || return 0
+    command=(meson configure "${changed[@]}" "$directory")
+  else
+    rm -rf "${root:?}/$name" && mkdir "$directory" && touch "$directory/options" || return 1
+    changed=("${options[@]}")
+    command=(env "CC=$cc" "CXX=$cxx" meson setup "${changed[@]}" "$directory" "$root")
+  fi
+  if ! "${command[@]}" >"$directory/setup.log" 2>&1 </dev/null; then
     show_log "$directory/setup.log"
     return 1
   fi
+  for option in "${changed[@]}"; do
+    sed -i "/^${option%%=*}=/d" "$directory/options"
+    printf '%s\n' "$option" >>"$directory/options"
+  done
   printf '%s\n' "$recipe" >"$directory/recipe"
 }
 

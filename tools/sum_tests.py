@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Adds up what a `meson test` run did, counting real test cases and not programs.
 
-usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER [--but FOLDER]]
+usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER] [--left-out PATH...] [--shortened]
 
 TESTLOG is meson-logs/testlog.json. A program that prints the closing lines of doctest, unittest, cargo test, go test -v,
 node --test or JUnit's console counts as that many tests, any other as one. Failed programs' output and the reason of
@@ -10,7 +10,10 @@ returns; a whole program that cannot run prints "SKIP: reason" and exits with 77
 
 --all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
 is not in the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names
-are seen in the lines of tests/support/passed.cpp and of `unittest -v`. --but: those of this folder run elsewhere.
+are seen in the lines of tests/support/passed.cpp and of `unittest -v`. --left-out: those of these files and folders are
+skipped, each of them, since tools/campaign runs them. --shortened: says of which programs the campaigns do more.
+
+A line "red: PROGRAM: CASE: REASON" for each failed case is for the end of a longer log (tools/stages.sh).
 
 Exit code 0 if all is well; 1 if anything failed or did not run, if nothing ran at all, or, with --no-skips, if something
 was skipped for a reason that is not in ALLOWED_SKIPS.
@@ -24,9 +27,12 @@ import sys
 from collections import Counter, namedtuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
-from written import all_cases  # found only now
+from reasons import reasons_in  # found only now
+from written import all_cases
 
-ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks")]
+LEFT_OUT = "left to tools/campaign"
+ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks"), re.compile(LEFT_OUT)]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 DOCTEST = re.compile(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed(?: \| +(\d+) skipped)?", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?", re.M)
@@ -158,8 +164,8 @@ def cases_seen(test, output):
     return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped}
 
 
-def cases_not_seen(folder, but, seen):
-    wanted = all_cases(folder) - (all_cases(but) if but else set())
+def cases_not_seen(folder, left_out, seen):
+    wanted = all_cases(ROOT / folder) - left_out
     return sorted(f"{file}: {name}" for file, name in wanted if not {(file, name), (None, name)} & seen)
 
 
@@ -177,12 +183,29 @@ def print_failure(test, output):
     print(f"--- end of {test['name']}")
 
 
+def print_reds(test, output):
+    """Each failed case with its reason, in a line that stands for itself."""
+    ended = f"{test['result']}, exit code {test.get('returncode')}"
+    for case, reason in reasons_in(COLOUR.sub("", output)) or [("", ended)]:
+        print(" ".join(f"red: {test['name']}: {case + ': ' if case else ''}{reason}".split())[:400])
+
+
+def print_shortened(log):
+    """The programs of meson's suite `shortened`, which do less if the build's option key_scale is more. Meson writes the suites of a
+    test before its name: "bfstore:store+shortened / a name"."""
+    suites_and_names = [test["name"].partition(" / ") for test in log]
+    names = [name for suites, _, name in suites_and_names if "shortened" in re.split("[:+]", suites)]
+    if names:
+        print(f"{len(names)} of {len(log)} programs did a tenth of their work (tools/test --full does all of it): {'; '.join(names)}")
+
+
 def main():
-    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER [--but FOLDER]]")
+    parser = argparse.ArgumentParser(usage="sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER] [--left-out PATH...] [--shortened]")
     parser.add_argument("testlog")
     parser.add_argument("--no-skips", action="store_true")
+    parser.add_argument("--shortened", action="store_true")
     parser.add_argument("--all-of", metavar="FOLDER")
-    parser.add_argument("--but", metavar="FOLDER")
+    parser.add_argument("--left-out", metavar="PATH", nargs="+", default=[])
     arguments = parser.parse_args()
 
     log = read_log(arguments.testlog)
@@ -196,18 +219,26 @@ def main():
         seen |= cases_seen(test, output)
         if outcome.failed:
             print_failure(test, output)
+            print_reds(test, output)
+
+    left_out = {case for path in arguments.left_out for case in all_cases(ROOT / path)}
+    skips += [(file + ": " + name, LEFT_OUT) for file, name in sorted(left_out)]
 
     # What a program that was skipped as a whole would have run is not known; it is a failure of its own with --no-skips.
     if arguments.all_of and (arguments.no_skips or not any(test["result"] == "SKIP" for test in log)):
-        missing = cases_not_seen(arguments.all_of, arguments.but, seen)
+        missing = cases_not_seen(arguments.all_of, left_out, seen)
         failed += len(missing)
         print("".join(f"neither passed nor skipped: {case}\n" for case in missing), end="")
 
     good = failed == 0
-    for name, reason in skips:
+    for name, reason in (skip for skip in skips if skip[1] != LEFT_OUT):
         allowed = not arguments.no_skips or any(pattern.fullmatch(reason) for pattern in ALLOWED_SKIPS)
         print(f"skipped: {name}: {reason}" + ("" if allowed else " (not allowed here)"))
         good = good and allowed
+    if left_out:
+        print(f"{len(left_out)} cases are {LEFT_OUT}: {' '.join(arguments.left_out)}")
+    if arguments.shortened:
+        print_shortened(log)
     if passed + failed + len(skips) == 0:
         print("no test was run")
         good = False

@@ -1,14 +1,14 @@
 """Makes one mistake in the protocol after the other, and reports which test notices it. If none notices a mistake, a test
 is missing.
 
-    tests/mutants/run.py BUILD [--seconds N] [--from N] [--write-killers] [NAME...]
+    tests/mutants/run.py BUILD [--seconds N] [--from N] [--of SOURCE]... [--write-killers] [NAME...]
 
 BUILD is a build directory made with -Dmutants=true; test programs are built there when they are needed. The mistakes
 ("mutants") are those of the tables (tables.py); BFSTORE_MUTANT in the environment switches one on, in the test programs
 and in the processes that they start. The test that the table names is tried first, and the others only if it does not
 notice. --write-killers writes into the tables which test noticed.
 
-With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
+--of: those in the table of that source. With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
 time is over, without what was built meanwhile: no test but the one that the table names is tried later. Without it and without NAMEs every test has to pass without a mutant
 first; otherwise each test that is needed has to, when it is first needed. Exit code 1: a mutant survived, or a test
 failed without one.
@@ -151,6 +151,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--of", action="append", default=[])
     parser.add_argument("--write-killers", action="store_true")
     arguments = parser.parse_intermixed_args()
     try:
@@ -159,9 +160,10 @@ def main() -> int:
         sys.exit(str(error))
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     names = sorted({name for table in known for name in table.names()})
-    unknown = sorted(set(arguments.names) - set(names))
+    unknown = sorted(set(arguments.names) - set(names)) + sorted(set(arguments.of) - {table.source for table in known})
     if unknown:
-        sys.exit(f"no such mutant: {', '.join(unknown)}")
+        sys.exit(f"no such mutant, or no table of this source: {', '.join(unknown)}")
+    arguments.names += sorted({name for table in known if table.source in arguments.of for name in table.names()})
     chosen = arguments.names or names
     first = arguments.first % len(chosen)
     tests = tests_of(arguments.build, set(killers.values()))

@@ -1,0 +1,80 @@
+"""tools/records.py: a record covers what it was made of, and no other contents, names or lengths. Argument: the project's root."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+sys.path.insert(0, str(ROOT / "tools"))
+import records  # found only now
+
+
+class Records(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for name, text in (("src/a.cpp", "a"), ("src/deep/b.hpp", "b"), ("src/notes.md", "c")):
+            self.write(name, text)
+        (self.root / "tests").mkdir()
+        self.part = records.Part(["src/**/*.[ch]pp"], 10)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+    def record(self, length=10):
+        records.write_record(self.root, records.Record("x", records.hash_of(self.root, self.part.paths), length, "7", "2026-11-26"))
+
+    def why_not(self):
+        return records.why_not(self.root, "x", self.part)
+
+    def test_what_has_no_record_is_not_covered(self):
+        self.assertEqual(self.why_not(), "no campaign is recorded")
+        self.record()
+        self.assertEqual(self.why_not(), "")
+        self.assertEqual(records.why_not(self.root, "y", self.part), "no campaign is recorded")
+
+    def test_another_content_name_or_file_is_not_covered(self):
+        self.record()
+        for change, undo in ((lambda: self.write("src/a.cpp", "A"), lambda: self.write("src/a.cpp", "a")),
+                             (lambda: self.write("src/new.cpp", ""), (self.root / "src/new.cpp").unlink),
+                             (lambda: (self.root / "src/deep/b.hpp").rename(self.root / "src/deep/c.hpp"),
+                              lambda: (self.root / "src/deep/c.hpp").rename(self.root / "src/deep/b.hpp"))):
+            change()
+            self.assertEqual(self.why_not(), "what it depends on has changed since the campaign of 2026-11-26")
+            undo()
+            self.assertEqual(self.why_not(), "")
+
+    def test_what_it_does_not_depend_on_may_change(self):
+        self.record()
+        self.write("src/notes.md", "C")
+        self.write("other.cpp", "")
+        self.assertEqual(self.why_not(), "")
+
+    def test_a_campaign_that_was_too_short_covers_nothing(self):
+        self.record(9)
+        self.assertEqual(self.why_not(), "the campaign of 2026-11-26 had length 9, and 10 is the least")
+
+    def test_a_record_takes_the_place_of_the_one_before_and_leaves_the_others(self):
+        for name, length in (("x", 1), ("y", 2), ("x", 3)):
+            records.write_record(self.root, records.Record(name, "hash", length, "7", "2026-11-26"))
+        self.assertEqual({name: record.length for name, record in records.read_records(self.root).items()}, {"x": 3, "y": 2})
+
+    def test_what_no_record_covers_comes_first_and_then_what_is_oldest(self):
+        known = {name: records.Part(self.part.paths, 1) for name in "abc"}
+        digest = records.hash_of(self.root, self.part.paths)
+        for name, date in (("a", "2026-11-26"), ("c", "2026-11-25")):
+            records.write_record(self.root, records.Record(name, digest, 1, "7", date))
+        self.assertEqual(records.oldest_first(self.root, known), ["b", "c", "a"])
+
+    def test_every_part_depends_on_files_that_are_there(self):
+        self.assertGreater(len(records.parts()), 40)
+        for name, part in records.parts().items():
+            for pattern in part.paths:
+                self.assertTrue(any(ROOT.glob(pattern)), f"{name}: {pattern}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
