@@ -273,6 +273,7 @@ class Round {
     board_ = new (shared) Board;
     Options options = options_of(random_() % 3 == 0 ? std::uint64_t{5} << 20 : 24'000 + random_() % 100'000);
     if (random_() % 3 == 0) options.layout = Layout::kClassic;
+    options.seed = random_();
     Filter filter = created(dir_.file(), options);
     add_keys(filter, 1, 0, kKeys);
     file_ = {dir_.file(), std::filesystem::file_size(dir_.file()),
@@ -331,12 +332,13 @@ class Round {
 };
 
 void damage_so_many(std::uint64_t rounds, bool guard) {
+  const std::uint64_t seed = first_seed();
   std::map<std::string, Tally> tallies;
   for (std::uint64_t number = 0; number < rounds; ++number) {
     const Damage& damage = damages()[number % damages().size()];
     CAPTURE(damage.name);
     CAPTURE(number);
-    Round round(number / damages().size() + number * 7, option("seed", 1));
+    Round round(number / damages().size() + number * 7, seed);
     round.run(damage, guard, tallies[damage.name]);
   }
   std::printf("%s a guard:\n", guard ? "with" : "without");

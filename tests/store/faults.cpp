@@ -7,9 +7,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
 #include <string_view>
 
 namespace store_test::faults {
@@ -25,7 +27,9 @@ std::function<int(std::uint64_t bytes)> on_allocate;
 std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
+std::function<std::uint8_t()> random_byte;
 bool no_unnamed_files = false;
+bool no_pauses = false;
 long filesystem_magic = 0;
 std::function<void()> before_naming;
 int naming_errno = 0;
@@ -44,7 +48,9 @@ Scope::~Scope() {
   on_folder_sync = nullptr;
   before_lock = nullptr;
   after_lock = nullptr;
+  random_byte = nullptr;
   no_unnamed_files = false;
+  no_pauses = false;
   filesystem_magic = 0;
   before_naming = nullptr;
   naming_errno = 0;
@@ -194,4 +200,14 @@ extern "C" int stat(const char* path, struct stat* facts) noexcept {
   *facts = {};
   facts->st_ino = faults::mount_number;
   return 0;
+}
+
+extern "C" int nanosleep(const timespec* length, timespec* left) {
+  return faults::no_pauses ? 0 : static_cast<int>(syscall(SYS_nanosleep, length, left));
+}
+
+extern "C" ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
+  if (!faults::random_byte) return syscall(SYS_getrandom, bytes, size, flags);
+  std::generate_n(static_cast<std::uint8_t*>(bytes), size, faults::random_byte);
+  return static_cast<ssize_t>(size);
 }

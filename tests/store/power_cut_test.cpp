@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -72,15 +73,19 @@ enum class Fault { kNone, kFails, kFailsAndDies, kDiesBefore, kDiesAfter };
 
 class Life {
  public:
-  explicit Life(std::uint64_t seed) : random_(seed) {
+  explicit Life(std::uint64_t seed) : random_(seed), kernels_random_(~seed) {
     Options options = small_options();
     const std::vector<LayoutInfo> all = layouts();
     options.layout = all[seed % all.size()].layout;
+    // Two lives of one seed set the same bits, and their writers lock the same bytes: they are alike in every step.
+    options.seed = seed;
+    faults::random_byte = [this] { return static_cast<std::uint8_t>(kernels_random_()); };
     faults::on_sync = [](int) { return 0; };
     CHECK(created(path_, options).close().ok());
     disk_.emplace(path_);
     faults::filesystem_magic = EXT4_SUPER_MAGIC;
     faults::mount_number = 1;
+    faults::no_pauses = true;  // all processes of a life are this one, which changes nothing while it waits
     faults::after_open = [this](int descriptor) {
       if (disk_->is_its(descriptor)) disk_->opened(descriptor);
     };
@@ -435,6 +440,7 @@ class Life {
   TempDir dir_{memory_folder()};
   std::string path_ = dir_.file();
   std::mt19937_64 random_;
+  std::mt19937_64 kernels_random_;  // what the library gets from the kernel
   std::optional<Disk> disk_;
   std::vector<Handle> handles_;
   std::vector<std::unique_ptr<Filter>> graves_;  // of killed processes
@@ -474,19 +480,25 @@ std::function<int(int)> told_to(Disk& disk) {
 }  // namespace
 
 TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a wrong no") {
-  const std::uint64_t first = option("seed", 1);
+  // A life in eight removes keys, as it takes a counting filter without doubt. Few lives may have none: 200 more have
+  // some.
+  constexpr std::uint64_t kSparesAtMost = 200;
+  const std::uint64_t first = first_seed();
   const std::uint64_t lives = option("lives", 600);
   std::uint64_t recoveries = 0;
   std::uint64_t removes = 0;
-  for (std::uint64_t seed = first; seed < first + lives; ++seed) {
+  const auto met = [&] { return removes > lives / 100 && recoveries > lives; };
+  std::uint64_t lived = 0;
+  for (; lived < lives || (lived < lives + kSparesAtMost && !met()); ++lived) {
+    const std::uint64_t seed = first + lived;
     CAPTURE(seed);
     Life life(seed);
     life.live(60);
     recoveries += life.recoveries();
     removes += life.removes();
   }
-  CHECK(removes > lives / 100);  // about one life in eight: it takes a counting filter without doubt
-  CHECK(recoveries > lives);     // several of what power cuts leave in a life are unclean
+  std::printf("%lu lives, %lu recoveries, %lu removes\n", lived, recoveries, removes);
+  CHECK(met());
 }
 
 TEST_CASE("that a file is dirty is on the disk, not only in memory, when open returns") {

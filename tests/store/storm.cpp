@@ -1,11 +1,16 @@
 #include "storm.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <optional>
+
+#include "faults.hpp"
 
 namespace store_test::storm {
 
@@ -62,10 +67,45 @@ Process::Process(Board& board, std::string path, const Mischief& mischief, unsig
       number_(number),
       random_(seed) {}
 
-void Process::run() {
-  while (!stopped()) {
-    act();
+void Process::run(Event first) {
+  for (bool begun = false; !stopped(); begun = true) {
+    begun ? act() : aim_at(first);
+    board_.acts[number_].fetch_add(1);
     pause(2000);
+  }
+}
+
+// Whether it happens depends on what the other processes do, too.
+void Process::aim_at(Event event) {
+  switch (event) {
+    case Event::kAcknowledged:
+    case Event::kSync:
+      return write(OpenMode::kWrite, 20);
+    case Event::kExclusive:
+      return write(OpenMode::kExclusive, 1500);
+    case Event::kQuestion:
+      return read(false, false);
+    case Event::kCopy:
+      return read(true, false);
+    case Event::kSave:
+      return read(one_in(2), true);
+    case Event::kRebuild:
+      return rebuild(GivesUp::kNever);
+    case Event::kGivenUp:
+      return rebuild(one_in(2) ? GivesUp::kBeforeSuperseding : GivesUp::kBeforePublishing);
+    case Event::kSeal:
+      return seal_in_place();
+    case Event::kRecovery:
+      return mischief_.deaths ? recover_from_a_death() : act();
+    case Event::kLink:
+      return mischief_.links ? link() : act();
+    case Event::kForeignLock:
+      return mischief_.foreign_locks ? lock_as_a_stranger() : act();
+    case Event::kForeignClose:
+      return mischief_.foreign_closes ? write_and_lose_descriptors() : act();
+    case Event::kWrongNo:
+    case Event::kNumber:
+      return act();
   }
 }
 
@@ -87,7 +127,7 @@ void Process::act() {
       if (one_in(3)) seal_in_place();
       return pause(20'000);
     default:
-      return read();
+      return read(one_in(4), one_in(4));
   }
 }
 
@@ -113,6 +153,13 @@ void Process::add_and_ask(Filter& filter, unsigned adds_a_sync) {
     if (i % 64 == 0) ask(filter, some_acknowledged(), "a writer");
     if (one_in(adds_a_sync) && !sync(filter)) return;
   }
+}
+
+void Process::write_and_lose_descriptors() {
+  auto filter = Filter::open(path_, OpenMode::kWrite);
+  if (!filter) return mend(filter.error().code);
+  lose_descriptors(*filter);
+  content(filter->close().code);
 }
 
 // It continues to add for a while, because it does not know. The numbers are used again: here by another handle.
@@ -165,6 +212,23 @@ void Process::mend(Code code) {
   }
 }
 
+// A process that is in no log opens the file and dies in the middle of a sync.
+void Process::recover_from_a_death() {
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return;
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    auto filter = Filter::open(path_, OpenMode::kWrite);
+    faults::on_sync = [](int) { return raise(SIGKILL); };
+    if (filter) static_cast<void>(filter->sync());
+    _exit(0);
+  }
+  waitpid(pid, nullptr, 0);
+  recover();
+}
+
 void Process::recover() {
   auto filter = Filter::open(path_, OpenMode::kWrite, {.recover = true});
   if (!content(filter ? Code::kOk : filter.error().code)) return;
@@ -197,16 +261,20 @@ Process::Digests Process::digests_of(unsigned owner, std::uint64_t from) const {
 // --- Rebuilding and sealing ------------------------------------------------------------------------------------------
 
 void Process::rebuild() {
+  rebuild(one_in(8) ? GivesUp::kBeforeSuperseding : one_in(8) ? GivesUp::kBeforePublishing : GivesUp::kNever);
+}
+
+void Process::rebuild(GivesUp when) {
   Options replacing = options();
   replacing.replace = true;
   replacing.unpublished = true;
   auto fresh = Filter::create(path_, replacing);
   if (!content(fresh ? Code::kOk : fresh.error().code) || !catch_up(*fresh)) return;
-  if (one_in(8)) return count(Event::kGivenUp);
+  if (when == GivesUp::kBeforeSuperseding) return count(Event::kGivenUp);
   if (!content(fresh->supersede().code)) return;
   if (mischief_.closes_in_rebuilds && one_in(8)) close_all_descriptors();
   if (!catch_up(*fresh)) return;
-  if (one_in(8)) return count(Event::kGivenUp);
+  if (when == GivesUp::kBeforePublishing) return count(Event::kGivenUp);
   if (!content(fresh->publish().code)) return;
   count(Event::kRebuild);
   ask(*fresh, some_acknowledged(), "a rebuilder");
@@ -237,13 +305,12 @@ void Process::seal_in_place() {
 
 // A copy has what was acknowledged before it was made. A handle that is not current answers "maybe" for ever. A reader
 // that has not asked whether it is current continues.
-void Process::read() {
+void Process::read(bool copy, bool saves) {
   const Digests before = some_acknowledged();
-  const bool copy = one_in(4);
   const auto filter = Filter::open(a_name(), OpenMode::kRead, {.map = {.copy = copy}});
   if (!content(filter ? Code::kOk : filter.error().code)) return;
   if (copy) count(Event::kCopy);
-  if (one_in(4)) save(*filter, copy ? before : some_acknowledged());
+  if (saves) save(*filter, copy ? before : some_acknowledged());
   for (int i = 0, most = copy ? 4 : 200; i < most && !stopped(); ++i) {
     ask(*filter, copy ? before : some_acknowledged(), copy ? "a copy" : "a reader");
     if (copy || i % 32 != 31 || !one_in(4)) continue;
@@ -363,6 +430,7 @@ void Process::count(Event event, std::uint64_t times) {
 }
 
 bool Process::content(Code code) {
+  board_.calls[number_].fetch_add(1);
   if (code == Code::kOk) return true;
   ++board_.refusals.at(static_cast<std::size_t>(-static_cast<std::int32_t>(code)));
   return false;

@@ -44,7 +44,9 @@ enum class Event : unsigned {
 struct Board {
   std::array<Log, kProcesses> logs;
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Event::kNumber)> events{};
-  std::array<std::atomic<std::uint64_t>, 128> refusals{};  // how often a call ended with the code -i
+  std::array<std::atomic<std::uint64_t>, 128> refusals{};      // how often a call ended with the code -i
+  std::array<std::atomic<std::uint64_t>, kProcesses> acts{};   // that processes of this number have completed
+  std::array<std::atomic<std::uint64_t>, kProcesses> calls{};  // of the library that have returned to them
   std::atomic<std::uint32_t> stop{0};
 
   [[nodiscard]] std::uint64_t count(Event event) const noexcept {
@@ -58,6 +60,7 @@ struct Mischief {
   bool foreign_locks = true;       // read locks on the whole file by a process that may only read
   bool foreign_closes = true;      // all descriptors of a writer are closed under the library
   bool closes_in_rebuilds = true;  // the same between superseding and publishing
+  bool deaths = true;              // processes die in syncs
 };
 
 bfstore::Options options();
@@ -68,26 +71,32 @@ class Process {
  public:
   Process(Board& board, std::string path, const Mischief& mischief, unsigned number, std::uint64_t seed);
 
-  // Until the board says stop, or it is killed. Must not use doctest.
-  void run();
+  // Until the board says stop, or it is killed. It begins with what leads to the event. Must not use doctest.
+  void run(Event first);
   // For the end: opens the file, recovers it if it has to; how many acknowledged keys it says no to.
   std::uint64_t lost();
 
  private:
   using Digests = std::vector<std::uint64_t>;
 
+  void aim_at(Event event);
   void act();
   void write(bfstore::OpenMode mode, unsigned adds_a_sync);
   void add_and_ask(bfstore::Filter& filter, unsigned adds_a_sync);
+  void write_and_lose_descriptors();
   void lose_descriptors(bfstore::Filter& filter);
   bool add_next(bfstore::Filter& filter);
   bool sync(bfstore::Filter& filter);
-  void read();
+  void read(bool copy, bool saves);
   void save(const bfstore::Filter& filter, const Digests& before);
+  // When a rebuilder gives up.
+  enum class GivesUp { kNever, kBeforeSuperseding, kBeforePublishing };
   void rebuild();
+  void rebuild(GivesUp when);
   bool catch_up(bfstore::Filter& fresh);
   void seal_in_place();
   void recover();
+  void recover_from_a_death();
   bool replay(bfstore::Filter& filter, unsigned owner);
   void mend(bfstore::Code code);
   void link();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,12 @@ std::uint64_t option(const std::string& name, std::uint64_t otherwise) {
     if (argument.rfind(prefix, 0) == 0) return std::stoull(argument.substr(prefix.size()));
   }
   return otherwise;
+}
+
+std::uint64_t first_seed(std::uint64_t otherwise) {
+  const std::uint64_t seed = option("seed", otherwise);
+  std::printf("--seed=%lu\n", seed);
+  return seed;
 }
 
 TempDir::TempDir() : TempDir(std::filesystem::temp_directory_path().string()) {}

@@ -145,5 +145,7 @@ void leave_behind(const std::string& path, std::uint64_t count = kSome);
 void take_options(int count, char** values);
 // "--name=N" of the command line, or the default.
 std::uint64_t option(const std::string& name, std::uint64_t otherwise);
+// "--seed=N" for a test of random accidents, which is printed. Another one for each case: the default.
+std::uint64_t first_seed(std::uint64_t otherwise = 1);
 
 }  // namespace store_test
