@@ -33,10 +33,12 @@ class Union {
     after_.take(there, words.size());
   }
 
-  // An estimate, at most `keys_of_source` if that is known.
+  // An estimate, at most `keys_of_source` if that is known. Bits that are all set do not tell the number of keys: then
+  // every key of the source counts as new.
   [[nodiscard]] std::uint64_t new_keys(std::uint64_t keys_of_source) const noexcept {
-    const double more = after_.fill().estimated_keys - before_.fill().estimated_keys;
-    if (!std::isfinite(more)) return keys_of_source;
+    const Fill after = after_.fill();
+    if (after.fill_ratio >= 1 && keys_of_source != 0) return keys_of_source;
+    const double more = after.estimated_keys - before_.fill().estimated_keys;
     const auto estimated = static_cast<std::uint64_t>(std::llround(std::max(more, 0.0)));
     return keys_of_source == 0 ? estimated : std::min(estimated, keys_of_source);
   }

@@ -1,8 +1,12 @@
-"""bf --lock-timeout: what it takes, and how long each command that writes or replaces waits for another process."""
+"""bf --lock-timeout: what it takes, and how long each command that writes or replaces waits for another process.
+
+The times are those of the clock of tests/support/virtual_clock.h.
+"""
 import fcntl
 import os
+import signal
 import struct
-import time
+import sys
 
 from bf_case import BfCase, main
 
@@ -11,7 +15,8 @@ LOCKERS = {"create": ("f", "--capacity", "10", "--force"), "build": ("f", "--fro
            "add": ("f", "key"), "recover": ("f", "--accept-loss"), "seal": ("g", "f", "--force"),
            "merge": ("f", "g", "--into"), "copy": ("g", "f", "--force"),
            "fold": ("g", "f", "--force", "--to-fpr", "0.5"), "intersect": ("f", "g", "--force"), "clear": ("f", "--force")}
-SOON = 4.5  # seconds: less than the five that are waited without a word, and much on a machine that does other things
+MILLISECOND, SECOND = 10**6, 10**9
+POLL = MILLISECOND // 2
 
 
 class LockTimeout(BfCase):
@@ -27,12 +32,32 @@ class LockTimeout(BfCase):
         fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, STATE_LOCK, 1, 0))
         return fd
 
-    def timed(self, command, timeout):
-        begin = time.monotonic()
-        done = self.run_bf(command, *LOCKERS[command], "--lock-timeout", timeout)
+    def clock(self, **more):
+        """The environment in which bf has the clock."""
+        variables = {"VIRTUAL_CLOCK_" + name.upper(): str(value) for name, value in more.items()}
+        return {**os.environ, **variables, "VIRTUAL_CLOCK": self.path("clock"),
+                "LD_PRELOAD": os.environ["VIRTUAL_CLOCK_MODULE"], "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+    def slept(self):
+        with open(self.path("clock"), "rb") as file:
+            return int.from_bytes(file.read(), sys.byteorder)
+
+    def waited(self, command, *options):
+        """How long, in nanoseconds, a command waits that is busy then."""
+        done = self.run_bf(command, *LOCKERS[command], *options, env=self.clock())
         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
         self.assertIn(b"locks the file", done.stderr)
-        return time.monotonic() - begin
+        return self.slept()
+
+    def stopped(self, *args, **clock):
+        """A bf that stops itself at a time of the clock."""
+        process = self.spawn(*args, env=self.clock(**clock))
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]), process)
+        return process
+
+    def assert_ends_well(self, process):
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual((process.communicate()[1], process.returncode), (b"", 0))
 
     def test_values_that_are_no_time(self):
         for command in LOCKERS:
@@ -51,32 +76,39 @@ class LockTimeout(BfCase):
                 self.good(command, *LOCKERS[command], "--lock-timeout", good)
 
     def test_every_command_that_writes_or_replaces_waits_so_long(self):
-        fd = self.hold()
-        self.addCleanup(os.close, fd)
+        self.addCleanup(os.close, self.hold())
+        for command in LOCKERS:
+            for timeout, milliseconds in (("none", 0), ("1", 1), ("900", 900), ("60000", 60_000)):
+                with self.subTest(command, timeout=timeout):
+                    late = self.waited(command, "--lock-timeout", timeout) - milliseconds * MILLISECOND
+                    self.assertTrue(0 <= late < POLL, late)
+
+    def test_without_a_time_it_is_five_seconds_and_a_minute_where_bf_adds(self):
+        self.addCleanup(os.close, self.hold())
         for command in LOCKERS:
             with self.subTest(command):
-                self.assertLess(self.timed(command, "none"), SOON)
-                waited = self.timed(command, "900")
-                self.assertTrue(0.9 <= waited < SOON, waited)
+                late = self.waited(command) - (60 if command == "add" else 5) * SECOND
+                self.assertTrue(0 <= late < (6 * SECOND if command == "add" else POLL), late)
 
     def test_add_says_what_it_waits_for(self):  # and not that each lock is an exclusive writer's
         fd = self.hold()
-        process = self.spawn("add", "f", "key")
-        said = process.stderr.readline()
+        process = self.stopped("add", "f", "key", stop_at=5001 * MILLISECOND)
+        os.set_blocking(process.stderr.fileno(), False)
+        said = process.stderr.read()
         os.close(fd)
-        self.assertRegex(said, rb"f: another process locks the file.* Waiting for up to a minute\n$")
-        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        self.assertRegex(said or b"", rb"f: another process locks the file.* Waiting for up to a minute\n$")
+        self.assert_ends_well(process)
 
-    def test_forever_is_until_the_lock_is_free(self):
+    def test_forever_is_until_the_lock_is_free_after_ten_minutes_too(self):
         for command in LOCKERS:
             with self.subTest(command):
                 self.good("create", "f", "--capacity", "100", "--seed", "7", "-q", "--force")
                 fd = self.hold()
-                process = self.spawn(command, *LOCKERS[command], "--lock-timeout", "forever")
-                time.sleep(0.5)
-                self.assertIsNone(process.poll())
+                process = self.stopped(command, *LOCKERS[command], "--lock-timeout", "forever",
+                                       stop_at=600 * SECOND, least_sleep=SECOND)
                 os.close(fd)
-                self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+                self.assert_ends_well(process)
+                self.assertLess(self.slept(), 602 * SECOND)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@
 #include "faults.hpp"
 #include "structs.hpp"
 #include "support.hpp"
+#include "support/virtual_clock.hpp"
 
 using namespace store_test;
 
@@ -194,17 +195,18 @@ int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
 
 void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
   CAPTURE(milliseconds);
-  static_cast<void>(questions_of(filter, 1, 1));
-  const auto begin = std::chrono::steady_clock::now();
-  const int at_once = questions_of(filter, 100, 20);
-  const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(50);
+  const VirtualClock clock;
   if (milliseconds == BFS_WRITEBACK_CHECK_EACH_ADD) {
-    CHECK(at_once == 20);
-  } else if (quick) {
-    CHECK(at_once <= 1);
+    CHECK(questions_of(filter, 100, 20) == 20);
+  } else {
+    const auto period = std::chrono::milliseconds(milliseconds == BFS_WRITEBACK_CHECK_DEFAULT ? 100 : milliseconds);
+    std::this_thread::sleep_for(period);  // the filter was made by the true clock
+    CHECK(questions_of(filter, 100, 20) == 1);
+    std::this_thread::sleep_for(period - std::chrono::nanoseconds(1));
+    CHECK(questions_of(filter, 200, 20) == 0);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(1));
+    CHECK(questions_of(filter, 300, 20) == 1);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  CHECK(questions_of(filter, 200, 1) == (milliseconds == 60'000 ? 0 : 1));
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 

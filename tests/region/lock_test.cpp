@@ -7,11 +7,12 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <memory>
-#include <thread>
 
 #include "region/lock.hpp"
 #include "support/support.hpp"
+#include "support/virtual_clock.hpp"
 
 using namespace rooms;
 using region::ByteRange;
@@ -76,23 +77,94 @@ TEST_CASE("a lock that another process keeps is waited for, then it is busy, and
   const File one = file.opened();
   const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
   const File two = file.opened();
-  const auto begin = std::chrono::steady_clock::now();
+  const VirtualClock clock;
   const auto waited = ScopedLock::take(two, 5, kShort);
   CHECK(waited.error().code == Code::kBusy);
   CHECK(waited.error().message.find("(process " + std::to_string(getpid())) != std::string::npos);
-  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(kShort));
 }
 
-TEST_CASE("a lock that is let go meanwhile is taken") {
-  const Locked file;
-  const File one = file.opened();
-  auto lock = std::make_unique<ScopedLock>(must(ScopedLock::take(one, 5, 0)));
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(kShort));
-    lock.reset();
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr VirtualClock::Time kPoll = 500us;
+
+// Every kind of lock that is waited for.
+struct Waiting {
+  const char* name;
+  std::function<Code(const File& file, std::uint32_t timeout_ms)> take;
+};
+
+template <class Lock>
+Code code_of(const Result<Lock>& lock) {
+  return lock.ok() ? Code::kOk : lock.error().code;
+}
+
+const std::vector<Waiting>& kinds_of_waiting() {
+  static const std::vector<Waiting> all{
+      {"a scope's byte", [](const File& file, std::uint32_t ms) { return code_of(ScopedLock::take(file, 5, ms)); }},
+      {"a mapped byte", [](const File& file, std::uint32_t ms) { return code_of(MappedLock::take_byte(file, 5, ms)); }},
+      {"any byte", [](const File& file, std::uint32_t ms) { return code_of(MappedLock::take_one(file, kRange, ms)); }},
+      {"all bytes", [](const File& file, std::uint32_t ms) { return code_of(MappedLock::take_all(file, kRange, ms)); }},
+  };
+  return all;
+}
+
+// With a lock of all bytes in the way, which the check may let go of.
+void for_every_kind_of_waiting(
+    const std::function<void(const Waiting&, const File&, std::unique_ptr<Stranger>&)>& check) {
+  for (const Waiting& waiting : kinds_of_waiting()) {
+    CAPTURE(waiting.name);
+    const Locked file;
+    auto stranger = std::make_unique<Stranger>(file, F_RDLCK, ByteRange{0, 0});
+    check(waiting, file.opened(), stranger);
+  }
+}
+
+}  // namespace
+
+// A wait of half a second more than was asked for once passed every test.
+TEST_CASE("every lock is waited for as long as was asked for, and no more than a poll longer") {
+  for_every_kind_of_waiting([](const Waiting& waiting, const File& file, const std::unique_ptr<Stranger>&) {
+    for (const std::uint32_t timeout_ms : {std::uint32_t{0}, std::uint32_t{1}, kShort, kLockTimeoutMs}) {
+      CAPTURE(timeout_ms);
+      const VirtualClock clock;
+      clock.check_waits(std::chrono::milliseconds(timeout_ms), kPoll,
+                        [&] { CHECK(waiting.take(file, timeout_ms) == Code::kBusy); });
+    }
   });
-  CHECK(ScopedLock::take(file.opened(), 5, kWaitForEver).ok());
-  later.join();
+}
+
+TEST_CASE("on a machine whose sleeps are long a wait ends with the first sleep that is long enough") {
+  for_every_kind_of_waiting([](const Waiting& waiting, const File& file, const std::unique_ptr<Stranger>&) {
+    constexpr VirtualClock::Time kHour = 1h;
+    constexpr std::uint32_t kLongest = kWaitForEver - 1;
+    VirtualClock clock;
+    clock.sleeps_last(kHour);
+    clock.check_waits(std::chrono::milliseconds(kLongest), kHour,
+                      [&] { CHECK(waiting.take(file, kLongest) == Code::kBusy); });
+    clock.check_waits(kHour, kPoll, [&] { CHECK(waiting.take(file, 1) == Code::kBusy); });
+  });
+}
+
+TEST_CASE("a lock that is let go meanwhile is taken with the next poll") {
+  for (const std::uint32_t timeout_ms : {2 * kShort, kWaitForEver}) {
+    for_every_kind_of_waiting([&](const Waiting& waiting, const File& file, std::unique_ptr<Stranger>& stranger) {
+      VirtualClock clock;
+      clock.after(std::chrono::milliseconds(kShort), [&] { stranger.reset(); });
+      clock.check_waits(std::chrono::milliseconds(kShort), kPoll,
+                        [&] { CHECK(waiting.take(file, timeout_ms) == Code::kOk); });
+    });
+  }
+}
+
+TEST_CASE("an endless wait lasts ten minutes, and ends when the lock is let go") {
+  for_every_kind_of_waiting([](const Waiting& waiting, const File& file, std::unique_ptr<Stranger>& stranger) {
+    VirtualClock clock;
+    clock.sleeps_last(100ms);
+    clock.after(600s, [&] { stranger.reset(); });
+    clock.check_waits(600s, 100ms, [&] { CHECK(waiting.take(file, kWaitForEver) == Code::kOk); });
+  });
 }
 
 TEST_CASE("what another part of this process holds for long is not waited for") {

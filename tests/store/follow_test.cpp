@@ -9,6 +9,7 @@
 
 #include "key_calls.hpp"
 #include "support.hpp"
+#include "support/virtual_clock.hpp"
 
 #include <bfstore/inline.hpp>
 
@@ -93,6 +94,27 @@ TEST_CASE("every form of lookup follows to the file that was published in the pl
     CHECK(filter.health() == Code::kOk);
     CHECK(*filter.is_current());
     CHECK(filter.stats().keys_added >= 2 * kSome - 5);
+  }
+}
+
+TEST_CASE("a lookup in doubt tries to follow ten milliseconds after the last try, and not before") {
+  constexpr VirtualClock::Time kPause = std::chrono::milliseconds(10);
+  constexpr VirtualClock::Time kMoment = std::chrono::nanoseconds(1);
+  for (const AskForm& form : ask_forms()) {
+    CAPTURE(form.name);
+    TempDir dir(memory_folder());
+    publish(dir.file(), {1});
+    const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
+    std::filesystem::remove(dir.file());
+    CHECK_FALSE(*filter.is_current());
+    const VirtualClock clock;
+    CHECK(form.ask(filter, kNobody, kSome) == kSome);  // tries, and finds no file
+    move_over(dir.file(), {1, 2});
+    std::this_thread::sleep_for(kPause - kMoment);
+    CHECK(form.ask(filter, kNobody, kSome) == kSome);
+    std::this_thread::sleep_for(kMoment);
+    CHECK(form.ask(filter, kNobody, kSome) < kSome / 2);
+    CHECK(form.ask(filter, 2, kSome) == kSome);
   }
 }
 

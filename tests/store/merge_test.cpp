@@ -70,6 +70,76 @@ TEST_CASE("a merged filter is the filter of all keys, bit for bit, also where on
   }
 }
 
+namespace {
+
+std::uint64_t empty_bits(const Filter& filter) {
+  const Fill fill = *filter.stats({.fill = true}).fill;
+  return filter.shape().num_bits - fill.set_bits;
+}
+
+double estimated_keys(const Filter& filter) { return filter.stats({.fill = true}).fill->estimated_keys; }
+
+std::uint64_t keys_added(const Filter& filter) { return filter.stats().keys_added; }
+
+// Adds numbers, the first one first, until that many bits are empty at most. The number after the last one.
+std::uint64_t fill_up(Filter& filter, std::uint64_t empty) {
+  std::uint64_t next = 0;
+  for (; empty_bits(filter) > empty; ++next) add_numbers(filter, next, next + 1);
+  return next;
+}
+
+// The first number that has not all its bits there.
+std::uint64_t number_not_in(const Filter& filter, std::uint64_t first) {
+  while (filter.contains_digest(digest_of(first))) ++first;
+  return first;
+}
+
+// The other filter has keys of its own, and as many bits.
+void for_every_layout_that_merges(std::uint64_t empty,
+                                  const std::function<void(Filter& into, Filter& from, std::uint64_t next)>& check) {
+  for (const LayoutInfo& layout : layouts()) {
+    if (!layout.can.merge) continue;
+    CAPTURE(layout.name);
+    TempDir dir;
+    Filter into = make(dir.file("into"), options_of(layout.layout, 4));
+    Filter from = make(dir.file("from"), options_of(layout.layout, 4));
+    const std::uint64_t next = fill_up(into, empty);
+    check(into, from, next);
+  }
+}
+
+}  // namespace
+
+// Few more bits of a nearly full filter are an estimate of many more keys.
+TEST_CASE("a merge into a nearly full filter counts no more keys than the other filter has") {
+  for_every_layout_that_merges(8, [](Filter& into, Filter& from, std::uint64_t next) {
+    const std::uint64_t number = number_not_in(into, next);
+    add_numbers(from, number, number + 1);
+    const std::uint64_t before = keys_added(into);
+    const double estimated_before = estimated_keys(into);
+    REQUIRE(merged(into, from).ok());
+    const double more = estimated_keys(into) - estimated_before;
+    if (into.shape().layout != Layout::kCounting) REQUIRE(more > 10);  // which estimates by the sum of its counters
+    CHECK(keys_added(into) == before + 1);
+  });
+}
+
+// It once counted none.
+TEST_CASE("a merge into a full filter, and one that fills it, count all keys of the other filter") {
+  for (const std::uint64_t empty : {0U, 1U}) {
+    CAPTURE(empty);
+    for_every_layout_that_merges(empty, [&](Filter& into, Filter& from, std::uint64_t next) {
+      add_numbers(from, next, next + 100);
+      if (empty != 0) add_numbers(from, number_not_in(into, next), number_not_in(into, next) + 1);
+      const std::uint64_t before = keys_added(into);
+      REQUIRE(merged(into, from).ok());
+      REQUIRE(empty_bits(into) == 0);
+      REQUIRE(keys_added(from) >= 95);
+      CHECK(keys_added(into) == before + keys_added(from));
+    });
+  }
+}
+
 TEST_CASE("every form of a filter is merged from: a sealed one, a buffer, a follower, and the filter itself") {
   TempDir dir;
   Options options = options_of(Layout::kBlocked, 64);

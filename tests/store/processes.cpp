@@ -106,15 +106,22 @@ Stopped::Stopped(const std::function<void()>& body) : pid_(fork()) {
     raise(SIGSTOP);
     _exit(0);
   }
+  wait_for_its_stop();
+}
+
+Stopped::~Stopped() { kill(); }
+
+void Stopped::wait_for_its_stop() {
   int status = 0;
   REQUIRE(waitpid(pid_, &status, WUNTRACED) == pid_);
   if (!WIFSTOPPED(status)) pid_ = -1;
   REQUIRE(WIFSTOPPED(status));
 }
 
-Stopped::~Stopped() { kill(); }
-
-void Stopped::go_on() const { REQUIRE(::kill(pid_, SIGCONT) == 0); }
+void Stopped::go_on() {
+  REQUIRE(::kill(pid_, SIGCONT) == 0);
+  wait_for_its_stop();
+}
 
 void Stopped::kill() {
   if (pid_ >= 0) kill_and_wait(std::exchange(pid_, -1));
@@ -128,12 +135,6 @@ void lock_as_stranger(const std::string& path, short kind, int command, std::uin
   request.l_start = static_cast<off_t>(first);
   request.l_len = static_cast<off_t>(count);
   if (descriptor < 0 || fcntl(descriptor, command, &request) != 0) _exit(1);
-}
-
-std::chrono::milliseconds time_of(const std::function<void()>& deed) {
-  const auto begin = std::chrono::steady_clock::now();
-  deed();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
 }
 
 void leave_behind(const std::string& path, std::uint64_t count) {

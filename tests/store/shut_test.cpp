@@ -24,6 +24,9 @@ namespace {
 
 constexpr std::uint64_t kMany = 300;  // for each form of call
 
+// Threads that take a lock again and again may keep another thread from it for seconds, on a slow machine.
+constexpr std::uint32_t kPatience = kWaitForEver;
+
 std::string filled(const TempDir& dir, const Options& options = small_options()) {
   Filter filter = created(dir.file(), options);
   add_keys(filter, 1, 0, kMany);
@@ -76,7 +79,8 @@ void add_batches_until_shut(Filter& filter, unsigned writer, std::atomic<std::ui
   }
 }
 
-void ask_until(const Filter& filter, const std::atomic<bool>& end, std::atomic<int>& wrong) {
+void ask_until(const Filter& filter, const std::atomic<bool>& end, std::atomic<std::uint64_t>& asked,
+               std::atomic<int>& wrong) {
   std::vector<std::uint8_t> answers(kMany);
   std::vector<std::uint64_t> digests;
   for (std::uint64_t i = 0; i < kMany; ++i) digests.push_back(*filter.digest(key_of(1, i)));
@@ -87,6 +91,7 @@ void ask_until(const Filter& filter, const std::atomic<bool>& end, std::atomic<i
     static_cast<void>(filter.stats());
     static_cast<void>(filter.is_current());
     static_cast<void>(filter.get_mark(1));
+    ++asked;
   }
 }
 
@@ -107,7 +112,9 @@ TEST_CASE("threads ask, add and sync while the handle is shut: what was not refu
       Options roomy = small_options();
       roomy.capacity = 2'000'000;
       const std::string path = filled(dir, roomy);
-      Filter filter = opened(Filter::open(path, mode, {.map = {.guard = round % 2 == 1}, .writeback_check_ms = 0}));
+      Filter filter = opened(Filter::open(
+          path, mode, {.map = {.guard = round % 2 == 1}, .lock_timeout_ms = kPatience, .writeback_check_ms = 0}));
+      std::atomic<std::uint64_t> asked{0};
       std::atomic<std::uint64_t> singles{0};
       std::atomic<std::uint64_t> batches{0};
       std::atomic<int> wrong{0};
@@ -115,13 +122,13 @@ TEST_CASE("threads ask, add and sync while the handle is shut: what was not refu
       std::vector<std::thread> threads;
       threads.emplace_back([&] { add_until_shut(filter, 2, singles, wrong); });
       threads.emplace_back([&] { add_batches_until_shut(filter, 3, batches, wrong); });
-      threads.emplace_back([&] { ask_until(filter, end, wrong); });
+      threads.emplace_back([&] { ask_until(filter, end, asked, wrong); });
       threads.emplace_back([&] { sync_until_shut(filter, wrong); });
       while (singles < 50 || batches == 0) std::this_thread::yield();
       CHECK(filter.shut().ok());
       CHECK_FALSE(look_at(path).says_dirty());
       CHECK(filter.shut().ok());
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      for (const std::uint64_t so_far = asked; asked < so_far + 2;) std::this_thread::yield();
       end = true;
       for (std::thread& thread : threads) thread.join();
       CHECK(wrong == 0);
@@ -392,7 +399,7 @@ TEST_CASE("a handle that is shut in the middle of a copy says so, and copies not
 TEST_CASE("a filter that is the only writer is shut while it is merged with itself") {
   TempDir dir;
   const faults::Scope scope;
-  Filter filter = opened(Filter::open(filled(dir), OpenMode::kExclusive, {.lock_timeout_ms = 20'000}));
+  Filter filter = opened(Filter::open(filled(dir), OpenMode::kExclusive, {.lock_timeout_ms = kPatience}));
   std::thread shutter;
   faults::on_read = [&](int, std::uint64_t offset, std::uint64_t bytes) {
     if (offset != format::kFileHeaderBytes || bytes <= 8 || shutter.joinable()) return 0;
@@ -435,7 +442,8 @@ TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or i
     for (int round = 0; round < 12; ++round) {
       TempDir dir(memory_folder());
       const std::string path = filled(dir);
-      Filter filter = opened(Filter::open(path, mode, {.map = {.guard = round % 2 == 1}}));
+      Filter filter =
+          opened(Filter::open(path, mode, {.map = {.guard = round % 2 == 1}, .lock_timeout_ms = kPatience}));
       std::atomic<int> copies{0};
       std::atomic<int> wrong{0};
       const auto work = [&](const auto& copy) {
@@ -450,7 +458,9 @@ TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or i
         }
       };
       std::vector<std::thread> threads;
-      threads.emplace_back([&] { work([&] { return filter.save(dir.file("copy"), {.replace = true}); }); });
+      threads.emplace_back([&] {
+        work([&] { return filter.save(dir.file("copy"), {.replace = true, .lock_timeout_ms = kPatience}); });
+      });
       threads.emplace_back([&] {
         std::vector<std::byte> buffer(300'000);
         work([&] {

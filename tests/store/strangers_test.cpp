@@ -6,23 +6,27 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <optional>
-#include <thread>
 
 #include "faults.hpp"
 #include "mounts.hpp"
 #include "store/session.hpp"
 #include "support.hpp"
+#include "support/virtual_clock.hpp"
 
 using namespace bfstore;
 using namespace store_test;
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::uint32_t kTimeoutMs = 200;
-constexpr auto kInTime = std::chrono::milliseconds(4500);  // less than a wait without a word, on a slow disk, too
+constexpr VirtualClock::Time kPoll = 500us;
 
 const OpenOptions kImpatient{.lock_timeout_ms = kTimeoutMs};
 
@@ -143,12 +147,17 @@ TEST_CASE("a stranger's lock is waited for no longer than was asked for, and the
       CHECK(code_of(result) == Code::kBusy);
       CHECK_MESSAGE(result.error().message.find(stranger.in_words()) != std::string::npos, result.error().message);
     };
-    CHECK(time_of([&] {
-            check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient));
-            check_busy(Filter::open(dir.file(), OpenMode::kExclusive, kImpatient));
-            check_busy(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = 0}));
-            check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)));
-          }) < kInTime);
+    for (const std::uint32_t timeout_ms : {std::uint32_t{0}, kTimeoutMs, kLockTimeoutMs}) {
+      CAPTURE(timeout_ms);
+      const OpenOptions options{.lock_timeout_ms = timeout_ms};
+      const auto check_waits = [&](const std::function<Result<Filter>()>& call) {
+        const VirtualClock clock;
+        clock.check_waits(std::chrono::milliseconds(timeout_ms), kPoll, [&] { check_busy(call()); });
+      };
+      check_waits([&] { return Filter::open(dir.file(), OpenMode::kWrite, options); });
+      check_waits([&] { return Filter::open(dir.file(), OpenMode::kExclusive, options); });
+      check_waits([&] { return Filter::create(dir.file(), replacing(timeout_ms)); });
+    }
     CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
     CHECK(state_of(dir.file()) == FileState::kClean);
   }
@@ -159,9 +168,12 @@ TEST_CASE("a stranger's lock of every writer's byte is waited for no longer than
   CHECK(created(dir.file()).close().ok());
   const Stopped stranger(locks(dir.file(), kStrangers[4]));
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
-    const auto result = Filter::open(dir.file(), mode, kImpatient);
-    CHECK(code_of(result) == Code::kBusy);
-    CHECK_MESSAGE(result.error().message.find(stranger.in_words()) != std::string::npos, result.error().message);
+    const VirtualClock clock;
+    clock.check_waits(std::chrono::milliseconds(kTimeoutMs), kPoll, [&] {
+      const auto result = Filter::open(dir.file(), mode, kImpatient);
+      CHECK(code_of(result) == Code::kBusy);
+      CHECK_MESSAGE(result.error().message.find(stranger.in_words()) != std::string::npos, result.error().message);
+    });
   }
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
 }
@@ -173,12 +185,15 @@ TEST_CASE("a sync and a close that a stranger is in the way of are errors in tim
     Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite, kImpatient));
     add_keys(writer, 1, 0, kSome);
     Stopped stranger([&] { lock_as_stranger(dir.file(), F_RDLCK, F_OFD_SETLK, byte, 1); });
-    const Error synced = writer.sync({.owner = 1, .mark = kSome});
+    const VirtualClock clock;
+    Error synced;
+    clock.check_waits(std::chrono::milliseconds(kTimeoutMs), kPoll,
+                      [&] { synced = writer.sync({.owner = 1, .mark = kSome}); });
     CHECK(synced.code == Code::kBusy);
     CHECK_MESSAGE(synced.message.find(stranger.in_words()) != std::string::npos, synced.message);
     CHECK(writer.get_mark(1) == 0);
     Error closed;
-    CHECK(time_of([&] { closed = writer.close(); }) < kInTime);
+    clock.check_waits(std::chrono::milliseconds(kTimeoutMs), kPoll, [&] { closed = writer.close(); });
     CHECK(closed.code == Code::kBusy);
     stranger.kill();
     CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
@@ -200,16 +215,16 @@ TEST_CASE("a stranger that locks a part of the writers' bytes hides no writer in
   }
 }
 
-TEST_CASE("a writer gets in when the stranger has gone") {
+TEST_CASE("a writer gets in when the stranger has gone, be it after ten minutes") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Stopped stranger(locks(dir.file(), kStrangers[0]));
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    stranger.kill();
+  VirtualClock clock;
+  clock.sleeps_last(100ms);
+  clock.after(600s, [&] { stranger.kill(); });
+  clock.check_waits(600s, 100ms, [&] {
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = kWaitForEver})) == Code::kOk);
   });
-  CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, {.lock_timeout_ms = kWaitForEver})) == Code::kOk);
-  later.join();
 }
 
 TEST_CASE("where the boot is not known nobody adopts what a killed process left, whatever it was then") {

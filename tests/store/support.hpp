@@ -6,7 +6,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -124,19 +123,18 @@ class Stopped {
 
   // As an error's message names it.
   [[nodiscard]] std::string in_words() const { return "(process " + std::to_string(pid_); }
-  void go_on() const;
+  // It continues, until it has stopped itself again.
+  void go_on();
   void kill();
 
  private:
+  void wait_for_its_stop();
   pid_t pid_ = -1;
 };
 
 // A lock of a program that knows nothing of filters, for a Stopped process: of a kind (F_RDLCK, F_WRLCK), by a command
 // (F_SETLK, F_OFD_SETLK), of `count` bytes. 0: to the end of the file, wherever that is.
 void lock_as_stranger(const std::string& path, short kind, int command, std::uint64_t first, std::uint64_t count);
-
-// How long it takes.
-std::chrono::milliseconds time_of(const std::function<void()>& deed);
 
 // Makes a file that a killed process leaves: `count` keys of writer 1 are in it.
 void leave_behind(const std::string& path, std::uint64_t count = kSome);

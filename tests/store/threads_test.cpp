@@ -30,8 +30,12 @@ constexpr bool kThreadSanitizer = false;
 
 const std::uint64_t kKeysOfAThread = 40'000 / kKeyScale;
 
+// Threads that take a lock again and again may keep another thread from it for seconds, on a slow machine.
+const OpenOptions kPatient{.lock_timeout_ms = kWaitForEver};
+
 Options roomy(Layout layout) {
   Options options;
+  options.lock_timeout_ms = kPatient.lock_timeout_ms;
   options.capacity = 8 * kKeysOfAThread;
   options.bits_per_key = 16;
   options.layout = layout;
@@ -120,7 +124,7 @@ TEST_CASE("threads on one handle that is the only writer take turns and lose no 
   for (const LayoutInfo& row : layouts()) {
     TempDir dir;
     CHECK(created(dir.file(), roomy(row.layout)).close().ok());
-    Filter filter = opened(Filter::open(dir.file(), OpenMode::kExclusive));
+    Filter filter = opened(Filter::open(dir.file(), OpenMode::kExclusive, kPatient));
     Faults faults;
     at_once(4, [&](unsigned number) {
       number % 2 == 0 ? add_and_ask(filter, number, faults) : add_batches(filter, number, faults);
@@ -159,7 +163,7 @@ TEST_CASE("threads with a handle each lose no key and no count") {
     CHECK(created(dir.file(), roomy(row.layout)).close().ok());
     Faults faults;
     std::vector<Filter> handles;
-    for (int i = 0; i < 4; ++i) handles.push_back(opened(Filter::open(dir.file(), OpenMode::kWrite)));
+    for (int i = 0; i < 4; ++i) handles.push_back(opened(Filter::open(dir.file(), OpenMode::kWrite, kPatient)));
     at_once(4, [&](unsigned number) { add_and_ask(handles[number], number, faults); });
     check_all(handles[0], 4, faults);
     for (Filter& handle : handles) CHECK(handle.close().ok());
@@ -179,7 +183,7 @@ TEST_CASE("threads that add the same keys leave them all there, and every one wa
 TEST_CASE("syncs, counts of bits and inspections beside threads that add take nothing and miss nothing") {
   TempDir dir;
   Filter filter = created(dir.file(), roomy(Layout::kBlocked));
-  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite, kPatient));
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
   Faults faults;
   std::atomic<unsigned> adding{3};
@@ -208,7 +212,7 @@ TEST_CASE("threads that sync one handle at once keep the highest mark") {
   const std::string disk = std::filesystem::temp_directory_path();
   for (const auto& [folder, rounds] : {std::pair(disk, 10U), std::pair(memory_folder(), 300U)}) {
     TempDir dir(folder);
-    Filter filter = created(dir.file());
+    Filter filter = created(dir.file(), roomy(Layout::kBlocked));
     Faults faults;
     at_once(4, [&, most = rounds](unsigned number) {
       for (std::uint64_t i = 1; i <= most; ++i) {
@@ -232,7 +236,7 @@ TEST_CASE("threads that open and close the file beside threads that add take not
       --adding;
     }
     while (number >= 2 && adding.load() != 0) {
-      auto other = Filter::open(dir.file(), number == 2 ? OpenMode::kRead : OpenMode::kWrite);
+      auto other = Filter::open(dir.file(), number == 2 ? OpenMode::kRead : OpenMode::kWrite, kPatient);
       if (!other.ok() || !other->close().ok()) ++faults.errors;
     }
   });

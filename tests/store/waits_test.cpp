@@ -7,7 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -15,15 +17,19 @@
 #include "faults.hpp"
 #include "format/locks.hpp"
 #include "support.hpp"
+#include "support/virtual_clock.hpp"
 
 using namespace bfstore;
 using namespace store_test;
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::uint32_t kTimeoutMs = 200;
-constexpr std::uint32_t kLongMs = 120'000;          // longer than any of these tests may take
-constexpr auto kInTime = std::chrono::seconds(30);  // a disk may be slow
+constexpr std::uint32_t kLongMs = 120'000;
+constexpr VirtualClock::Time kPoll = 2ms;         // of a reader; a writer polls more often
+constexpr VirtualClock::Time kOfAReader = 100ms;  // at most, for a state that will not change soon
 
 const OpenOptions kImpatient{.lock_timeout_ms = kTimeoutMs};
 const OpenOptions kPatient{.lock_timeout_ms = kLongMs};
@@ -61,6 +67,12 @@ void check_busy(const Result<Filter>& result, const Stopped& holder) {
   CHECK_MESSAGE(result.error().message.find(holder.in_words()) != std::string::npos, result.error().message);
 }
 
+// After kTimeoutMs.
+void check_gets_busy(const std::function<Result<Filter>()>& call, const Stopped& holder) {
+  const VirtualClock clock;
+  clock.check_waits(std::chrono::milliseconds(kTimeoutMs), kPoll, [&] { check_busy(call(), holder); });
+}
+
 }  // namespace
 
 // A reader once opened the file while that sync was under way, before it was known whether it works.
@@ -70,15 +82,10 @@ TEST_CASE("a reader waits for a process that adopts the file, and is refused whe
     CHECK(created(dir.file()).close().ok());
     leave_behind(dir.file());
     const auto adopter = stopped_adopter(dir.file(), sync_errno);
-    std::atomic<bool> waited{false};
-    std::thread later([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      waited = true;
-      adopter->go_on();
-    });
-    const auto reader = Filter::open(dir.file(), OpenMode::kRead, kPatient);
-    later.join();
-    CHECK(waited);
+    VirtualClock clock;
+    clock.after(100s, [&] { adopter->go_on(); });
+    Result<Filter> reader = Error{};
+    clock.check_waits(100s, kPoll, [&] { reader = Filter::open(dir.file(), OpenMode::kRead, kPatient); });
     if (sync_errno != 0) {
       CHECK(code_of(reader) == Code::kPoisoned);
     } else {
@@ -93,12 +100,9 @@ TEST_CASE("a process that is stopped while it adopts the file is waited for no l
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
   const auto adopter = stopped_adopter(dir.file(), 0);
-  CHECK(time_of([&] {
-          check_busy(Filter::open(dir.file(), OpenMode::kRead, kImpatient), *adopter);
-          check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient), *adopter);
-          check_busy(Filter::open(dir.file(), OpenMode::kExclusive, kImpatient), *adopter);
-          check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), *adopter);
-        }) < kInTime);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})
+    check_gets_busy([&] { return Filter::open(dir.file(), mode, kImpatient); }, *adopter);
+  check_gets_busy([&] { return Filter::create(dir.file(), replacing(kTimeoutMs)); }, *adopter);
   adopter->kill();  // no process knows whether its sync worked
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
 }
@@ -112,13 +116,18 @@ TEST_CASE("a process that is stopped while it replaces the file is waited for no
     if (!fresh || !fresh->supersede().ok()) _exit(1);
     raise(SIGSTOP);
   });
-  CHECK(time_of([&] {
-          CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, kPatient)) == Code::kSuperseded);
-          check_busy(Filter::open(dir.file(), OpenMode::kWrite, kImpatient), replacer);
-          check_busy(Filter::create(dir.file(), replacing(kTimeoutMs)), replacer);
-          CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
-          CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);
-        }) < kInTime);
+  {
+    const VirtualClock clock;
+    clock.check_waits(kOfAReader, kPoll, [&] {
+      CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead, kPatient)) == Code::kSuperseded);
+    });
+    clock.check_waits_not([&] {
+      CHECK(writer.add(key_of(1, kSome)).code() == Code::kSuperseded);
+      CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kSuperseded);
+    });
+  }
+  check_gets_busy([&] { return Filter::open(dir.file(), OpenMode::kWrite, kImpatient); }, replacer);
+  check_gets_busy([&] { return Filter::create(dir.file(), replacing(kTimeoutMs)); }, replacer);
   replacer.kill();
   CHECK(opened(Filter::open(dir.file(), OpenMode::kWrite)).contains(key_of(1, 0)));
   CHECK(writer.add(key_of(1, kSome)).ok());
@@ -130,12 +139,13 @@ TEST_CASE("a process does not wait for itself where it replaces the file already
   Filter fresh = created(dir.file(), replacing_later());
   CHECK(fresh.supersede().ok());
   Filter second = created(dir.file(), replacing_later());
-  CHECK(time_of([&] {
-          CHECK(second.supersede().code == Code::kBusy);
-          CHECK(second.publish().code == Code::kBusy);
-          CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
-          CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, kPatient)) == Code::kBusy);
-        }) < kInTime);
+  const VirtualClock clock;
+  clock.check_waits_not([&] {
+    CHECK(second.supersede().code == Code::kBusy);
+    CHECK(second.publish().code == Code::kBusy);
+    CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);
+    CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite, kPatient)) == Code::kBusy);
+  });
   add_keys(fresh, 1, 0, kSome);
   CHECK(fresh.publish().ok());
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
@@ -154,11 +164,9 @@ TEST_CASE("two threads that supersede by one handle both succeed, and what is pu
       }
       outcome = fresh.supersede();
     };
-    CHECK(time_of([&] {
-            std::thread one([&] { supersede(outcomes[0]); });
-            supersede(outcomes[1]);
-            one.join();
-          }) < kInTime);
+    std::thread one([&] { supersede(outcomes[0]); });
+    supersede(outcomes[1]);
+    one.join();
     for (const Error& outcome : outcomes) REQUIRE_MESSAGE(outcome.ok(), outcome.message);
     CHECK(fresh.publish().ok());
     CHECK(fresh.health() == Code::kOk);
