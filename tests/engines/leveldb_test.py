@@ -1,7 +1,7 @@
 """The filter policy of capi/engines/leveldb in the real LevelDB: every key that was put is found, whatever the size and the address
 of its filter, whichever policy wrote the table, and after its writer was killed.
 
---kills=N for a longer loop, --seed=N, --bench for the measurement of README.md.
+Arguments: see engines.py; or --bench for the measurement of README.md.
 """
 import concurrent.futures
 import os
@@ -17,20 +17,11 @@ import unittest
 import engines
 
 
-def option(name, default):
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-KILLS, SEED = option("kills", 6), option("seed", time.time_ns() % 2**32)
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+KILLS, SEED = engines.option("kills", 6), engines.seed()
+BENCH = engines.flag("bench")
 TREE = engines.tree()
-if not pathlib.Path("/usr/include/leveldb/db.h").exists():
-    engines.missing("libleveldb-dev")
-engines.needs(["g++"])
+engines.needs(programs={"g++": "g++"},
+              files={"/usr/include/leveldb/db.h": "libleveldb-dev", "/usr/lib/*/libleveldb.*": "libleveldb-dev"})
 
 
 def build(source):
@@ -111,5 +102,4 @@ if __name__ == "__main__":
     if BENCH:
         print(run("table", timeout=600))
         sys.exit()
-    print(f"--seed={SEED}", flush=True)
     engines.main()

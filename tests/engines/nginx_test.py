@@ -1,8 +1,7 @@
 """capi/engines/nginx: nginx asks a filter before it asks a database. The real nginx with Lua, a small server over SQLite that
 counts what reaches it, a writer and a builder of the filter. All of them are killed; no item that is there may be answered 404.
 
-Arguments: those of engines.tree(), then unittest's; --seconds=N for a longer campaign of kills (--seed=N too), or --bench, which
-needs wrk and prints how many requests reach the database, and requests a second.
+Arguments: see engines.py; or --bench, which needs wrk and prints how many requests reach the database, and requests a second.
 """
 import collections
 import contextlib
@@ -28,19 +27,10 @@ import bfstore_ctypes as bfs  # found only after engines
 import bfstore_header
 
 
-def option(name, default):
-    """--name=N of the command line, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
-SECONDS, SEED = option("seconds", 4), option("seed", time.time_ns() % 2**32)
+BENCH, SEARCH = engines.flag("bench"), engines.flag("search")
+KILLS, SEED = engines.option("kills", 40), engines.seed()
 TREE = engines.tree()
-engines.needs(programs=["nginx"])
+engines.needs(programs={"nginx": "nginx"})
 LIBRARY = bfs.load(TREE.library)
 CODES = bfstore_header.codes(TREE.root / "capi" / "bfstore.h")
 RECOVERABLE = [CODES[name] for name in ("BFS_EUNCLEAN", "BFS_EPOISONED", "BFS_ERECOVERING")]
@@ -52,8 +42,10 @@ ITEMS, FPR, TICK = 5000, 0.01, 0.1
 UNPACKED = TREE.root / "build-deps" / "nginx-lua" / "root"
 PLACE = UNPACKED if UNPACKED.is_dir() else pathlib.Path("/")
 MODULES = PLACE / "usr" / "lib" / "nginx" / "modules"
-if not (MODULES / "ngx_http_lua_module.so").exists():
-    engines.missing("libnginx-mod-http-lua")
+engines.needs(files={f"{MODULES}/ndk_http_module.so": "libnginx-mod-http-ndk", f"{MODULES}/ngx_http_lua_module.so": "libnginx-mod-http-lua",
+                     f"{PLACE}/usr/share/lua/5.1/resty/core.lua": "lua-resty-core",
+                     f"{PLACE}/usr/share/lua/5.1/resty/lrucache.lua": "lua-resty-lrucache",
+                     f"{PLACE}/usr/lib/*/libluajit-5.1.so.2": "libluajit2-5.1-2", "/usr/lib/*/libpcre.so.3": "libpcre3"})
 
 
 class WrongNo(Exception):
@@ -605,7 +597,7 @@ class Bench(Filtered):
     ROUNDS, LENGTH = 5, 3
 
     def measure(self):
-        engines.needs(programs=["wrk"])
+        engines.needs(programs={"wrk": "wrk"})
         self.present_pass()
         self.assertLess(self.reached(1000), 1000 * FPR * 2.5)
         plain = engines.folder()
@@ -641,5 +633,4 @@ def load_tests(loader, _tests, _pattern):
 
 
 if __name__ == "__main__":
-    print(f"--seed={SEED}", flush=True)
     engines.main()

@@ -2,7 +2,7 @@
 what is missing; power is cut, which keeps of the filter and of the WAL what was synced, and any part of the rest; filters and
 databases come back from backups. After each of these no row may be answered "no", to the writer and to other processes.
 
---kills=N for a longer campaign, --seed=N, --bench for the measurement of README.md.
+Arguments: see engines.py; or --bench for the measurement of README.md.
 """
 import collections
 import concurrent.futures
@@ -24,20 +24,11 @@ PAGE = 4096
 HEADER = 4 * PAGE
 
 
-def option(name, default):
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+KILLS, SEED = engines.option("kills", 20), engines.seed()
+BENCH = engines.flag("bench")
 TREE = engines.tree()
-if not pathlib.Path("/usr/include/rocksdb/db.h").exists():
-    engines.missing("librocksdb-dev")
-engines.needs(["g++"])
+engines.needs(programs={"g++": "g++"},
+              files={"/usr/include/rocksdb/db.h": "librocksdb-dev", "/usr/lib/*/librocksdb.*": "librocksdb-dev"})
 
 
 def build(source, *flags):
@@ -393,5 +384,4 @@ if __name__ == "__main__":
     if BENCH:
         print(subprocess.run([DRIVER, "bench", engines.folder(), "1000000"], text=True, check=True, capture_output=True).stdout)
         sys.exit()
-    print(f"--seed={SEED}", flush=True)
     engines.main()

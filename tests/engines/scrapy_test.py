@@ -2,8 +2,8 @@
 that counts how often each page is fetched; they are killed and started again; and real URLs go through Scrapy's own duplicates
 filter next to this one.
 
-Arguments: those of engines.tree(), then unittest's; --kills=N for a longer loop of kills; or --bench, which has a million real
-URLs (--urls=N: so many) through both filters, and prints memory, seconds and how many URLs were called seen that were not.
+Arguments: see engines.py; or --bench, which has a million real URLs (--urls=N: so many)
+ through both filters, and prints memory, seconds and how many URLs were called seen that were not.
 """
 import http.server
 import itertools
@@ -18,19 +18,10 @@ import engines
 import debian_urls
 
 
-def option(name, default):
-    """--name=N of the command line, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
-KILLS, URLS = option("kills", 2), option("urls", 1_000_000)
+BENCH, SEED = engines.flag("bench"), engines.seed()
+KILLS, URLS = engines.option("kills", 2), engines.option("urls", 1_000_000)
 TREE = engines.tree()
-engines.needs(programs=["apt-cache"], modules=["scrapy"])
+engines.needs(programs={"apt-cache": "apt"}, files=engines.PYTHON_HEADER, modules={"scrapy": "python3-scrapy"})
 import python  # noqa: E402  # tests/bindings/python.py, found only after engines
 
 python.build(TREE)

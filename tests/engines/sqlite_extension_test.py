@@ -1,8 +1,7 @@
 """capi/engines/sqlite in SQLite's own shell and in Debian's Python: what each function answers, what its README says of each
 event, and writers that are killed at any moment. No row of the table may be answered "no".
 
-Arguments: engines.py's; then unittest's, or --kills=N for that many kills instead of the few of CI (--seed=N too), or --bench,
-which only measures.
+Arguments: see engines.py; or --bench, which only measures.
 """
 import collections
 import contextlib
@@ -25,25 +24,16 @@ import unittest
 
 import engines
 
-engines.needs(programs=["sqlite3"])
+engines.needs(programs={"sqlite3": "sqlite3"}, files={"/usr/include/sqlite3ext.h": "libsqlite3-dev"})
 if not hasattr(sqlite3.Connection, "enable_load_extension"):
-    engines.missing("a Python whose sqlite3 loads extensions")
+    engines.missing("a Python whose sqlite3 loads extensions", "python3")
 TREE = engines.tree()
 SOURCES = TREE.root / "capi" / "engines" / "sqlite"
 EXTENSION = TREE.out / "bfstore.so"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def option(name, default):
-    """--name=N of the command line, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
+KILLS, SEED = engines.option("kills", 60), engines.seed()
 
 
 def build():
@@ -967,5 +957,4 @@ if __name__ == "__main__":
     if "--bench" in sys.argv:
         bench()
     else:
-        print(f"--seed={SEED}", flush=True)
         engines.main()

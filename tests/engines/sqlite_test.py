@@ -1,7 +1,7 @@
 """A filter in front of a SQLite database in WAL mode, kept in step by the programs that write to it: killed at any moment, with
 filters and databases from backups, with a log that begins anew. After each kill no row may be answered "no".
 
-Arguments: the shared library; then unittest's, or --kills=N for that many kills instead of the few of CI (--seed=N too).
+Arguments: the shared library; then as in engines.py.
 """
 import collections
 import contextlib
@@ -18,8 +18,8 @@ import time
 import traceback
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import bfstore_ctypes as bfs
+import engines
+import bfstore_ctypes as bfs  # found only after engines
 import bfstore_header
 
 LIBRARY = bfs.load(sys.argv.pop(1))
@@ -30,16 +30,7 @@ RECOVERIES = mmap.mmap(-1, 1)  # of all processes together, 255 at most
 RECOVERABLE = [CODES[name] for name in ("BFS_EUNCLEAN", "BFS_EPOISONED", "BFS_ERECOVERING")]
 
 
-def option(name, default):
-    """--name=N of the command line, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-KILLS, SEED = option("kills", 0), option("seed", time.time_ns() % 2**32)
+KILLS, SEED, SEARCH = engines.option("kills", 100), engines.seed(), engines.flag("search")
 
 
 class WrongNo(Exception):
@@ -530,5 +521,4 @@ class Sqlite(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    print(f"--seed={SEED}", flush=True)
-    unittest.main(verbosity=2)
+    engines.main()
