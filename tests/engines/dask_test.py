@@ -12,8 +12,9 @@ import engines
 
 TREE = engines.tree()
 DASK = TREE.root / "build-deps" / "dask"  # tools/setup.sh fetches it
+engines.needs(files=engines.PYTHON_HEADER)
 if not (DASK / "complete").exists():
-    engines.missing("Dask")
+    engines.unfetched("Dask")
 import python  # noqa: E402  # tests/bindings/python.py, found only after engines
 
 python.build(TREE)

@@ -1,13 +1,21 @@
 """What the tests of the adapters in capi/engines share. A test is a file NAME_test.py beside this one, with unittest's
-cases, which ends with engines.main(). Its arguments are in `tree`, and then come unittest's.
+cases, which ends with engines.main(). Its arguments are in `tree`, and then come unittest's, and these:
 
-Where a program or a module that it needs is not on this machine, the test says so with missing(): it is skipped. Servers
-are started by Server, on loopback alone, and end with the test by their own process id.
+  --kills=N       the length of its campaign, where it has one: a few by default
+  --seed=N        of everything that it draws: 1 by default, or what BFSTORE_SEED has. --seed=random draws one. It is printed
+  --search        searches for the mistakes that a test makes on purpose at random, and not at the step where they are
+
+A test says with needs() which programs, files and modules it uses. Where one is not on this machine, the test is skipped, and
+names the Debian package. Servers are started by Server, on loopback alone, and end with the test by their own process id.
+
+No verdict depends on a clock: a test waits for what it needs, and a bound is there to end a test that hangs.
 """
 
 import atexit
 import contextlib
+import glob
 import importlib.util
+import os
 import pathlib
 import random
 import shutil
@@ -15,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import unittest
@@ -26,18 +35,57 @@ SKIPPED = 77
 PATIENCE = 120  # seconds: on a busy machine a server may need more than 30 to start after a kill
 
 
-def missing(what):
-    print(f"SKIP: {what} is not on this machine")
+# --- What is on this machine ------------------------------------------------------------------------------------------
+
+def missing(what, package):
+    skip(f"{what} is not on this machine. Debian's {package} has it")
+
+
+def unfetched(what):
+    skip(f"{what} is not on this machine. tools/setup.sh fetches it")
+
+
+def skip(why):
+    print(f"SKIP: {why}")
     sys.exit(SKIPPED)
 
 
-def needs(programs=(), modules=()):
-    for program in programs:
-        if not shutil.which(program):
-            missing(program)
-    for module in modules:
-        if importlib.util.find_spec(module) is None:
-            missing(f"Python's {module}")
+def needs(programs=(), files=(), modules=()):
+    """Each is {name: Debian package}. A file's name is a pattern."""
+    found = ((programs, shutil.which), (files, glob.glob), (modules, importlib.util.find_spec))
+    for names, find in found:
+        for name, package in dict(names).items():
+            if not find(name):
+                missing(name, package)
+
+
+# For the tests that build the binding of Python.
+PYTHON_HEADER = {sysconfig.get_paths()["include"] + "/Python.h": "python3-dev"}
+
+
+# --- The command line -------------------------------------------------------------------------------------------------
+
+def option(name, default, kind=int):
+    """The value of --name=VALUE, which unittest does not know."""
+    for word in sys.argv[1:]:
+        if word.startswith(f"--{name}="):
+            sys.argv.remove(word)
+            return kind(word.partition("=")[2])
+    return default
+
+
+def flag(name):
+    if f"--{name}" not in sys.argv:
+        return False
+    sys.argv.remove(f"--{name}")
+    return True
+
+
+def seed():
+    word = option("seed", os.environ.get("BFSTORE_SEED") or "1", str)
+    number = time.time_ns() % 2**32 if word == "random" else int(word)  # clock: a seed
+    print(f"--seed={number}", flush=True)
+    return number
 
 
 # Arguments: the root of the repository, libbfstore.a, libbfstore.so, the C compiler, a folder for what is built.
@@ -53,6 +101,8 @@ def main():
     unittest.main(verbosity=2)
 
 
+# --- Places -----------------------------------------------------------------------------------------------------------
+
 def folder():
     """A new one, removed when the test ends."""
     path = tempfile.mkdtemp(prefix="bfstore-")
@@ -60,21 +110,115 @@ def folder():
     return pathlib.Path(path)
 
 
+_ports = []
+
+
 def free_port():
-    """Below the ports that the kernel gives to connections: one of those could take it before the server does."""
+    """A port that no other test takes while this one runs: each holds a name for its port, which ends with its process. The
+    port is below those that the kernel gives to connections, one of which could take it before the server does."""
     while True:
+        port = random.randrange(10000, 32000)
+        mine = socket.socket(socket.AF_UNIX)
         with contextlib.closing(socket.socket()) as taken, contextlib.suppress(OSError):
-            port = random.randrange(10000, 32000)
+            mine.bind(f"\0bfstore-port-{port}")
+            _ports.append(mine)
             taken.bind(("127.0.0.1", port))
             return port
+        if mine not in _ports:
+            mine.close()
+
+
+# --- Waiting ----------------------------------------------------------------------------------------------------------
+
+def starved():
+    """For how many seconds this process was ready to run, and the kernel let others run."""
+    with open("/proc/self/schedstat", encoding="ascii") as words:
+        return int(words.read().split()[1]) / 1e9
+
+
+class Deadline:
+    """Bounds a hang. Where the kernel lets this process wait for a processor, it lets those wait that this one waits for; then
+    the bound is later."""
+
+    def __init__(self, what, seconds=PATIENCE):
+        self.what, self.seconds, self.begin, self.starved = what, seconds, time.monotonic(), starved()  # clock: bounds a hang
+
+    def check(self):
+        spent = time.monotonic() - self.begin  # clock: bounds a hang
+        waited = starved() - self.starved
+        if spent > self.seconds + 20 * waited:
+            raise TimeoutError(f"{self.what}: not in {spent:.0f} seconds, {waited:.1f} of which this process waited for a processor")
 
 
 def wait_until(ready, what, seconds=PATIENCE):
-    end = time.monotonic() + seconds
+    deadline = Deadline(what, seconds)
     while not ready():
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not in {seconds} seconds")
+        deadline.check()
         time.sleep(0.02)
+
+
+def finished(process, what):
+    """What a process has said when it ended."""
+    deadline = Deadline(what)
+    while True:
+        try:
+            return process.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            try:
+                deadline.check()
+            except TimeoutError:
+                process.kill()
+                raise
+
+
+def run(command, **how):
+    """Like subprocess.run with captured text, but that its bound is a Deadline."""
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+    out, error = finished(process, command[0])
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def joined(process, what):
+    """Waits for a process of multiprocessing, and returns its exit code."""
+    wait_until(lambda: process.join(0.1) or process.exitcode is not None, what)
+    return process.exitcode
+
+
+class Lives:
+    """How long a process lives that is killed at any moment: `shortest` seconds at most, and longer while none has done any
+    work, as on a busy machine."""
+
+    def __init__(self, shortest):
+        self.shortest = self.longest = shortest
+
+    def wait(self, rng):
+        time.sleep(rng.uniform(0, self.longest))
+
+    def learn(self, has_worked):
+        self.longest = max(self.shortest, self.longest / 2) if has_worked else min(1, self.longest * 2)
+
+
+def go_on(step, count, done, met):
+    """Repeats a campaign's step until `done()` is `count`, and then until the campaign has met what it is for, as met() says:
+    up to ten times as long. Not to meet it then is a fault."""
+    while done() < count or not met() and done() < 10 * count:
+        step()
+    if not met():
+        raise AssertionError(f"not met in {done()} kills")
+
+
+# --- A process that stops itself --------------------------------------------------------------------------------------
+
+def stop_here():
+    """Ends in stopped(pid) in the parent of this process; SIGCONT lets this process go on."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def stopped(pid):
+    """Waits until a child has called stop_here()."""
+    status = os.waitpid(pid, os.WUNTRACED)[1]
+    if not os.WIFSTOPPED(status):
+        raise AssertionError(f"it ended with {status}, and did not stop")
 
 
 class Server:
@@ -96,7 +240,8 @@ class Server:
     def stop(self, by=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(by)
-        return self.process.wait(PATIENCE)
+        wait_until(lambda: self.process.poll() is not None, "the end of a server")
+        return self.process.returncode
 
     def kill(self):
         return self.stop(signal.SIGKILL)

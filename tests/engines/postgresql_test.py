@@ -1,7 +1,7 @@
 """The PostgreSQL extension in a server of its own: what its functions answer (pg_regress), and that no row is answered "no"
 after backends and whole servers were killed, files were put back from copies, and clusters were restored and promoted.
 
-Arguments: see engines.py; then unittest's, or --kills=N for that many kills of each kind, or --bench for the README's times.
+Arguments: see engines.py (--kills=N: that many of each kind); or --bench for the README's times.
 """
 
 import os
@@ -20,20 +20,16 @@ import engines
 BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
 LIBRARY, SHARE = BIN.parent / "lib", pathlib.Path("/usr/share/postgresql/15")
 REGRESS = LIBRARY / "pgxs/src/test/regress/pg_regress"
-NEW_RESULTS = "--new-results" in sys.argv and not sys.argv.remove("--new-results")  # to be read, and committed
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+NEW_RESULTS = engines.flag("new-results")  # to be read, and committed
+BENCH = engines.flag("bench")
 
 
-def option(name, default):
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return int(word.partition("=")[2])
-    return default
-
-
-KILLS, SEED = option("kills", 2), option("seed", time.time_ns() % 2**32)
-engines.needs(programs=[str(BIN / "postgres"), str(BIN / "initdb"), str(BIN / "psql"), str(REGRESS), "make"])
+KILLS, SEED = engines.option("kills", 2), engines.seed()
+engines.needs(programs={str(BIN / "postgres"): "postgresql-15", str(BIN / "initdb"): "postgresql-15", str(BIN / "psql"): "postgresql-client-15",
+                        str(BIN / "pg_config"): "postgresql-client-15", str(REGRESS): "postgresql-client-15",
+                        "make": "make", "setpriv": "util-linux"},
+              files={"/usr/include/postgresql/15/server/postgres.h": "postgresql-server-dev-15",
+                     str(LIBRARY / "pgxs/src/makefiles/pgxs.mk"): "postgresql-client-15"})
 TREE = engines.tree()
 # The server refuses root, and needs no rights.
 AS_USER = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
@@ -575,7 +571,6 @@ def tell(name, times):
 
 
 if __name__ == "__main__":
-    print(f"--seed={SEED}", flush=True)
     if BENCH:
         bench()
     else:

@@ -1,7 +1,7 @@
 """The module capi/engines/redis in a real server: its replies, and that no key that a server acknowledged is answered "no",
 whatever the server went through.
 
-Arguments: those of engines.tree(); then unittest's, or --bench, or --kills=N for that many kills instead of the few of CI.
+Arguments: see engines.py; or --bench, which only measures.
 --server=PATH is another server than Debian's: a newer one, or Valkey's.
 """
 
@@ -24,27 +24,18 @@ import unittest
 
 import engines
 
-
-
-def option(name, default):
-    """--name=VALUE of the command line, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return word.partition("=")[2]
-    return default
-
-
-SERVER = option("server", "redis-server")
+SERVER = engines.option("server", "redis-server", str)
 CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
 if not shutil.which(CLI):
     CLI = "redis-cli"  # beside a server alone: both know each other's commands
-engines.needs(programs=[SERVER, CLI], modules=["redis"])
+if "/" in SERVER and not shutil.which(SERVER):
+    engines.unfetched(SERVER)
+engines.needs(programs={SERVER: "redis-server", CLI: "redis-tools"}, modules={"redis": "python3-redis"})
 import bfstore_ctypes as bfs
 import redis
 
-KILLS = int(option("kills", 2))
-BENCH = "--bench" in sys.argv and not sys.argv.remove("--bench")
+KILLS, SEED = engines.option("kills", 2), engines.seed()
+BENCH = engines.flag("bench")
 TREE = engines.tree()
 LIBRARY = bfs.load(str(TREE.library))
 MODULE = TREE.out / "bfstore-redis.so"
