@@ -81,7 +81,7 @@ class SmallFilesystem {
   // xfs gives blocks back a little later.
   void make_room() const {
     std::filesystem::remove(file("rubbish"));
-    for (int i = 0; i < 500 && std::filesystem::space(file("")).available < 2 * kBodyBytes; ++i)
+    for (int i = 0; i < 6000 && std::filesystem::space(file("")).available < 2 * kBodyBytes; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 

@@ -149,8 +149,8 @@ bool LoopDisk::attach() {
   const int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
   if (control < 0) return false;
   const int image = open(image_.c_str(), O_RDWR | O_CLOEXEC);
-  if (!device_.empty()) attach_to(device_, image);               // the same number again, as a rule
-  for (int attempt = 0; attempt < 20 && loop_ < 0; ++attempt) {  // another process may take the same one
+  if (!device_.empty()) attach_to(device_, image);                // the same number again, as a rule
+  for (int attempt = 0; attempt < 200 && loop_ < 0; ++attempt) {  // another process may take the same one
     const int number = ioctl(control, LOOP_CTL_GET_FREE);
     if (number < 0) break;
     attach_to("/dev/loop" + std::to_string(number), image);
@@ -167,7 +167,7 @@ bool LoopDisk::mount() {
 }
 
 bool LoopDisk::unmount() {
-  for (int attempt = 0; attempt < 200 && mounted_; ++attempt) {
+  for (int attempt = 0; attempt < 6000 && mounted_; ++attempt) {
     if (umount2(mount_point_.c_str(), 0) == 0) {
       mounted_ = false;
     } else if (errno == EBUSY) {  // a killed process is still on its way out
