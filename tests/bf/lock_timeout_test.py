@@ -43,10 +43,15 @@ class LockTimeout(BfCase):
             return int.from_bytes(file.read(), sys.byteorder)
 
     def waited(self, command, *options):
-        """How long, in nanoseconds, a command waits that is busy then."""
-        done = self.run_bf(command, *LOCKERS[command], *options, env=self.clock())
+        return self.waited_by(command, *LOCKERS[command], *options)
+
+    def waited_by(self, *args):
+        """How long, in nanoseconds, a command waits that is busy then, and says which time was over."""
+        done = self.run_bf(*args, env=self.clock())
         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
         self.assertIn(b"locks the file", done.stderr)
+        timeout = args[-1] if args[-2] == "--lock-timeout" else "5000"
+        self.assertIn(b" within %s ms" % {"none": "0"}.get(timeout, timeout).encode(), done.stderr)
         return self.slept()
 
     def stopped(self, *args, **clock):
@@ -82,6 +87,12 @@ class LockTimeout(BfCase):
                 with self.subTest(command, timeout=timeout):
                     late = self.waited(command, "--lock-timeout", timeout) - milliseconds * MILLISECOND
                     self.assertTrue(0 <= late < POLL, late)
+
+    def test_an_add_of_a_file_of_keys_waits_once_for_both_ways_to_open(self):  # exclusively first; it once waited twice
+        self.addCleanup(os.close, self.hold())
+        for timeout, milliseconds in (("none", 0), ("900", 900)):
+            late = self.waited_by("add", "f", "--from", "keys", "--lock-timeout", timeout) - milliseconds * MILLISECOND
+            self.assertTrue(0 <= late < POLL, late)
 
     def test_without_a_time_it_is_five_seconds_and_a_minute_where_bf_adds(self):
         self.addCleanup(os.close, self.hold())
