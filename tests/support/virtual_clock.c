@@ -88,7 +88,7 @@ static void count_in(const char* path) {
 }
 
 __attribute__((constructor)) static void start_by_the_environment(void) {
-  const char* const path = getenv("VIRTUAL_CLOCK");
+  const char* const path = getenv("VIRTUAL_CLOCK_FILE");
   if (path == NULL) return;
   count_in(path);
   virtual_clock_start();
