@@ -50,7 +50,7 @@ void on_either_filesystem(Body body) {
 
 // Starts creating and kills it somewhere between nothing and a little after the end.
 void create_and_kill(const std::string& path, const std::string& how, std::mt19937_64& random) {
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  // clock: the kill may come at any moment
   static Clock::duration whole = [&] {
     TempDir dir;
     const auto begin = Clock::now();

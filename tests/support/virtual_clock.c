@@ -1,7 +1,6 @@
 #include "virtual_clock.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -52,6 +51,7 @@ void virtual_clock_call_at(uint64_t nanoseconds, void (*deed)(void)) {
   store(&to_do_at, nanoseconds);
 }
 
+/* clock: this takes its place. */
 int clock_gettime(clockid_t clock, struct timespec* time) {
   const int steady = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE;
   if (!steady || !is_started()) return true_time(clock, time);
@@ -61,7 +61,6 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   return 0;
 }
 
-/* Other threads and processes get their turn, as they do in a true sleep. */
 int nanosleep(const struct timespec* wanted, struct timespec* left) {
   if (!is_started()) return (int)syscall(SYS_nanosleep, wanted, left);
   const uint64_t asked = nanoseconds_of(wanted);
@@ -69,7 +68,6 @@ int nanosleep(const struct timespec* wanted, struct timespec* left) {
   const uint64_t now = __atomic_add_fetch(slept, length, __ATOMIC_SEQ_CST);
   uint64_t due = load(&to_do_at);
   if (now >= due && __atomic_compare_exchange_n(&to_do_at, &due, NEVER, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) to_do();
-  sched_yield();
   return 0;
 }
 
@@ -90,7 +88,7 @@ static void count_in(const char* path) {
 }
 
 __attribute__((constructor)) static void start_by_the_environment(void) {
-  const char* const path = getenv("VIRTUAL_CLOCK");
+  const char* const path = getenv("VIRTUAL_CLOCK_FILE");
   if (path == NULL) return;
   count_in(path);
   virtual_clock_start();

@@ -4,8 +4,11 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "secret.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -18,25 +21,39 @@ namespace {
 constexpr std::uint32_t kPatienceMs = 60'000;
 constexpr std::chrono::milliseconds kBetweenTries{50};
 
-// Opens as the only writer, which adds several times as fast, if the keys are in a file and no other process is
-// writing. An add from a pipe may take long, so it lets other writers in.
-bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
-  if (from_file) {
-    auto alone = open_filter(arguments, bfstore::OpenMode::kExclusive);
-    if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
-  }
-  return open_filter(arguments, bfstore::OpenMode::kWrite);
+using Clock = std::chrono::steady_clock;
+
+// What is left of a wait that began then.
+std::uint32_t left_of(std::uint32_t patience_ms, Clock::time_point begin) {
+  if (patience_ms == bfstore::kWaitForEver) return patience_ms;
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(patience_ms - waited, 0));
 }
 
-bool worth_waiting(const Arguments& arguments, std::chrono::steady_clock::time_point begin) {
-  const std::uint32_t patience = arguments.lock_timeout_ms.value_or(kPatienceMs);
-  return patience == bfstore::kWaitForEver ||
-         std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(patience);
+// Opens as the only writer, which adds several times as fast, if the keys are in a file and no other process is
+// writing. An add from a pipe may take long, so it lets other writers in. The second try waits for what the first one
+// left of the time.
+bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
+  if (!from_file) return open_filter(arguments, bfstore::OpenMode::kWrite);
+  const auto begin = Clock::now();
+  auto alone = open_filter(arguments, bfstore::OpenMode::kExclusive);
+  if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
+  const std::uint32_t patience = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  const std::uint32_t left = left_of(patience, begin);
+  if (left == 0 && patience != 0) return alone;
+  Arguments second = arguments;
+  const KeyWiper wiper(second.key);
+  second.lock_timeout_ms = left;
+  return open_filter(second, bfstore::OpenMode::kWrite);
+}
+
+bool worth_waiting(const Arguments& arguments, Clock::time_point begin) {
+  return left_of(arguments.lock_timeout_ms.value_or(kPatienceMs), begin) != 0;
 }
 
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
   const std::string& file = arguments.file;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   auto opened = try_to_open(arguments, from_file);
   bool told = false;
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
