@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import engines
@@ -237,7 +236,7 @@ class Kills(unittest.TestCase):
             enough = self.rows() + self.rng.randint(1, 300)
             writers = self.writers()
             engines.wait_until(lambda: self.rows() >= enough, "rows")
-            time.sleep(self.rng.uniform(0, 0.02))
+            engines.any_moment(self.rng, 0.02)
             accident()
             for writer in writers:
                 engines.wait_until(lambda: writer.poll() is not None, "the end of a writer")

@@ -597,7 +597,7 @@ def add_until_killed(path, added):
         for i in range(KEYS_OF_A_LIFE * (KILLS + 100)):
             outside.add([f"other-{i}"])
             added.value = i + 1
-            time.sleep(0.0001)  # the server needs the processor, too
+            time.sleep(0.0001)  # clock: the server needs the processor, too
 
 
 FILE_SEEDS = itertools.count(1)  # each file is unlike the others, and like itself in another run
@@ -1020,7 +1020,7 @@ ROUNDS, MANY, BATCH = 5, 200000, 1000
 def median_seconds(work, rounds):
     took = []
     for _ in range(rounds):
-        begin = time.perf_counter()
+        begin = time.perf_counter()  # clock: --bench
         work()
         took.append(time.perf_counter() - begin)
     return sorted(took)[len(took) // 2]
