@@ -154,7 +154,7 @@ def wait_until(ready, what, seconds=PATIENCE):
     deadline = Deadline(what, seconds)
     while not ready():
         deadline.check()
-        time.sleep(0.02)
+        time.sleep(0.02)  # clock: between two looks
 
 
 def finished(process, what):
@@ -184,6 +184,11 @@ def joined(process, what):
     return process.exitcode
 
 
+def any_moment(rng, seconds):
+    """Lets other processes run, to kill one of them anywhere. Nothing may depend on how far it came."""
+    time.sleep(rng.uniform(0, seconds))  # clock: no verdict needs it
+
+
 class Lives:
     """How long a process lives that is killed at any moment: `shortest` seconds at most, and longer while none has done any
     work, as on a busy machine."""
@@ -192,7 +197,7 @@ class Lives:
         self.shortest = self.longest = shortest
 
     def wait(self, rng):
-        time.sleep(rng.uniform(0, self.longest))
+        any_moment(rng, self.longest)
 
     def learn(self, has_worked):
         self.longest = max(self.shortest, self.longest / 2) if has_worked else min(1, self.longest * 2)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import engines
@@ -78,7 +77,7 @@ class LevelDB(unittest.TestCase):
                 said = [writer.stdout.readline() for _ in range(rng.randint(1, 1000))]
             else:
                 said = []
-                time.sleep(rng.uniform(0, 0.05))
+                engines.any_moment(rng, 0.05)
             writer.kill()
             said = ("".join(said) + writer.communicate()[0]).split("\n")[:-1]
             self.assertEqual(writer.returncode, -signal.SIGKILL)

@@ -140,7 +140,7 @@ class Writer:
                         if self.rng.random() < 0.05:
                             self.sync()
                 except (Refused, bfs.CodeError, sqlite3.OperationalError):
-                    time.sleep(0.001)
+                    time.sleep(0.001)  # clock: between two tries
 
     def close(self):
         if self.handle is not None:
@@ -184,7 +184,7 @@ class Builder:
         while True:
             with contextlib.suppress(Refused, bfs.CodeError, sqlite3.OperationalError):
                 self.replace()
-            time.sleep(self.rng.uniform(0, 0.3))
+            time.sleep(self.rng.uniform(0, 0.3))  # clock: between two builds
 
     def replace(self):
         with self.place.connected() as database:
@@ -456,7 +456,7 @@ class PublishesWithoutTheEnd(Campaign):
 
 def in_the_mistake(seconds):
     """Where a look finds it. In a search at random it is as long as that."""
-    time.sleep(seconds) if SEARCH else engines.stop_here()
+    time.sleep(seconds) if SEARCH else engines.stop_here()  # clock: --search
 
 
 # --- Tests ------------------------------------------------------------------------------------------------------------

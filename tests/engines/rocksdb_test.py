@@ -69,7 +69,7 @@ def run(*arguments, **how):
 
 def killed(process, after):
     """It is killed unless it ended before; a wrong no that it saw first is raised."""
-    time.sleep(after)
+    time.sleep(after)  # clock: no verdict needs it
     process.kill()
     _, error = finished(process)
     if process.returncode not in (-signal.SIGKILL, 0):

@@ -76,7 +76,7 @@ class Site:
             def do_GET(self):
                 page = int(self.path[1:] or 0)
                 while site.pages() >= site.limit.value:
-                    time.sleep(0.01)
+                    time.sleep(0.01)  # clock: between two looks
                     if self.is_alone():
                         return
                 with fetched.get_lock():
@@ -169,7 +169,7 @@ class Crawlers(unittest.TestCase):
                 self.start(f"crawler-{number}")
             enough = (kill + 1) * PAGES // (KILLS + 2)
             engines.wait_until(lambda: self.site.pages() >= enough, f"{enough} pages")
-            time.sleep(rng.uniform(0, 0.02))
+            engines.any_moment(rng, 0.02)
             self.kill_all()
             under_way += sum(1 for page in self.unfinished() if self.site.fetched[page])
         self.assertLess(self.site.pages(), PAGES, "nothing was left to do")
@@ -253,7 +253,7 @@ class Seen(unittest.TestCase):
             self.assertTrue(seen.request_seen(page(number)))
 
     def test_a_full_filter_skips_no_more_pages_than_promised(self):
-        self.opened(BLOOM_CAPACITY=500, BLOOM_FPR=0.001).close("finished")
+        bfstore.create(self.folder / "seen.bf", capacity=500, fpr=0.001, seed=1).close()  # the false positives are fixed
         seen = self.opened()  # not by the crawler that made the file
         new = sum(not seen.request_seen(page(number)) for number in range(4000))
         self.assertGreater(new, 4000 * (1 - 0.004))
@@ -302,7 +302,8 @@ class Seen(unittest.TestCase):
         if len(urls) < 5000:
             self.skipTest("apt's lists of packages are not on this machine: apt-get update fetches them")
         fpr = 1e-3
-        seen = self.opened(BLOOM_CAPACITY=len(urls), BLOOM_FPR=fpr)
+        bfstore.create(self.folder / "seen.bf", capacity=len(urls), fpr=fpr, seed=1).close()
+        seen = self.opened()
         own = RFPDupeFilter(fingerprinter=seen.fingerprinter)
         requests = [Request(url) for url in urls]
         pairs = [(seen.request_seen(request), own.request_seen(request)) for request in requests]
@@ -325,7 +326,7 @@ class Bench(unittest.TestCase):
         own = RFPDupeFilter(fingerprinter=bloom.fingerprinter)
         seconds, wrong, alike = {bloom: 0, own: 0, "fingerprints": 0}, 0, 0
         for begin in range(0, URLS, self.BLOCK):
-            start = time.process_time()
+            start = time.process_time()  # clock: --bench
             requests = [Request(url) for url in urls[begin:begin + self.BLOCK]]
             for request in requests:
                 bloom.fingerprinter.fingerprint(request)

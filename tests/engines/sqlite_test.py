@@ -191,7 +191,7 @@ class Writer:
                     if rng.random() < 0.2:
                         self.sync()
             except (Refused, bfs.CodeError, sqlite3.OperationalError):
-                time.sleep(0.001)
+                time.sleep(0.001)  # clock: between two tries
 
 
 class Reader:
@@ -381,7 +381,7 @@ class Campaign:
             seed = self.rng.random()
             writers.append(forked(lambda: self.write_for_ever(seed)))
         if self.rng.random() < 0.1:
-            time.sleep(0.004)
+            engines.any_moment(self.rng, 0.008)
             self.save_filter()  # in use
         for writer in writers:
             self.lives.wait(self.rng)
@@ -419,7 +419,7 @@ class AddsAfterTheCommit(Campaign):
             self.add(keys)
 
         def after_the_commit(self):
-            time.sleep(0.0005)
+            time.sleep(0.0005)  # clock: --search
 
 
 class ComparesNothing(Campaign):
