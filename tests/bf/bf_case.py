@@ -1,6 +1,7 @@
 """What the tests of bf share: running it, reading a filter's header by FORMAT.md, and what an error must look like."""
 import array
 import fcntl
+import itertools
 import os
 import shutil
 import signal
@@ -9,8 +10,11 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import waiting  # found only now
+from waiting import PATIENCE
 
 BF = os.environ.get("BF", "bf")
 # A filter made with these answers "absent" for every key that was not added, in every run: the seed is fixed.
@@ -52,6 +56,11 @@ def unread_bytes(pipe):
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
+
+
+def preloaded(variable, **more):
+    """The environment of a bf with the library that the environment variable names, which it may want to know more."""
+    return {**os.environ, "LD_PRELOAD": os.environ[variable], "ASAN_OPTIONS": "verify_asan_link_order=0", **more}
 
 
 class BfCase(unittest.TestCase):
@@ -100,7 +109,7 @@ class BfCase(unittest.TestCase):
 
     def run_bf(self, *args, input=b"", **options):
         options.update(self.user)
-        return subprocess.run([self.program, *args], cwd=self.dir, input=input, capture_output=True, timeout=120, **options)
+        return subprocess.run([self.program, *args], cwd=self.dir, input=input, capture_output=True, timeout=PATIENCE, **options)
 
     def good(self, *args, code=0, **options):
         """bf's output; it ended with `code` and complained about nothing."""
@@ -123,11 +132,62 @@ class BfCase(unittest.TestCase):
             self.assertIn(words.encode(), stderr)
 
     def wait_until(self, condition):
-        for _ in range(4000):
+        waiting.wait_until(condition)
+
+    def wait_until_it(self, process, condition):
+        """The same, of a process that must not end before."""
+        self.wait_until(lambda: condition() or self.assertIsNone(process.poll(), "ended"))
+
+    def wait_until_it_reads(self, process):
+        """Until bf has dealt with all that its standard input has, and waits for more."""
+        pipe = process.stdin.fileno()
+        self.wait_until_it(process, lambda: unread_bytes(pipe) == 0 and waiting.sleeps_in(process.pid, "read", pipe))
+
+    def wait_until_it_writes(self, process, pipe):
+        """Until bf waits for room in the pipe, of which this is the other end."""
+        self.wait_until_it(process, lambda: waiting.sleeps_in(process.pid, "write", pipe))
+
+    def wait_until_it_polls(self, process):
+        self.wait_until_it(process, lambda: waiting.sleeps_in(process.pid, "poll"))
+
+    def wait_until_it_slept(self, process, times):
+        """Until bf has gone to sleep that number of times from now on, as it does where it waits for a lock."""
+        before = waiting.times_it_slept(process.pid)
+        self.wait_until_it(process, lambda: waiting.times_it_slept(process.pid) >= before + times)
+
+    def stopped_at(self, step, *command):
+        """bf, which has stopped before the system call with this number. None if it has no such call: then it ended well."""
+        process = self.spawn(*command, env=preloaded("KILL_LIBRARY", STOP_AT=str(step)))
+        ended = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code != os.CLD_STOPPED
+        said = process.stderr.readline()
+        if ended:
+            self.assertEqual((process.wait(), said), (0, b""))
+            return None
+        self.assertEqual(said.count(b"\n"), 1)  # the call's name
+        return process
+
+    def stopped_where(self, condition, *command, prepare):
+        """bf, which has stopped before the first of its system calls at which the condition is true. `prepare` is done before each
+        attempt, for what an earlier one that was killed has left."""
+        for step in itertools.count(1):
+            prepare()
+            process = self.stopped_at(step, *command)
+            self.assertIsNotNone(process, "it was never so")
             if condition():
+                return process
+            process.kill()
+            process.wait()
+
+    def killed_at_each_step(self, *command, signals):
+        """Runs a command with one of the signals before its first system call, before the second, and so on to the last. After
+        each: the call's name, or None where it was over before, and bf's exit code."""
+        for step, number in zip(itertools.count(1), itertools.cycle(signals)):
+            done = self.run_bf(*command, env=preloaded("KILL_LIBRARY", KILL_AT=str(step), KILL_SIGNAL=str(int(number))))
+            call = done.stderr.split(b"\n")[0].decode() or None
+            self.assertIn(done.returncode, (0, -number) if call else (0,), call)
+            yield call, done.returncode
+            if call is None:
                 return
-            time.sleep(0.005)
-        self.fail("waited for 20 seconds")
 
     def files(self):
         return sorted(os.listdir(self.dir))

@@ -1,13 +1,12 @@
 """bf build: counted, sized, loaded, published when complete; and bf add."""
+import itertools
 import os
-import random
 import signal
 import subprocess
 import threading
-import time
 import unittest
 
-from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, PATIENCE, SURE, BfCase, header, main, unread_bytes
 
 KEYS = [b"key-%d" % i for i in range(30000)]
 LINES = b"\n".join(KEYS) + b"\n"
@@ -68,7 +67,10 @@ class AddAlone(BfCase):
         super().setUp()
         self.write("keys", LINES)
         self.write("more", b"".join(b"more-%d\n" % i for i in range(30000)))
-        self.good("create", "f", "--capacity", "100000", "-q")
+        self.create()
+
+    def create(self):
+        self.good("create", "f", "--capacity", "100000", "-q", "--force")
 
     def check_all(self, names):
         for name in names:
@@ -84,19 +86,16 @@ class AddAlone(BfCase):
             self.assertEqual(header(self.path("f"))["state"], CLEAN)
 
     def test_it_waits_until_another_lone_writer_has_closed_the_file(self):
-        self.write("many", b"a key\n" * (48 << 20 >> 3))
-        first = self.spawn("add", "f", "--from", "many")
-        self.wait_until(lambda: header(self.path("f"))["keys_added"] > 0)
-        os.kill(first.pid, signal.SIGSTOP)
+        first = self.stopped_where(lambda: header(self.path("f"))["keys_added"] > 0, "add", "f", "--from", "keys", prepare=self.create)
+        self.assertEqual(header(self.path("f"))["state"], DIRTY)
         second = self.spawn("add", "f", "late")
         self.assertIn(b"Waiting for up to a minute\n", second.stderr.readline())
-        time.sleep(0.2)
-        self.assertIsNone(second.poll())
-        self.assertEqual(header(self.path("f"))["state"], DIRTY, "the first one was done before it was stopped")
+        self.wait_until_it_slept(second, 4)
         os.kill(first.pid, signal.SIGCONT)
         for process in (first, second):
-            self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
-        self.good("contains", "f", "a key", "late")
+            self.assertEqual((process.communicate(timeout=PATIENCE)[1], process.returncode), (b"", 0))
+        self.good("contains", "f", "late")
+        self.check_all(["keys"])
 
     def test_beside_another_writer_it_adds_as_others_do(self):
         writer = self.spawn("add", "f", "--from", "-", stdin=subprocess.PIPE)
@@ -236,32 +235,27 @@ class Build(BfCase):
         self.assertEqual((done.returncode, done.stdout[:27]), (0, b"f: built from 30,000 keys ("))
         self.assert_complaint(done.stderr, says=["f: ", "100"])
 
-    def test_a_list_that_changes_between_the_passes_breaks_nothing(self):
-        for seed in range(6):
-            self.write("keys", LINES * 20)
-            stop = threading.Event()
-            changer = threading.Thread(target=self.change, args=(self.path("keys"), stop, seed))
-            changer.start()
-            done = self.run_bf("build", "f", "--from", "keys", "--force", "-q")
-            stop.set()
-            changer.join()
-            self.assertIn(done.returncode, (0, 2), done)
-            if done.returncode == 0:
-                self.assertEqual(header(self.path("f"))["state"], CLEAN)
-                if seed % 2 == 0:  # it only grew
-                    self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
+    def test_a_list_that_changes_at_any_step_breaks_nothing(self):
+        size = len(LINES) * 3
+        for change in (self.append, lambda step: os.truncate(self.path("keys"), size * (step % 7) // 7)):
+            for step in itertools.count(1):
+                self.write("keys", LINES * 3)
+                building = self.stopped_at(step, "build", "f", "--from", "keys", "--force", "-q")
+                if building is None:
+                    break
+                change(step)
+                building.send_signal(signal.SIGCONT)
+                said = building.communicate(timeout=PATIENCE)
+                self.assertIn(building.returncode, (0, 2), said)
+                if building.returncode == 0:
+                    self.assertEqual(header(self.path("f"))["state"], CLEAN)
+                    if change == self.append:
+                        self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
+            self.assertGreater(step, 20)
 
-    @staticmethod
-    def change(path, stop, seed):
-        random.seed(seed)
-        with open(path, "r+b") as keys:
-            while not stop.is_set():
-                keys.seek(0, os.SEEK_END)
-                keys.write(b"more-%d\n" % random.getrandbits(60))
-                if seed % 2 == 1:
-                    keys.truncate(random.randrange(len(LINES)))
-                keys.flush()
-                time.sleep(0.0005)
+    def append(self, step):
+        with open(self.path("keys"), "ab") as keys:
+            keys.write(b"more-%d\n" % step * 20000)
 
 
 class BuildRefusals(BfCase):
@@ -279,7 +273,7 @@ class BuildRefusals(BfCase):
     def test_an_existing_file_is_refused_before_anything_is_read(self):
         self.write("f", b"precious")
         reading = self.spawn("build", "f", "--from", "-")  # its standard input stays open
-        self.assertEqual(reading.wait(timeout=60), 2)
+        self.assertEqual(reading.wait(timeout=PATIENCE), 2)
         self.assert_complaint(reading.stderr.read(), says=["f: exists already", "--force"])
         with open(self.path("f"), "rb") as file:
             self.assertEqual(file.read(), b"precious")
@@ -292,7 +286,7 @@ class BuildRefusals(BfCase):
             # What is there already is refused before the first byte is read.
             self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
             self.write("f", b"precious")
-            stdout, stderr = building.communicate(b"two\n", timeout=60)
+            stdout, stderr = building.communicate(b"two\n", timeout=PATIENCE)
             self.assertEqual((building.returncode, stdout), (2, b""))
             self.assert_complaint(stderr, says=["f: exists already", "--force"])
             with open(self.path("f"), "rb") as file:
@@ -308,10 +302,9 @@ class BuildRefusals(BfCase):
         writer = self.spawn("add", "f")
         writer.stdin.write(b"one\n")
         writer.stdin.flush()
-        while header(self.path("f"))["keys_added"] == 0:
-            self.assertIsNone(writer.poll())
+        self.wait_until_it(writer, lambda: header(self.path("f"))["keys_added"] > 0)
         self.good("build", "f", "--from", "-", "--force", "-q", input=b"new\n")
-        self.assert_complaint(writer.communicate(b"two\n", timeout=60)[1], "f: ")
+        self.assert_complaint(writer.communicate(b"two\n", timeout=PATIENCE)[1], "f: ")
         self.assertEqual(writer.returncode, 2)
         self.assertEqual(self.good("contains", "f", "new"), b"maybe\tnew\n")
         self.assertEqual(self.files(), ["f"])
@@ -366,7 +359,7 @@ class Add(BfCase):
             adder.stdin.write(b"".join(b"%d-%d\n" % (index, i) for i in range(400)))
             adder.stdin.flush()
         for adder in adders:
-            self.assertEqual((adder.communicate(timeout=60), adder.returncode), ((b"", b""), 0))
+            self.assertEqual((adder.communicate(timeout=PATIENCE), adder.returncode), ((b"", b""), 0))
         everything = b"".join(b"%d-%d\n" % (index, i) for index in range(4) for i in range(400))
         self.assertEqual(self.good("contains", "f", "--maybe", input=everything), everything)
 
@@ -385,7 +378,7 @@ class Add(BfCase):
         adder.stdin.flush()
         self.wait_until(lambda: header(self.path("small"))["keys_added"] == 1)
         self.good("add", "small", "-q", *"012345678")
-        stdout, stderr = adder.communicate(b"two\n", timeout=60)
+        stdout, stderr = adder.communicate(b"two\n", timeout=PATIENCE)
         self.assertEqual((adder.returncode, stdout), (0, b""))
         self.assert_complaint(stderr, says=["small: ", "(10)"])
 

@@ -2,7 +2,7 @@
 import os
 import stat
 
-from bf_case import CLEAN, SURE, BfCase, header, main
+from bf_case import CLEAN, PATIENCE, SURE, BfCase, header, main
 
 
 class Create(BfCase):
@@ -202,7 +202,7 @@ class Refusals(BfCase):
         while header(self.path("f"))["keys_added"] == 0:
             self.assertIsNone(writer.poll())
         self.good("create", "f", "--capacity", "9", "--force", "-q")
-        complaint = writer.communicate(b"two\n", timeout=60)[1]
+        complaint = writer.communicate(b"two\n", timeout=PATIENCE)[1]
         self.assertEqual(writer.returncode, 2)
         self.assert_complaint(complaint, "f: ")
         self.assertIn(b"open the path again", complaint)

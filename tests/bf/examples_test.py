@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-from bf_case import BF, BfCase, main
+from bf_case import BF, BfCase, PATIENCE, main
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan"]
 # Files that an example finds: made by these.
@@ -23,7 +23,7 @@ class Examples(BfCase):
     def type(self, line):
         path = os.path.dirname(os.path.abspath(BF)) + os.pathsep + os.environ["PATH"]
         done = subprocess.run(["sh", "-c", line], cwd=self.dir, env={**os.environ, "PATH": path}, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""), line)
         return done.stdout
 

@@ -3,10 +3,9 @@ import os
 import resource
 import shutil
 import signal
-import time
 import unittest
 
-from bf_case import CLEAN, MORE_THAN_MEMORY, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, MORE_THAN_MEMORY, PATIENCE, SURE, BfCase, header, main, preloaded
 
 LIVE_WORD_AT = 12288
 
@@ -30,8 +29,7 @@ class Faults(BfCase):
             file.write(data)
 
     def wait_for_a_key(self, process):
-        while header(self.path("f"))["keys_added"] == 0:
-            self.assertIsNone(process.poll())
+        self.wait_until_it(process, lambda: header(self.path("f"))["keys_added"] > 0)
 
     def test_a_filter_zeroed_under_contains_gives_no_more_answers(self):
         self.good("add", "f", "-q", "one")
@@ -39,12 +37,11 @@ class Faults(BfCase):
             before = header(self.path("f"))
             asking = self.spawn("contains", "f", *choice)
             os.write(asking.stdin.fileno(), b"two\n")
-            self.wait_until(lambda: unread_bytes(asking.stdin.fileno()) == 0)
-            time.sleep(0.2)  # between reading and answering
+            self.wait_until_it_reads(asking)
             with open(self.path("f"), "rb") as file:
                 whole = file.read()
             self.overwrite(bytes(len(whole) - LIVE_WORD_AT))
-            stdout, stderr = asking.communicate(b"one\n", timeout=60)
+            stdout, stderr = asking.communicate(b"one\n", timeout=PATIENCE)
             expected = {"": b"absent\ttwo\n", "--absent": b"two\n", "--count": b""}["".join(choice)]
             self.assertEqual((asking.returncode, stdout), (2, expected))
             self.assert_complaint(stderr, says=["f: ", "no answers after 1 key"])
@@ -67,7 +64,7 @@ class Faults(BfCase):
         os.write(adding.stdin.fileno(), b"one\n")
         self.wait_for_a_key(adding)
         self.overwrite(bytes(8))
-        stdout, stderr = adding.communicate(b"two\n", timeout=60)
+        stdout, stderr = adding.communicate(b"two\n", timeout=PATIENCE)
         self.assertEqual((adding.returncode, stdout), (2, b""))
         self.assert_complaint(stderr, says="f: ")
 
@@ -85,7 +82,7 @@ class Faults(BfCase):
             with open(self.path("f"), "rb") as file:
                 whole = file.read()
             os.truncate(self.path("f"), size)
-            stdout, stderr = asking.communicate(b"two\n", timeout=60)
+            stdout, stderr = asking.communicate(b"two\n", timeout=PATIENCE)
             self.assertEqual((asking.returncode, stdout), (2, b""))
             self.assert_complaint(stderr, says=["f: ", "no answers after 1 key", "could not be read"])
             with open(self.path("f"), "r+b") as file:
@@ -96,10 +93,9 @@ class Faults(BfCase):
             self.good("create", "g", "-q", *SURE)
             adding = self.spawn("add", "g")
             os.write(adding.stdin.fileno(), b"one\n")
-            while header(self.path("g"))["keys_added"] == 0:
-                self.assertIsNone(adding.poll())
+            self.wait_until_it(adding, lambda: header(self.path("g"))["keys_added"] > 0)
             os.truncate(self.path("g"), size)
-            stdout, stderr = adding.communicate(b"two\n", timeout=60)
+            stdout, stderr = adding.communicate(b"two\n", timeout=PATIENCE)
             self.assertEqual((adding.returncode, stdout), (2, b""))
             self.assert_complaint(stderr, says=["g: ", "could not be read"])
             os.unlink(self.path("g"))
@@ -107,14 +103,13 @@ class Faults(BfCase):
     def test_a_copy_in_memory_is_asked_whatever_happens_to_the_file(self):
         asking = self.asked_one_key("--copy")
         os.truncate(self.path("f"), 0)
-        stdout, stderr = asking.communicate(b"two\none\n", timeout=60)
+        stdout, stderr = asking.communicate(b"two\none\n", timeout=PATIENCE)
         self.assertEqual((asking.returncode, stdout, stderr), (0, b"absent\ttwo\nmaybe\tone\n", b""))
 
     def test_a_killed_add_loses_nothing(self):
         adding = self.spawn("add", "f")
         os.write(adding.stdin.fileno(), b"one\ntwo\n")
-        while header(self.path("f"))["keys_added"] < 2:
-            self.assertIsNone(adding.poll())
+        self.wait_until_it(adding, lambda: header(self.path("f"))["keys_added"] == 2)
         adding.kill()
         adding.wait()
         self.assertEqual(self.good("contains", "f", "one", "two", "three"),
@@ -150,7 +145,7 @@ class WithoutUnnamedFiles(BfCase):
 
     def setUp(self):
         super().setUp()
-        self.env = dict(os.environ, LD_PRELOAD=os.environ["NO_TMPFILE"], ASAN_OPTIONS="verify_asan_link_order=0")
+        self.env = preloaded("NO_TMPFILE")
 
     def test_build_from_a_pipe_works(self):
         self.env["TMPDIR"] = self.dir
@@ -164,7 +159,7 @@ class WithoutUnnamedFiles(BfCase):
         building = self.spawn("build", "f", "--from", "-", env=self.env)
         building.stdin.write(MORE_THAN_MEMORY)
         building.stdin.flush()
-        self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
+        self.wait_until_it_reads(building)
         links = [os.readlink(f"/proc/{building.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{building.pid}/fd")]
         self.assertTrue([link for link in links if "/tmp/bf-spool-" in link and link.endswith(" (deleted)")], links)
         self.assertEqual(os.listdir(self.path("tmp")), [])
@@ -177,7 +172,7 @@ class WithoutUnnamedFiles(BfCase):
             self.assertEqual(len(self.files()), 1)
             self.assertNotEqual(self.files(), ["f"])
             building.send_signal(number)
-            self.assertEqual(building.wait(timeout=60), -number)
+            self.assertEqual(building.wait(timeout=PATIENCE), -number)
             self.assertEqual(self.files(), [])
 
     def test_a_failed_build_leaves_nothing(self):

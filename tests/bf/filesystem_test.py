@@ -1,13 +1,12 @@
 """bf on a network filesystem: refused, unless --any-filesystem insists."""
-import os
 
-from bf_case import SURE, BfCase, main
+from bf_case import SURE, BfCase, main, preloaded
 
 
 class Network(BfCase):
     def setUp(self):
         super().setUp()
-        self.env = dict(os.environ, LD_PRELOAD=os.environ["NETWORK"], ASAN_OPTIONS="verify_asan_link_order=0")
+        self.env = preloaded("NETWORK")
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", "one")
         self.good("seal", "f", "sealed", "-q")

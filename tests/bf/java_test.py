@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from bf_case import BfCase, header, main
+from bf_case import BfCase, PATIENCE, header, main
 
 PROGRAM = Path(__file__).resolve().parent / "tutorial.java"
 SEEDS = (5, 7, 11, 13, 31, 37, 61)
@@ -63,7 +63,7 @@ class Java(BfCase):
         self.write("asked", "".join(key + "\n" for key in present + absent).encode())
         for num_bits in (1 << 16, 2 << 24):
             said = subprocess.run(["java", "-Xshare:auto", str(PROGRAM), str(num_bits), "keys", "asked", "raw"], cwd=self.dir, check=True,
-                                  capture_output=True, timeout=100).stdout
+                                  capture_output=True, timeout=PATIENCE).stdout
             size = [*OPTIONS, "--bits", str(num_bits), "--capacity", "100000"]
             self.good("import", "raw", "g", "--force", "-q", "--order", "little", *size, "--check", "keys")
             self.assertEqual(self.good("contains", "g", "--from", "asked"), said)

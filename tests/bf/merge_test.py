@@ -1,9 +1,8 @@
 """bf merge and bf copy: one filter of several, and copies of filters in use."""
 import os
 import signal
-import time
 
-from bf_case import BfCase, DIRTY, SURE, header, main
+from bf_case import BfCase, DIRTY, PATIENCE, SURE, header, main
 
 COUNT = 1500
 KEYS = [b"key %d" % i for i in range(COUNT)]
@@ -14,6 +13,8 @@ def lines(keys):
 
 
 class Merge(BfCase):
+    SHAPE = ["--bits", "1Mi", "--probes", "3", "--seed", "7"]
+
     def body(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()[16384:]
@@ -52,7 +53,7 @@ class Merge(BfCase):
         for _ in range(2):
             self.good("merge", "into", "from", "--into", "-q")
             self.assertEqual(self.maybe("into"), COUNT)
-        writer.communicate(b"later\n", timeout=60)
+        writer.communicate(b"later\n", timeout=PATIENCE)
         self.assertEqual(self.maybe("into", KEYS + [b"late", b"later"]), COUNT + 2)
 
     def test_a_larger_filter_is_folded_and_the_smallest_gives_the_size(self):
@@ -86,40 +87,44 @@ class Merge(BfCase):
             self.refused("merge", "one", source, "--into", says=("one: is one of the filters", "leave it out"))
         self.assertFalse(os.path.exists(self.path("out")))
 
-    def test_a_merge_that_is_killed_leaves_nothing_or_the_whole_and_can_be_repeated(self):
-        for name, seed in (("one", 0), ("two", 1)):
-            self.good("create", name, "-q", "--bits", "64MiB", "--probes", "3", "--seed", "7")
-            self.good("add", name, "-q", input=lines(KEYS[seed::2]))
-        for part in range(6):
-            killed = self.spawn("merge", "out", "one", "two", "-q")
-            time.sleep(part * 0.03)
-            killed.send_signal(signal.SIGKILL)
-            killed.wait()
-            if os.path.exists(self.path("out")):
-                self.assertEqual(self.maybe("out"), COUNT)
+    def make_halves(self):
+        """The filters one and two, which have every other key each."""
+        for name, first in (("one", 0), ("two", 1)):
+            self.make(name, KEYS[first::2], *self.SHAPE)
+
+    def test_a_merge_that_is_killed_at_any_step_leaves_nothing_or_the_whole_and_can_be_repeated(self):
+        self.make_halves()
+        met = set()
+        for call, _ in self.killed_at_each_step("merge", "out", "one", "two", "-q", signals=[signal.SIGKILL]):
+            made = os.path.exists(self.path("out"))
+            met.add((made, call is not None))
+            self.assertTrue(made or call is not None)
+            if made:
+                self.assertEqual(self.maybe("out"), COUNT, call)
                 os.unlink(self.path("out"))
+        self.assertEqual(met, {(False, True), (True, True), (True, False)})
         self.good("merge", "out", "one", "two", "-q")
         self.assertEqual(self.maybe("out"), COUNT)
-        self.good("create", "into", "-q", "--bits", "64MiB", "--probes", "3", "--seed", "7")
-        self.good("add", "into", "mine", "-q")
-        for part in range(6):
-            killed = self.spawn("merge", "into", "one", "two", "--into", "-q")
-            time.sleep(part * 0.03)
-            killed.send_signal(signal.SIGKILL)
-            killed.wait()
-            self.recover_if_it_was_syncing("into")
+
+    def test_a_filter_keeps_its_keys_when_a_merge_into_it_is_killed_at_any_step(self):
+        self.make_halves()
+        self.make("into", [b"mine"], *self.SHAPE)
+        met = set()
+        for call, _ in self.killed_at_each_step("merge", "into", "one", "two", "--into", "-q", signals=[signal.SIGKILL]):
+            met.add(self.recover_if_it_was_syncing("into"))
             self.good("contains", "into", "mine")
-        self.good("merge", "into", "one", "two", "--into", "-q")
+        self.assertEqual(met, {False, True})
+        self.assertIsNone(call, "the last one was not killed")
         self.assertEqual(self.maybe("into", KEYS + [b"mine"]), COUNT + 1)
 
-
     def recover_if_it_was_syncing(self, name):
-        """A process that is killed while it syncs leaves a file whose keys have to be added again."""
+        """Whether a process was killed while it synced: it leaves a file whose keys have to be added again."""
         asked = self.run_bf("contains", name, "mine")
         if asked.returncode != 2:
-            return
+            return False
         self.assert_complaint(asked.stderr, says="not closed cleanly")
         self.good("recover", name, "-q", "mine")
+        return True
 
 
 class Copy(BfCase):
@@ -133,7 +138,7 @@ class Copy(BfCase):
             self.write("cp", file.read())
         self.refused("contains", "cp", "x", says="cp")
         self.assertEqual(self.good("contains", "g", "--count", input=lines(KEYS)), b"maybe\t1500\nabsent\t0\n")
-        writer.communicate(b"later\n", timeout=60)
+        writer.communicate(b"later\n", timeout=PATIENCE)
         self.refused("copy", "f", "g", says="--force")
         self.refused("copy", "f", "f", "--force", says="is the file that would be copied")
         self.good("copy", "f", "g", "--force", "-q", "--mode", "640")

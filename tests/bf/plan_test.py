@@ -5,7 +5,7 @@ import stat
 import subprocess
 import xml.etree.ElementTree
 
-from bf_case import BfCase, header, main
+from bf_case import BfCase, PATIENCE, header, main
 
 LAYOUTS = {"blocked": 1, "classic": 2}
 
@@ -124,7 +124,7 @@ class Plan(BfCase):
 
     def test_a_picture_that_cannot_be_written_is_not_there(self):
         script = 'ulimit -f 1; exec "$0" plan -n 1M --svg rates.svg'
-        done = subprocess.run(["sh", "-c", script, self.program], cwd=self.dir, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(["sh", "-c", script, self.program], cwd=self.dir, capture_output=True, timeout=PATIENCE, check=False)
         self.assert_complaint(done.stderr, "rates.svg: cannot write it")
         self.assertEqual((done.returncode, self.files()), (2, []))
 

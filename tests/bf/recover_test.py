@@ -2,7 +2,6 @@
 import os
 import struct
 import subprocess
-import time
 import unittest
 
 import xxhash
@@ -101,10 +100,10 @@ class Recover(BfCase):
         self.unclean(7)
         keys = b"".join(b"slow key %d\n" % i for i in range(1500))
         process = self.spawn("recover", "f", "-q")
-        time.sleep(0.2)
+        self.wait_until_it_polls(process)
         process.stdin.write(keys[:9])
         process.stdin.flush()
-        time.sleep(0.1)
+        self.wait_until_it_reads(process)
         output, errors = process.communicate(keys[9:])
         self.assertEqual((process.returncode, output, errors), (0, b"", b""))
         self.assertEqual(self.good("contains", "f", "--absent", input=keys + b"x\n"), b"x\n")

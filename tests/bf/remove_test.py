@@ -5,7 +5,7 @@ import pty
 import re
 import tty
 
-from bf_case import BfCase, main
+from bf_case import BfCase, PATIENCE, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
@@ -72,7 +72,7 @@ class Remove(BfCase):
         os.write(terminal, b"alice\nbob\n")
         self.wait_until(lambda: self.run_bf("count", "f", "bob").stdout == b"0\tbob\n")
         os.close(terminal)  # reading the other end fails now
-        complaint = removing.communicate(timeout=60)[1]
+        complaint = removing.communicate(timeout=PATIENCE)[1]
         self.assertEqual(removing.returncode, 2)
         self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "Do not remove these again."])
 

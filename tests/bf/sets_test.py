@@ -3,7 +3,7 @@ import json
 import os
 import stat
 
-from bf_case import BfCase, SURE, header, main
+from bf_case import BfCase, PATIENCE, SURE, header, main
 
 COUNT = 1200
 KEYS = [b"key %d" % i for i in range(COUNT)]
@@ -146,7 +146,7 @@ class Compare(SetsCase):
         self.good("copy", "a", "before", "-q")
         writer = self.spawn("add", "a", "-q")
         self.good("compare", "a", "before")
-        writer.communicate(b"later\n", timeout=60)
+        writer.communicate(b"later\n", timeout=PATIENCE)
         self.good("compare", "a", "before", "-q", code=1)
         self.good("create", "half", "-q", "--filling", *SURE)
         self.refused("compare", "a", "half", says="still being filled")
@@ -173,7 +173,7 @@ class Clear(SetsCase):
         writer.stdin.flush()
         self.wait_until(lambda: self.run_bf("contains", "f", "first").returncode == 0)
         self.good("clear", "f", "--force", "-q")
-        said, complaint = writer.communicate(b"later\n", timeout=60)
+        said, complaint = writer.communicate(b"later\n", timeout=PATIENCE)
         self.assertEqual((writer.returncode, said), (2, b""))
         self.assert_complaint(complaint, "another file replaced this one, or is replacing it")
         self.assertEqual(self.maybe("f", KEYS + [b"first", b"later"]), 0)

@@ -1,40 +1,10 @@
-/* For LD_PRELOAD: ends or stops a program before the call with the number KILL_AT or STOP_AT, of those that change a
- * file or are steps of the engine's protocol, in the program and in the library.  The call's name goes to standard
- * error. */
+/* For LD_PRELOAD: see kill_at.h.  Counted are the calls that change a file or are steps of the engine's protocol, in
+ * the program and in the library. */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
+#include "kill_at.h"
+
 #include <bfstore.h>
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static int is_now(const char* variable, int number) {
-  const char* const wanted = getenv(variable);
-  return wanted != NULL && atoi(wanted) == number;
-}
-
-static void step(const char* name) {
-  static int number = 0;
-  const int now = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
-  const int dies = is_now("KILL_AT", now);
-  if (!dies && !is_now("STOP_AT", now)) return;
-  syscall(SYS_write, 2, name, strlen(name));
-  syscall(SYS_write, 2, "\n", 1);
-  kill(getpid(), dies ? SIGKILL : SIGSTOP);
-}
-
-#define COUNTED(result, name, parameters, arguments) \
-  result name parameters;                            \
-  result name parameters {                           \
-    result(*next) parameters;                        \
-    void* const found = dlsym(RTLD_NEXT, #name);     \
-    memcpy(&next, &found, sizeof next);              \
-    step(#name);                                     \
-    return next arguments;                           \
-  }
 
 COUNTED(ssize_t, pwrite, (int file, const void* bytes, size_t count, off_t at), (file, bytes, count, at))
 COUNTED(ssize_t, pwrite64, (int file, const void* bytes, size_t count, off64_t at), (file, bytes, count, at))
