@@ -51,7 +51,7 @@ def search(model, bug, numbers, removes):
     """Whether a wrong "no" was found; and what is to be told of the search."""
     with tempfile.TemporaryDirectory() as folder:
         build(model, folder, bug, numbers, removes)
-        began = time.monotonic()
+        began = time.monotonic()  # clock: for the report
         order = ["-w31", f"-RS{SEEDS[bug]}"] if bug in SEEDS else ["-w28"]
         ran = subprocess.run(["./checker", "-E", "-m40000", *order], cwd=folder, capture_output=True, text=True)
         if ran.returncode != 0 or "max search depth too small" in ran.stdout or "errors:" not in ran.stdout:

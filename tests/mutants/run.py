@@ -74,7 +74,7 @@ class Test:
     def passes_without(self) -> bool:
         """Builds it first, and measures it."""
         compile_programs(self.build, [self.command[0]] + [path for key, path in self.environment.items() if key == WORKER])
-        begin = time.monotonic()
+        begin = time.monotonic()  # clock: how long it takes without a mutant; one that takes ten times as long counts as killed
         good = self.passes("", MOST_SECONDS)
         self.seconds = time.monotonic() - begin
         return good
@@ -92,13 +92,13 @@ compile_seconds = 0.0
 
 def compile_programs(build: pathlib.Path, programs: list) -> None:
     global compile_seconds
-    begin = time.monotonic()
+    begin = time.monotonic()  # clock: what is built is not counted
     targets = [os.path.relpath(program, build.resolve()) for program in programs]
     done = subprocess.run(["ninja", "-C", str(build), *targets], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{done.stdout[-4000:]}\nthis does not build: {' '.join(targets)}")
-    compile_seconds += time.monotonic() - begin
+    compile_seconds += time.monotonic() - begin  # clock: as above
 
 
 def order(test: Test) -> tuple:
@@ -125,7 +125,7 @@ def control(tests: list) -> list:
 
 def now() -> float:
     """In seconds, of which none are for building."""
-    return time.monotonic() - compile_seconds
+    return time.monotonic() - compile_seconds  # clock: when to stop
 
 
 def killer_of(mutant: str, expected: str, tests: list, until: float) -> str:

@@ -87,6 +87,7 @@ class Race {
     REQUIRE(digests.size() > 10);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([&, i] { ask(digests, i, tally); });
+    // clock: how long it goes on when the cuts that must be made were made
     const auto end = std::chrono::steady_clock::now() +
                      std::max<std::chrono::milliseconds>(kLeastTime, std::chrono::seconds(option("seconds", 0)));
     std::mt19937_64 random(seed);

@@ -29,7 +29,6 @@ std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
 std::function<std::uint8_t()> random_byte;
 bool no_unnamed_files = false;
-bool no_pauses = false;
 long filesystem_magic = 0;
 std::function<void()> before_naming;
 int naming_errno = 0;
@@ -50,7 +49,6 @@ Scope::~Scope() {
   after_lock = nullptr;
   random_byte = nullptr;
   no_unnamed_files = false;
-  no_pauses = false;
   filesystem_magic = 0;
   before_naming = nullptr;
   naming_errno = 0;
@@ -200,10 +198,6 @@ extern "C" int stat(const char* path, struct stat* facts) noexcept {
   *facts = {};
   facts->st_ino = faults::mount_number;
   return 0;
-}
-
-extern "C" int nanosleep(const timespec* length, timespec* left) {
-  return faults::no_pauses ? 0 : static_cast<int>(syscall(SYS_nanosleep, length, left));
 }
 
 extern "C" ssize_t getrandom(void* bytes, size_t size, unsigned flags) {

@@ -1,7 +1,7 @@
 // System calls that fail, or are interrupted by the work of other processes, when a test wants it. The program that
 // links this has these functions instead of libc's fdatasync, fsync, sync_file_range, pread, pwrite, process_vm_readv,
-// posix_fallocate, fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink, stat, nanosleep and
-// getrandom.
+// posix_fallocate, fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink, stat and getrandom. And it has the
+// virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +53,6 @@ extern std::function<void()> before_naming;  // called before every linkat, rena
 extern int naming_errno;                     // of every linkat, renameat and renameat2; 0: they work
 extern long filesystem_magic;                // that every fstatfs returns; 0: the true one
 extern int folder_open_errno;                // of opening a folder for reading; 0: it works
-
-// std::this_thread::sleep_for returns at once: for a test in which no other process or thread is there to wait for.
-extern bool no_pauses;
 
 // Called instead of getrandom, for each byte. Empty: the real one.
 extern std::function<std::uint8_t()> random_byte;

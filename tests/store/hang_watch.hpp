@@ -32,7 +32,7 @@ class HangWatch {
   int look(const std::vector<Watched>& all);
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  // clock: ends a hang; the time in which a process did not run is left out
   struct Known {
     Watched watched;
     Standing standing;

@@ -23,6 +23,7 @@
 #include "faults.hpp"
 #include "format/locks.hpp"
 #include "support.hpp"
+#include "support/virtual_clock.hpp"
 #include "workers.hpp"
 
 using namespace bfstore;
@@ -85,7 +86,6 @@ class Life {
     disk_.emplace(path_);
     faults::filesystem_magic = EXT4_SUPER_MAGIC;
     faults::mount_number = 1;
-    faults::no_pauses = true;  // all processes of a life are this one, which changes nothing while it waits
     faults::after_open = [this](int descriptor) {
       if (disk_->is_its(descriptor)) disk_->opened(descriptor);
     };
@@ -118,6 +118,9 @@ class Life {
   [[nodiscard]] std::uint64_t removes() const noexcept { return removes_; }
 
  private:
+  // All processes of a life are this one, which changes nothing while it waits.
+  VirtualClock clock_;
+
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
 
   // In the place of fdatasync.

@@ -146,7 +146,8 @@ TEST_CASE("an intersection has no marks and no note, and counts as many keys as 
   CHECK(stats.fill->estimated_fpr < std::min(rate_of_one, rate_of_other));
   CHECK(stats.fill->estimated_fpr > rate_of_one * rate_of_other);
   const auto absent = 200'000 / kKeyScale;
-  const double maybes = static_cast<double>(how_many(both, 10 * kKeys, 10 * kKeys + absent)) / static_cast<double>(absent);
+  const double maybes =
+      static_cast<double>(how_many(both, 10 * kKeys, 10 * kKeys + absent)) / static_cast<double>(absent);
   CHECK(maybes == doctest::Approx(stats.fill->estimated_fpr).epsilon(0.1));
 }
 

@@ -29,7 +29,7 @@ using namespace store_test::storm;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;       // clock: how long a round goes on at least
 constexpr std::chrono::seconds kPatience{30};  // a lock is waited for 5 seconds at most
 constexpr std::uint64_t kActsOfARound = 3;     // of each process, however slow the machine is
 constexpr std::uint64_t kMostRounds = 10;      // times the rounds that are asked for, until everything was met

@@ -13,8 +13,8 @@ inline std::uint64_t scale_of_the_environment() {
   return text == nullptr ? 1 : std::max<std::uint64_t>(std::stoull(text), 1);
 }
 
-// Long tests divide their keys, rounds and lives by this. The build's option `key_scale` writes it into the environment of
-// each test. A program that a person starts does all of its work.
+// Long tests divide their keys, rounds and lives by this. The build's option `key_scale` writes it into the environment
+// of each test. A program that a person starts does all of its work.
 inline const std::uint64_t kKeyScale = scale_of_the_environment();
 
 }  // namespace tests

@@ -74,6 +74,7 @@ class BatchesTest extends Case {
 
   /** Half of the keys are added one by one; asked and added in the form `keys`. null is a null. */
   private void check(Keys keys, byte[][] expected) {
+    // clock: a name
     Filter filter = kept(Filter.create(folder.resolve("f" + System.nanoTime()), options().capacity(2 * COUNT).fpr(1e-4)));
     boolean[] answers = new boolean[expected.length];
     for (int i = 0; i < expected.length; i += 2) {
