@@ -91,7 +91,7 @@ class Race {
     const auto end = std::chrono::steady_clock::now() +
                      std::max<std::chrono::milliseconds>(kLeastTime, std::chrono::seconds(option("seconds", 0)));
     std::mt19937_64 random(seed);
-    while (tally.cuts < kLeastCuts || std::chrono::steady_clock::now() < end) {
+    while (tally.cuts < kLeastCuts || std::chrono::steady_clock::now() < end) {  // clock: as above
       wait_for_lookups();
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 30));
       ++cutting_;

@@ -535,6 +535,7 @@ func TestALookupThatRunsWhileAFileBecomesBadOrGood(t *testing.T) {
 		t.Skip("the words in memory are those of a little-endian machine")
 	}
 	digest := uint64(12345)
+	// clock: how many trials are made, of 100 at least
 	start := time.Now()
 	for trial := 0; trial < 4000 && (trial < 100 || time.Since(start) < time.Second); trial++ {
 		filter := inMemory(digest)
