@@ -439,7 +439,7 @@ std::unique_ptr<LoopDisk> disk_of(const std::string& type, std::uint64_t bytes) 
 void cut_so_often(const std::string& type, std::uint64_t bytes, std::uint64_t cycles) {
   const auto disk = disk_of(type, bytes);
   if (disk == nullptr) return;
-  const std::uint64_t seed = option("seed", 1);
+  const std::uint64_t seed = first_seed();
   Cuts cuts(*disk, workshop, seed);
   const bool must_meet_all = cycles >= 20;
   // What is met depends on how fast the machine is, too.
