@@ -148,9 +148,9 @@ class Arguments(Case):
         handle, options, digest = ctypes.c_void_p(), bfs.options(capacity=1000), ctypes.c_uint64()
         stats = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
         for function, arguments in (
-                (library.bfs_open, (b"/nonexistent/x.bf", bfs.READ, byref(handle), None)),
+                (library.bfs_open, (self.folder + b"/nonexistent/x.bf", bfs.READ, byref(handle), None)),
                 (library.bfs_open, (self.folder, bfs.READ, byref(handle), None)),
-                (library.bfs_create, (b"/nonexistent/x.bf", options, byref(handle), None)),
+                (library.bfs_create, (self.folder + b"/nonexistent/x.bf", options, byref(handle), None)),
                 (library.bfs_create, (self.path, options, byref(handle), None)),
                 (library.bfs_add, (handle, b"key", 3)), (library.bfs_digest, (handle, b"key", 3, byref(digest))),
                 (library.bfs_sync, (handle, 1, 0, 1, None)), (library.bfs_get_mark, (handle, 1, 0)),
@@ -167,7 +167,7 @@ class Arguments(Case):
 
     def test_an_error_record_without_its_size_is_left_alone(self):
         error, handle = bfs.Error(struct_bytes=0, code=77), ctypes.c_void_p()
-        code = LIBRARY.bfs_open(b"/nonexistent/x.bf", bfs.READ, byref(handle), byref(error))
+        code = LIBRARY.bfs_open(self.folder + b"/nonexistent/x.bf", bfs.READ, byref(handle), byref(error))
         self.assertEqual(code, CODES["BFS_ENOENT"])
         self.assertEqual((error.code, error.message), (77, b""))
 
