@@ -31,7 +31,8 @@ class Dask(unittest.TestCase):
             done = engines.run([sys.executable, "-B", TREE.root / "capi" / "examples" / "dask_parts.py", folder, "400000"],
                                env={**os.environ, **self.PATIENT, "PYTHONPATH": f"{TREE.out}:{DASK}"})
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stdout, r"(?s)^400,000 keys in 8 parts: .*\nthe joined filter has the same bits; false positives: [01]\.\d+%")
+            self.assertRegex(done.stdout, r"(?s)^400,000 keys in 8 parts: .*"
+                                          r"\nthe joined filter has the same bits; false positives: [01]\.\d+%")
             self.assertTrue((folder / "killed").exists())
 
 

@@ -70,20 +70,22 @@ class LevelDB(unittest.TestCase):
             self.assertEqual(run("check", folder, policy, 1000 * number + 1000), f"{1000 * number + 1000}\n")
 
     def test_rows_of_a_killed_writer_are_found(self):
-        rng, folder, rows = random.Random(SEED), self.folder(), 0
+        rng, folder, rows, busy = random.Random(SEED), self.folder(), 0, 0
         for kill in range(KILLS):
             writer = subprocess.Popen([DRIVER, "write", folder, "10", str(rows)], stdout=subprocess.PIPE, text=True)
             if kill % 2 == 0:  # the others may be killed before they have written
-                said = [writer.stdout.readline() for _ in range(rng.randint(1, 1000))]
+                said = [writer.stdout.readline() for _ in range(rng.randint(1, 300))]
             else:
                 said = []
                 engines.any_moment(rng, 0.05)
             writer.kill()
             said = ("".join(said) + writer.communicate()[0]).split("\n")[:-1]
             self.assertEqual(writer.returncode, -signal.SIGKILL)
-            rows = int(said[-1]) + 1 if said else rows
+            rows, busy = (int(said[-1]) + 1, busy + 1) if said else (rows, busy)
             self.assertGreaterEqual(int(run("check", folder, "10", rows)), rows)
-        self.assertGreaterEqual(rows, 64 * KILLS // 2, "what half of the writers said before they were killed")
+            if rows > 50000:  # each check asks for all of them
+                folder, rows = self.folder(), 0
+        self.assertGreaterEqual(busy, KILLS // 2, "writers that had written")
 
     def test_fewer_blocks_are_read_than_with_the_built_in_policy_and_as_many_bytes(self):
         reads, sizes = {}, {}

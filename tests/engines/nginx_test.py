@@ -18,7 +18,6 @@ import signal
 import sqlite3
 import statistics
 import subprocess
-import sys
 import time
 import traceback
 import unittest

@@ -21,12 +21,10 @@ LIBRARY, SHARE = BIN.parent / "lib", pathlib.Path("/usr/share/postgresql/15")
 REGRESS = LIBRARY / "pgxs/src/test/regress/pg_regress"
 NEW_RESULTS = engines.flag("new-results")  # to be read, and committed
 BENCH = engines.flag("bench")
-
-
 KILLS, SEED = engines.option("kills", 2), engines.seed()
-engines.needs(programs={str(BIN / "postgres"): "postgresql-15", str(BIN / "initdb"): "postgresql-15", str(BIN / "psql"): "postgresql-client-15",
-                        str(BIN / "pg_config"): "postgresql-client-15", str(REGRESS): "postgresql-client-15",
-                        "make": "make", "setpriv": "util-linux"},
+engines.needs(programs={**{str(BIN / name): "postgresql-15" for name in ("postgres", "initdb")},
+                        **{str(BIN / name): "postgresql-client-15" for name in ("psql", "pg_config", "pg_basebackup")},
+                        str(REGRESS): "postgresql-client-15", "make": "make", "setpriv": "util-linux"},
               files={"/usr/include/postgresql/15/server/postgres.h": "postgresql-server-dev-15",
                      str(LIBRARY / "pgxs/src/makefiles/pgxs.mk"): "postgresql-client-15"})
 TREE = engines.tree()

@@ -121,7 +121,8 @@ class Crawlers(unittest.TestCase):
     def start(self, name):
         """scrapy runspider, in a fork of this process, which has imported Scrapy already."""
         settings = [f"BLOOM_PATH={self.folder / 'seen.bf'}", "BLOOM_CAPACITY=100000", f"BLOOM_JOURNAL={self.folder / name}.journal",
-                    f"LOG_FILE={self.folder / name}.log", "LOG_LEVEL=WARNING", "TELNETCONSOLE_ENABLED=0", "DOWNLOAD_TIMEOUT=3600", f"CONCURRENT_REQUESTS_PER_DOMAIN={CONNECTIONS}"]
+                    f"LOG_FILE={self.folder / name}.log", "LOG_LEVEL=WARNING", "TELNETCONSOLE_ENABLED=0", "DOWNLOAD_TIMEOUT=3600",
+                    f"CONCURRENT_REQUESTS_PER_DOMAIN={CONNECTIONS}"]
         words = itertools.chain.from_iterable(("-s", setting) for setting in settings)
         command = ["scrapy", "runspider", str(EXAMPLE / "spider.py"), "-a", f"site={self.site.root}", *words]
         assert "twisted.internet.reactor" not in sys.modules, "each crawler needs its own"
