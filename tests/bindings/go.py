@@ -39,7 +39,7 @@ def build(tree):
     subprocess.run([go, "build", "-trimpath", "-tags", "bfstore_static", "-o", agree, "./tests/agree"], cwd=folder, check=True,
                    env={**os.environ, **env})
     env["BFSTORE_SHARED"] = str(tree.out / "shared")
-    tests = [go, "test", "-v", "-race", "-vet=all", "-count=1", "-tags", "bfstore_static", "./..."]
+    tests = [go, "test", "-v", "-race", "-vet=all", "-count=1", "-timeout", "60m", "-tags", "bfstore_static", "./..."]
     return languages.Binding(tests=tests, agree=[str(agree)], environment=env, folder=folder)
 
 

@@ -8,6 +8,7 @@ not too old. A program of one toolchain goes with those beside it: `find` is for
 """
 
 import functools
+import importlib.util
 import os
 import re
 import shutil
@@ -85,6 +86,18 @@ def missing(*names):
         return ""
     packages = " ".join(dict.fromkeys(map(package, without)))
     return f"{', '.join(without)}: not on this machine. Debian's packages: {packages}"
+
+
+def skip(words):
+    """Ends this test program: meson calls it skipped."""
+    print(f"SKIP: {words}")
+    sys.exit(77)
+
+
+def need_module(name, package):
+    """For a test program of which no test runs without a Python module."""
+    if importlib.util.find_spec(name) is None:
+        skip(f"the Python module {name} is not installed. Debian's package: {package}")
 
 
 def path(*programs):
