@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 HERE = ROOT / "bench" / "bindings"
 sys.path.insert(0, str(ROOT / "tests" / "bindings"))
 import languages  # found only now
+from programs import find, path
 
 
 def programs(arguments, folder):
@@ -59,25 +60,26 @@ def rival_of_go(folder, out):
     shutil.copytree(HERE / "rivals" / "go", out, dirs_exist_ok=True)
     environment = {"HOME": str(out), "GOCACHE": str(out / "cache"), "GOMODCACHE": str(folder), "GOENV": "off", "GOPROXY": "off",
                    "GOFLAGS": "-mod=readonly -modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    subprocess.run(["go", "build", "-o", "rival", "."], cwd=out, env={**os.environ, **environment}, check=True)
+    subprocess.run([find("go"), "build", "-o", "rival", "."], cwd=out, env={**os.environ, **environment}, check=True)
     return [str(out / "rival")]
 
 
 def rival_of_java(folder, out):
     jars = os.pathsep.join(str(jar) for jar in sorted(folder.glob("*.jar")))
-    subprocess.run(["javac", "-cp", jars, "-d", out, HERE / "rivals" / "java" / "Rival.java"], check=True)
-    return ["java", "-cp", os.pathsep.join([jars, str(out)]), "Rival"]
+    subprocess.run([find("javac"), "-cp", jars, "-d", out, HERE / "rivals" / "java" / "Rival.java"], check=True)
+    return [find("java"), "-cp", os.pathsep.join([jars, str(out)]), "Rival"]
 
 
 def rival_of_node(folder, out):
-    return ["node", str(HERE / "rivals" / "node" / "rival.mjs"), str(folder / "node_modules")]
+    return [find("node"), str(HERE / "rivals" / "node" / "rival.mjs"), str(folder / "node_modules")]
 
 
 def rival_of_rust(folder, out):
     shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # beside the lock that was made there
-    environment = {"HOME": str(out), "CARGO_HOME": str(folder), "CARGO_TARGET_DIR": str(out),
+    cargo = importlib.import_module("rust").toolchain()["cargo"]
+    environment = {"PATH": path(cargo), "HOME": str(out), "CARGO_HOME": str(folder), "CARGO_TARGET_DIR": str(out),
                    "RUSTC": str(folder / "toolchain" / "rustc"), "RUSTC_BOOTSTRAP": "1"}  # see fetch_crates in tools/setup.sh
-    subprocess.run(["cargo", "-Z", "sparse-registry", "build", "--quiet", "--release", "--offline", "--locked", "--manifest-path",
+    subprocess.run([cargo, "-Z", "sparse-registry", "build", "--quiet", "--release", "--offline", "--locked", "--manifest-path",
                     folder / "package" / "Cargo.toml"], env={**os.environ, **environment}, check=True)
     return [str(out / "release" / "rival")]
 
@@ -91,10 +93,13 @@ def with_rivals(found, build):
     for language, program in found.items():
         both[language] = program
         fetched = ROOT / "build-deps" / "rivals" / language
-        if language in RIVALS and fetched.exists():
+        if language in RIVALS and (fetched / "complete").exists():
             out = build / "bench" / "rivals" / language
             out.mkdir(parents=True, exist_ok=True)
-            both[f"{language}, a rival"] = (RIVALS[language](fetched, out), None)
+            try:
+                both[f"{language}, a rival"] = (RIVALS[language](fetched, out), None)
+            except languages.Missing as missing:
+                print(f"{language}: its rival is left out, {missing}", file=sys.stderr)
         elif language in RIVALS:
             print(f"{language}: its rival is left out: tools/bench fetches it", file=sys.stderr)
     return both

@@ -13,7 +13,8 @@ import termios
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import waiting  # found only now
+import programs  # found only now
+import waiting
 from waiting import PATIENCE
 
 BF = os.environ.get("BF", "bf")

@@ -14,9 +14,11 @@ import struct
 import sys
 import unittest
 
+from bf_case import BfCase, header, main, programs
+
+programs.need_module("xxhash", "python3-xxhash")
 import xxhash
 
-from bf_case import BfCase, header, main
 
 HEADER = "<dQQQQ"
 SMALLEST = {"jaybird": hashlib.md5, "pybloom-live": xxhash.xxh128}

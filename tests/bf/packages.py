@@ -12,4 +12,4 @@ try:
 except ImportError:
     bitarray = mmh3 = None
 
-needs_packages = unittest.skipUnless(mmh3, "the Python packages mmh3 and bitarray are not installed")
+needs_packages = unittest.skipUnless(mmh3, "the Python packages mmh3 and bitarray are not installed: fetch_python_packages of tools/setup.sh fetches them")

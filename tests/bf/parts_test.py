@@ -27,6 +27,13 @@ exit $code
 """
 
 
+def is_gnu_parallel():
+    """Another program has the same name."""
+    if not shutil.which("parallel"):
+        return False
+    return b"GNU" in subprocess.run(["parallel", "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+
+
 class Parts(BfCase):
     def setUp(self):
         super().setUp()
@@ -113,7 +120,7 @@ class Parts(BfCase):
         return subprocess.run(["parallel", "-j", "2", *options, command], cwd=self.dir, env=environment, input="\n".join(jobs),
                               text=True, capture_output=True, check=False).returncode
 
-    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
+    @unittest.skipUnless(is_gnu_parallel(), "GNU parallel is not installed. Debian's package: parallel")
     def test_workers_that_are_killed_and_started_again_by_gnu_parallel_make_the_same_filter(self):
         self.write("keys", b"".join(b"key %d\n" % number for number in range(600_000)))
         size = ["--bits", str(512 * 4 * 3000), "--probes", "6", "--capacity", "600k", "--seed", "11"]

@@ -4,9 +4,10 @@ import struct
 import subprocess
 import unittest
 
-import xxhash
+from bf_case import SURE, BfCase, programs
 
-from bf_case import SURE, BfCase
+programs.need_module("xxhash", "python3-xxhash")
+import xxhash
 
 DIRTY, RECOVERING, PAUSED = 2, 3, 4
 SLOTS = (4096, 8192)

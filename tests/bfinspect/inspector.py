@@ -10,13 +10,16 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import programs  # found only now
+
+programs.need_module("xxhash", "python3-xxhash")
 import xxhash
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from bfstore_ctypes import LAYOUTS  # found only now; the tests take it from here
+from waiting import PATIENCE, wait_until
 
 BF = os.environ["BF"]
 BFINSPECT = os.environ["BFINSPECT"]
@@ -24,7 +27,6 @@ PAGE = 4096
 SLOT_A, SLOT_B, LIVE = PAGE, 2 * PAGE, 3 * PAGE
 CLEAN, DIRTY, RECOVERING, PAUSED = 1, 2, 3, 4
 POISONED, SUPERSEDED, LIVE_RECOVERING, SYNCING = (1 << bit for bit in (32, 33, 34, 35))
-PATIENCE = 60  # seconds until something that must happen soon counts as never
 
 KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
@@ -197,7 +199,4 @@ class InspectorCase(unittest.TestCase):
         return json.loads(self.run_inspector("--json", path).stdout)["state"]
 
     def wait_for(self, condition):
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "never happened")
-            time.sleep(0.02)
+        wait_until(condition)

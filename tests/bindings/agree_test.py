@@ -24,6 +24,7 @@ import languages
 import samples
 
 import bfstore_header  # found by languages
+from waiting import PATIENCE
 
 ROOT, ARCHIVE, LIBRARY, COMPILER, OUT = sys.argv[1:6]
 HEADER = pathlib.Path(ROOT) / "capi" / "bfstore.h"
@@ -47,7 +48,7 @@ class Party:
     def run(self, *words):
         environment = {**os.environ, **self.environment, "LC_ALL": "C.UTF-8"}  # whose command lines are UTF-8
         return subprocess.run([*self.command, *map(str, words)], env=environment, cwd=self.folder, capture_output=True,
-                              encoding="utf-8", timeout=180, check=False)
+                              encoding="utf-8", timeout=PATIENCE, check=False)
 
     def do(self, *words):
         done = self.run(*words)
@@ -139,7 +140,7 @@ def sample_works(sample):
         folder.mkdir()
         shutil.copy(SAMPLES / sample.file, folder)
         tree = languages.tree_of("samples", ROOT, ARCHIVE, LIBRARY, COMPILER, OUT)
-        shell = Party(sample.file, ["bash", "-e", "-c"], samples.environment(tree, folder), folder)
+        shell = Party(sample.file, ["bash", "-e", "-c"], samples.environment(tree, sample, folder), folder)
         if sample.build:
             shell.do(sample.build)
         for _ in range(2):

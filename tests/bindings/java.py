@@ -6,17 +6,30 @@ import pathlib
 import sys
 
 import languages
+import programs
+
+OLDEST = "17"
+
+
+def use_the_users_java():
+    """make_jar.py looks in JAVA_HOME, next to where Debian has its own: that of the javac that is found, unless the user has named
+    one."""
+    if not os.path.isfile(os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "javac")):
+        os.environ["JAVA_HOME"] = str(pathlib.Path(programs.find("javac", OLDEST)).resolve().parents[1])
 
 
 def build(tree):
+    use_the_users_java()
     folder = tree.bindings / "java"
     sys.path.insert(0, str(folder))
     import make_jar as package  # found only now; no other language has a module of that name
 
     if package.home_with_jna() is None:
-        raise languages.Missing("no javac of Java 17 or later is on this machine")
-    if not (package.TOOLS / "complete").exists():
-        raise languages.Missing("build-deps/java is not there: fetch_java_packages of tools/setup.sh makes it")
+        raise languages.Missing(f"no javac of Java {OLDEST} or later is in JAVA_HOME, {os.environ['JAVA_HOME']}, or in /usr/lib/jvm")
+    objection = programs.objection(str(package.home_with_jna() / "bin" / "javac"), OLDEST)
+    if objection:
+        raise languages.Missing(objection)
+    tree.fetched("java", "fetch_java_packages")
     jar = package.assemble([tree.library], tree.out)
     jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
     classes = compiled_tests(package, tree.out, jars)

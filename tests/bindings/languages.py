@@ -4,28 +4,26 @@
 
 It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
 returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
-Where a program that it starts is not on this machine (FileNotFoundError), or where it raises Missing, the language's tests
-are skipped.
+Where it raises Missing, the language's tests are skipped: a program was not found (see programs.py), or what tools/setup.sh
+fetches is not here. Several tests build one language, one after the other, and the first may run what it built while the next one
+builds: what is as it should be is not touched.
 """
 
 import dataclasses
 import fcntl
+import hashlib
 import importlib
 import json
 import os
 import pathlib
 import shlex
-import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import bfstore_header  # found only now
-
-
-class Missing(Exception):
-    """A language, or what it needs, is not on this machine: its tests are skipped, and these are the words why."""
-
+import programs
+from programs import Missing
 
 # In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
 LANGUAGES = ("python", "rust", "java", "go", "node")
@@ -52,6 +50,13 @@ class Tree:
     @property
     def bindings(self):
         return self.root / "capi" / "bindings"
+
+    def fetched(self, name, fetcher):
+        """The folder of build-deps that a function of tools/setup.sh has filled from the network. No test uses a network."""
+        folder = self.root / "build-deps" / name
+        if not (folder / "complete").is_file():
+            raise Missing(f"build-deps/{name} was not fetched: {fetcher} of tools/setup.sh fetches it")
+        return folder
 
 
 def tree_of(name, root, archive, library, compiler, out):
@@ -97,21 +102,41 @@ def abi(tree):
     return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header), "structs": told}
 
 
+def renew(path, data):
+    """Gives the file these bytes, unless it has them. At once: another test may be reading it."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(data)
+    new.rename(path)
+
+
+def renew_link(link, target):
+    if not link.is_symlink() or link.readlink() != target:
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def once(stamp, words, files, make):
+    """Calls make(), unless it was called for these words and contents of files; `stamp` remembers that."""
+    digest = hashlib.sha256(repr(words).encode())
+    for file in files:
+        digest.update(f"{file}\0".encode() + file.read_bytes())
+    if stamp.is_file() and stamp.read_text("utf-8") == digest.hexdigest():
+        return
+    stamp.unlink(missing_ok=True)
+    make()
+    stamp.write_text(digest.hexdigest(), encoding="utf-8")
+
+
 def prepared(language, root, archive, library, compiler, out):
     """(Binding, its whole environment). Two tests that prepare one language at a time do it one after the other."""
     tree = tree_of(language, root, archive, library, compiler, out)
     tree.out.mkdir(parents=True, exist_ok=True)
     with open(tree.out / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        (tree.out / "abi.new").write_text(json.dumps(abi(tree), indent=1), encoding="utf-8")
-        (tree.out / "abi.new").rename(tree.out / "abi.json")  # at once: another test may be reading it
-        try:
-            binding = importlib.import_module(language).build(tree)
-        except FileNotFoundError as error:  # with the name of a program that was to be started, or with a path
-            if "/" in str(error.filename):
-                raise
-            raise Missing(f"{error.filename} is not on this machine") from error
-    for command in (binding.tests, binding.agree):
-        if not shutil.which(command[0]):
-            raise Missing(f"{command[0]} is not on this machine")
+        renew(tree.out / "abi.json", json.dumps(abi(tree), indent=1).encode())
+        binding = importlib.import_module(language).build(tree)
     return binding, {**os.environ, **shared_environment(tree), **binding.environment}

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 
 import languages
+import programs
 
+OLDEST = "18"  # package.json
 ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
@@ -45,26 +47,23 @@ def make_types(package, modules):
     if not renewed(package.parent, "types.sha256", hashlib.sha256(inputs).digest()) and (package / "types").is_dir():
         return
     shutil.rmtree(package / "types", ignore_errors=True)
-    done = subprocess.run(["node", modules / "typescript" / "bin" / "tsc", "-p", package], check=False)
+    done = subprocess.run([programs.find("node", OLDEST), modules / "typescript" / "bin" / "tsc", "-p", package], check=False)
     if done.returncode != 0:
         (package.parent / "types.sha256").unlink()
         raise RuntimeError("tsc found errors in the types")
 
 
 def build(tree):
-    modules = tree.root / "build-deps" / "node" / "node_modules"
-    if shutil.which("node") is None:
-        raise languages.Missing("Node.js is not installed")
-    if not (modules / "koffi").is_dir():
-        raise languages.Missing("koffi was not fetched: see fetch_node_packages in tools/setup.sh")
+    node = programs.find("node", OLDEST)
+    modules = tree.fetched("node", "fetch_node_packages") / "node_modules"
     package = tree.out / "package"
     assemble(tree.bindings / "node", tree.library, package, modules)
     make_types(package, modules)
     tests = sorted(str(path) for path in (package / "tests").glob("*.test.js"))
-    return languages.Binding(tests=["node", "--test", *tests], agree=["node", str(package / "tests" / "agree.js")], folder=package,
-                             environment={"BFSTORE_ROOT": str(tree.root), "npm_config_cache": str(tree.out / "npm")})
+    return languages.Binding(tests=[node, "--test", *tests], agree=[node, str(package / "tests" / "agree.js")], folder=package,
+                             environment={"PATH": programs.path(node), "BFSTORE_ROOT": str(tree.root), "npm_config_cache": str(tree.out / "npm")})
 
 
 def times(tree, binding):
     """The command that bench/bindings.py runs."""
-    return ["node", str(tree.root / "bench" / "bindings" / "node_times.mjs"), str(binding.folder / "lib" / "index.js")]
+    return [binding.agree[0], str(tree.root / "bench" / "bindings" / "node_times.mjs"), str(binding.folder / "lib" / "index.js")]

@@ -1,6 +1,8 @@
 """Python: the extension is built from the tree with the package's own build backend."""
 
+import pathlib
 import sys
+import sysconfig
 
 import languages
 
@@ -10,7 +12,11 @@ def build(tree):
     sys.path.insert(0, str(folder))
     import backend  # found only now
 
-    backend.assemble(tree.archive, list(tree.cc), tree.out)
+    if not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").is_file():
+        raise languages.Missing("the headers of Python are not installed. Debian's package: python3-dev")
+    sources = sorted(path for path in backend.PACKAGE.iterdir() if path.is_file())
+    languages.once(tree.out / "recipe", [tree.cc, sys.executable], [tree.archive, folder / "backend.py", *sources],
+                   lambda: backend.assemble(tree.archive, list(tree.cc), tree.out))
     python = [sys.executable, "-B", "-X", "dev"]
     return languages.Binding(tests=[*python, "-m", "unittest", "discover", "-v", "-s", str(folder / "tests")],
                              agree=[*python, str(folder / "tests" / "agree.py")], environment={"PYTHONPATH": str(tree.out)})

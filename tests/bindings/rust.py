@@ -2,14 +2,32 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 
 import languages
+import programs
+
+OLDEST = "1.63"  # Cargo.toml
+TOOLS = ("cargo", "rustc", "rustdoc")
+
+
+def toolchain():
+    """The programs, {name: path}, all of one toolchain: those to which rustup's hand on, if cargo is rustup's."""
+    beside = os.path.dirname(programs.find("cargo", OLDEST))
+    rustc = shutil.which("rustc", path=beside) or programs.find("rustc", OLDEST)
+    root = subprocess.run([rustc, "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    for folder in (pathlib.Path(root) / "bin", beside):
+        found = {name: shutil.which(name, path=folder) for name in TOOLS}
+        if all(found.values()):
+            return found
+    raise languages.Missing(f"{root} and {beside} have not all of {', '.join(TOOLS)}")
 
 
 def _built(options, environment, name):
     """The path of a program: cargo alone knows it."""
-    built = subprocess.run(["cargo", "build", *options, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True,
+    built = subprocess.run([toolchain()["cargo"], "build", *options, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True,
                            env={**os.environ, **environment})
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     return next(message["executable"] for message in messages
@@ -21,10 +39,11 @@ def _options(tree):
 
 
 def build(tree):
-    options = _options(tree)
-    environment = {"CARGO_HOME": str(tree.out / "cargo-home"), "CARGO_TARGET_DIR": str(tree.out / "target"),
+    options, tools = _options(tree), toolchain()
+    environment = {"PATH": programs.path(*tools.values()), "RUSTC": tools["rustc"], "RUSTDOC": tools["rustdoc"],
+                   "RUSTC_WRAPPER": "", "RUSTC_WORKSPACE_WRAPPER": "", "CARGO_HOME": str(tree.out / "cargo-home"), "CARGO_TARGET_DIR": str(tree.out / "target"),
                    "RUSTFLAGS": "-Dwarnings", "RUSTDOCFLAGS": "-Dwarnings", "BFSTORE_ARCHIVE": str(tree.archive)}
-    return languages.Binding(tests=["cargo", "test", *options], environment=environment,
+    return languages.Binding(tests=[tools["cargo"], "test", *options], environment=environment,
                              agree=[_built([*options, "--test", "agree"], environment, "agree")])
 
 

@@ -8,15 +8,18 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 
 import languages
+import programs
 
 ROW = re.compile(r"^\| ([^|]+) \| \[[^]]+\]\(([^)]+)\) \| [^|]+ \| (?:`([^`]+)`)? ?\| `([^`]+)` \|$", re.MULTILINE)
-# What a sample needs besides the programs that it is built and run with, and how to ask whether it is there.
+# What a sample needs besides the programs that it is built and run with, Debian's package of it, and how to ask whether it is there.
 LIBRARIES = {
-    "perl": ("FFI::Platypus", ["perl", "-MFFI::Platypus", "-e1"]),
-    "php": ("PHP's FFI", ["php", "-r", "exit(extension_loaded('ffi') ? 0 : 1);"]),
-    "ruby": ("Ruby's ffi", ["ruby", "-rffi", "-e1"]),
+    "mcs": ("System.Core", "libmono-system-core4.0-cil", ["-r:System.Core.dll", "one.cs"]),
+    "perl": ("FFI::Platypus", "libffi-platypus-perl", ["-MFFI::Platypus", "-e1"]),
+    "php": ("PHP's FFI", "php-cli", ["-r", "exit(extension_loaded('ffi') ? 0 : 1);"]),
+    "ruby": ("Ruby's ffi", "ruby-ffi", ["-rffi", "-e1"]),
 }
 # The commands that build `agree` beside the sample, and the beginning of the one that runs it. Fortran's modules have no file of
 # their own: of the two main programs, the linker takes that of agree.f90.
@@ -43,19 +46,28 @@ def all_samples(root):
     return [Sample(*row) for row in ROW.findall((folder / "README.md").read_text("utf-8"))]
 
 
+def tools(sample):
+    """The paths of the programs that build and run it."""
+    words = [shlex.split(command)[0] for command in (sample.build, sample.run) if command]
+    return [programs.find(word) for word in words if not word.startswith("./")]
+
+
 def need(sample):
-    for command in filter(None, (sample.build, sample.run)):
-        program = shlex.split(command)[0]
-        if not program.startswith("./") and not shutil.which(program):
-            raise languages.Missing(f"{program} is not on this machine")
-        library, question = LIBRARIES.get(program, (None, None))
-        if library and subprocess.run(question, capture_output=True, check=False).returncode != 0:
-            raise languages.Missing(f"{library} is not on this machine")
+    for program in tools(sample):
+        library, package, question = LIBRARIES.get(os.path.basename(program), (None, None, None))
+        if library and not is_there(program, question):
+            raise languages.Missing(f"{library} is not on this machine. Debian's package: {package}")
 
 
-def environment(tree, folder):
+def is_there(program, question):
+    with tempfile.TemporaryDirectory(prefix="bfstore-sample-") as folder:
+        (pathlib.Path(folder) / "one.cs").write_text("class One { static void Main() {} }\n", encoding="utf-8")
+        return subprocess.run([program, *question], cwd=folder, capture_output=True, check=False).returncode == 0
+
+
+def environment(tree, sample, folder):
     beside = str(tree.library.parent)  # where a program's linker and loader find libbfstore.so
-    return {"LIBRARY_PATH": beside, "LD_LIBRARY_PATH": beside, "HOME": str(folder)}
+    return {"PATH": programs.path(*tools(sample)), "LIBRARY_PATH": beside, "LD_LIBRARY_PATH": beside, "HOME": str(folder)}
 
 
 def build(tree, sample):
@@ -67,5 +79,6 @@ def build(tree, sample):
     shutil.copy(pathlib.Path(__file__).parent / "samples" / f"agree{pathlib.Path(sample.file).suffix}", folder)
     builds, run = AGREE[sample.file]
     for command in builds:
-        subprocess.run(shlex.split(command), cwd=folder, env={**os.environ, **environment(tree, folder)}, check=True)
-    return shlex.split(run), folder, environment(tree, folder)
+        subprocess.run(shlex.split(command), cwd=folder, env={**os.environ, **environment(tree, sample, folder)}, check=True)
+    program, *words = shlex.split(run)
+    return [program if program.startswith("./") else programs.find(program), *words], folder, environment(tree, sample, folder)

@@ -539,7 +539,7 @@ class Files(Case):
                   "assert lib.bfs_contains(f, b'from here', 9) == 1 and lib.bfs_contains(f, b'from there', 10) == 0\n"
                   "assert lib.bfs_add(f, b'from there', 10) == 1 and lib.bfs_close(f, None) == 0\n")
         support = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")
-        subprocess.run([sys.executable, "-B", "-c", script, support, LIBRARY_PATH, self.path], check=True, timeout=60)
+        subprocess.run([sys.executable, "-B", "-c", script, support, LIBRARY_PATH, self.path], check=True, timeout=600)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"from there", 10), 1)
         self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, 2)
 

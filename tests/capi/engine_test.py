@@ -16,6 +16,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import waiting  # found only now
+
 ENGINE, KILL_AT, SOURCE, INCLUDE, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:6])
 CC = [sys.argv[7], *([] if sys.argv[6] == "none" else ["-fsanitize=" + sys.argv[6]])]
 if len(CC) > 1 and "clang" in CC[0]:
@@ -56,7 +59,7 @@ class Folder:
     def run(self, *command, lines="", **environment):
         """Standard output, the call that it was killed before or "", and the exit code."""
         process = self.spawn(*command, **environment)
-        out, err = process.communicate(lines, timeout=60)
+        out, err = process.communicate(lines, timeout=600)
         killed = process.returncode == -signal.SIGKILL
         assert killed or process.returncode in (0, 1), (command, process.returncode, err)
         return out, err.strip() if killed else "", process.returncode
@@ -161,7 +164,7 @@ def saver():
 
 def save(path, new_path):
     """bfs_save, as of a backup program."""
-    subprocess.run([saver(), path, new_path], check=True, timeout=60)
+    subprocess.run([saver(), path, new_path], check=True, timeout=600)
 
 
 class Scenes:
@@ -288,7 +291,8 @@ class Scenes:
                     stopped = os.WIFSTOPPED(os.waitpid(builder.pid, os.WUNTRACED)[1])
                     writer.stdin.write(lines_of("one", "two"))
                     writer.stdin.flush()
-                    select.select([writer.stdout], [], [], 0.03)  # where it waits for the builder, it says nothing yet
+                    waiting.wait_until(lambda: select.select([writer.stdout], [], [], 0)[0]
+                                       or waiting.sleeps_in(writer.pid, "flock"))  # where it waits for the builder
                     builder.send_signal(signal.SIGCONT)
                     builder.wait()
                     said = [writer.stdout.readline().strip() for _ in range(2)]

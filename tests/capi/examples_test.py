@@ -24,7 +24,7 @@ class Examples(unittest.TestCase):
         env = {**os.environ, "BFSTORE_LIBRARY": LIBRARY}
         if command[0] != sys.executable:  # what is preloaded is for Python; a program has its own sanitizer
             env.pop("LD_PRELOAD", None)
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60, env=env)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600, env=env)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout if status == 0 else done.stderr
 

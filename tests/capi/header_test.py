@@ -35,12 +35,15 @@ class Header(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), " ".join(command))
 
     def test_gcc(self):
-        self.try_all(found("gcc", "cc"), found("g++", "c++"))
+        gcc, gpp = found("gcc", "cc"), found("g++", "c++")
+        if not gcc or not gpp:
+            self.skipTest("gcc or g++: not on this machine. Debian's packages: gcc g++")
+        self.try_all(gcc, gpp)
 
     def test_clang(self):
         clang, clangpp = found("clang-14", "clang"), found("clang++-14", "clang++")
         if not clang or not clangpp:
-            self.skipTest("no clang here")
+            self.skipTest("clang: not on this machine. Debian's package: clang-14")
         self.try_all(clang, clangpp)
 
     def try_all(self, c, cpp):

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from programs import missing  # found only now
+
 BUILD, SOURCE, CC, CXX = sys.argv[1:5]
 del sys.argv[1:]
 EXAMPLE = os.path.join(SOURCE, "capi", "examples", "quickstart.c")
@@ -82,7 +85,7 @@ LIBRARY_PARTS = ("capi", "include", "src", "meson.build", "meson_options.txt")
 
 
 def run(*command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **more)
     if done.returncode != 0:
         raise AssertionError(f"{shlex.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -189,6 +192,8 @@ class Installed(unittest.TestCase):
         return project, os.path.join(project, "build")
 
     def cmake(self, name, text, moved):
+        if missing("cmake"):
+            self.skipTest(missing("cmake"))
         project, build = self.project(name, "CMakeLists.txt", text.replace("EXAMPLE", EXAMPLE))
         config = os.path.relpath(os.path.join(self.libraries, "cmake", "bfstore"), self.root)
         run("cmake", "-S", project, "-B", build, "-Dbfstore_DIR=" + os.path.join(moved, config), env=self.environment())

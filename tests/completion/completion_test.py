@@ -7,12 +7,14 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from programs import missing  # found only now
+from waiting import wait_until
 
 COMPLETIONS, BF, BFINSPECT = (os.path.abspath(one) for one in sys.argv[1:4])
 del sys.argv[1:]
@@ -36,12 +38,12 @@ CASES = (
 
 
 def commands():
-    told = subprocess.run([BF, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    told = subprocess.run([BF, "--help"], capture_output=True, text=True, check=True, timeout=600).stdout
     return re.findall(r"^  ([a-z-]+)  ", told.split("Subcommands:")[1], flags=re.MULTILINE)
 
 
 def options_in_help(*command):
-    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=600).stdout
     return set(re.findall(r"(?:^  |,)(--?[\w-]+)", told, flags=re.MULTILINE))
 
 
@@ -63,17 +65,16 @@ class Terminal:
 
     def said(self):
         """What the shell wrote into the file, which is gone then."""
-        end = time.monotonic() + 30
-        out = b""
-        while time.monotonic() < end:
-            if select.select([self.terminal], [], [], 0.01)[0]:
-                out += os.read(self.terminal, 65536)
-            elif os.path.exists(self.shown) and os.path.getsize(self.shown):
-                with open(self.shown, encoding="utf-8") as file:
-                    text = file.read()
-                os.remove(self.shown)
-                return text
-        raise AssertionError(f"the shell said nothing, but showed {out!r}")
+        def is_there():
+            while select.select([self.terminal], [], [], 0)[0]:
+                os.read(self.terminal, 65536)  # or the shell would wait for it
+            return os.path.exists(self.shown) and os.path.getsize(self.shown) > 0
+
+        wait_until(is_there)
+        with open(self.shown, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(self.shown)
+        return text
 
     def completed(self, line):
         self.send(line + "\t\x18\x10")
@@ -102,7 +103,7 @@ class Shell:
                 self.assertEqual(completed(line).rstrip(" ="), expected)
 
 
-@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+@unittest.skipIf(missing("bash"), missing("bash"))
 class Bash(Shell, unittest.TestCase):
     SETUP = ("bind 'set enable-bracketed-paste off'; bind 'set bell-style none'\n"
              "shown() { printf '%s' \"$READLINE_LINE\" > \"$SHOWN\"; READLINE_LINE=; READLINE_POINT=0; }\n"
@@ -118,18 +119,18 @@ class Bash(Shell, unittest.TestCase):
         names = commands()
         self.assertGreater(len(names), 10)
         told = subprocess.run(["bash", "--noprofile", "--norc", "-c", ask, "bash", *names], capture_output=True, text=True,
-                              check=True, timeout=60).stdout.splitlines()
+                              check=True, timeout=600).stdout.splitlines()
         self.assertEqual({name: set(line.split()) for name, line in zip(names, told)},
                          {name: options_in_help(BF, name) for name in names})
 
     def test_it_is_what_bash_calls(self):
         told = subprocess.run(["bash", "--noprofile", "--norc", "-c",
                                f"source {COMPLETIONS}/bf; source {COMPLETIONS}/bfinspect; complete -p bf bfinspect"],
-                              capture_output=True, text=True, check=True, timeout=60).stdout
+                              capture_output=True, text=True, check=True, timeout=600).stdout
         self.assertEqual(told, "complete -F _bf bf\ncomplete -F _bfinspect bfinspect\n")
 
 
-@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+@unittest.skipIf(missing("zsh"), missing("zsh"))
 class Zsh(Shell, unittest.TestCase):
     def test_at_a_terminal(self):
         setup = (f"unsetopt zle_bracketed_paste; fpath=({COMPLETIONS} $fpath); autoload -U compinit\n"
@@ -148,7 +149,7 @@ class Zsh(Shell, unittest.TestCase):
                              options_in_help(BF, name), name)
 
 
-@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+@unittest.skipIf(missing("fish"), missing("fish"))
 class Fish(Shell, unittest.TestCase):
     def offered(self, lines):
         """{line: the words that fish offers}."""
@@ -156,7 +157,7 @@ class Fish(Shell, unittest.TestCase):
             "for line in $argv; echo \">$line\"; complete -C $line; end")
         env = {**os.environ, "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "XDG_DATA_HOME": self.folder,
                "LC_ALL": "C.UTF-8"}
-        told = subprocess.run(["fish", "--no-config", "-c", ask, *lines], capture_output=True, text=True, check=True, timeout=60,
+        told = subprocess.run(["fish", "--no-config", "-c", ask, *lines], capture_output=True, text=True, check=True, timeout=600,
                               env=env, cwd=os.path.join(self.folder, "files"))
         found = {}
         for line in told.stdout.splitlines():

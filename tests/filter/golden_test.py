@@ -5,12 +5,11 @@ import sys
 import unittest
 from pathlib import Path
 
-from xxhash import xxh3_64_intdigest as xxh3
-
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "format"), str(TESTS / "support")]
 import bfstore_ctypes  # noqa: E402
 import reader  # noqa: E402
+from xxhash import xxh3_64_intdigest as xxh3  # noqa: E402
 
 HASHES = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
 LAYOUTS = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}

@@ -9,7 +9,12 @@ import hashlib
 import os
 import stat
 import struct
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import programs  # found only now
+
+programs.need_module("xxhash", "python3-xxhash")
 from xxhash import xxh3_64_intdigest as xxh3, xxh128
 
 MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36 | 1 << 38  # poisoned, superseded, recovering, replaced, filling

@@ -7,11 +7,13 @@ import os
 import pathlib
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from programs import missing  # found only now
 
 ROOT, DIGESTS = sys.argv[1], sys.argv[2]
 CROSS, EMULATOR = "aarch64-linux-gnu-", "qemu-aarch64"
@@ -23,9 +25,9 @@ class Neon(unittest.TestCase):
     def setUp(self) -> None:
         if platform.machine() == "aarch64":
             self.skipTest("this CPU has NEON, and the kernel is tested without an emulator")
-        for program in (CROSS + "g++", CROSS + "objdump", EMULATOR):
-            if shutil.which(program) is None:
-                self.skipTest(program + " is not installed")
+        without = missing(CROSS + "g++", CROSS + "objdump", EMULATOR)
+        if without:
+            self.skipTest(without)
 
     def test_they_answer_as_scalar_and_prefetch(self) -> None:
         with tempfile.TemporaryDirectory(prefix="bfstore-neon-") as folder:

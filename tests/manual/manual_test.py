@@ -6,7 +6,6 @@ Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, th
 import collections
 import os
 import re
-import shutil
 import subprocess
 import sys
 import unittest
@@ -15,12 +14,13 @@ PAGES, BF, BFINSPECT, HEADER, FORMAT, SUPPORT = (os.path.abspath(one) for one in
 del sys.argv[1:]
 sys.path.insert(0, SUPPORT)
 import bfstore_header  # found only now
+from programs import missing
 
 NAMES = ("bf.1", "bfinspect.1", "bfstore.3", "bfstore-format.5")
 
 
 def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=True, **more)
 
 
 def path(name):
@@ -42,21 +42,21 @@ def options_in_help(*command):
 
 
 class Formatters(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
+    @unittest.skipIf(missing("mandoc"), missing("mandoc"))
     def test_mandoc_warns_of_nothing(self):
         for name in NAMES:
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", path(name)], capture_output=True, text=True,
-                                  timeout=60, check=False)
+                                  timeout=600, check=False)
             self.assertEqual((done.stdout + done.stderr, done.returncode), ("", 0), name)
 
-    @unittest.skipUnless(shutil.which("man"), "man-db is not installed")
+    @unittest.skipIf(missing("man"), missing("man"))
     def test_man_warns_of_nothing(self):
         for name in NAMES:
             done = run("man", "--warnings", "-l", path(name), env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
             self.assertEqual(done.stderr, "", name)
 
 
-@unittest.skipUnless(shutil.which("man"), "man-db is not installed")
+@unittest.skipIf(missing("man"), missing("man"))
 class Contents(unittest.TestCase):
     def test_bf_1_has_every_command_with_every_option_of_its_help(self):
         page = text("bf.1")

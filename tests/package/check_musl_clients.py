@@ -22,7 +22,7 @@ class MuslClients(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_good(self, *command):
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
         return done.stdout
 

@@ -17,16 +17,17 @@ SOURCE, BUILD, CC = sys.argv[1:4]
 del sys.argv[1:]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 import bfstore_header  # found only now
+from programs import missing
 
 NAMES = ("libbfstore0", "libbfstore-dev", "bfstore-tools", "python3-bfstore")
-TOOLS = ("dpkg-buildpackage", "dh_python3", "lintian", "man")
+TOOLS = ("dpkg-buildpackage", "dh", "dh_python3", "lintian", "man", "pkg-config")
 # A test's build is without a distribution's flags: tools/package without --in has them. And a compiler that stores a text
 # piece by piece leaves words in the program that lack letters.
 OF_THE_BUILD = "hardening-no-bindnow,hardening-no-fortify-functions,spelling-error-in-binary"
 
 
 def run(*command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **more)
     if done.returncode != 0:
         raise AssertionError(f"{shlex.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -37,7 +38,7 @@ def version():
         return re.search(r"^  version: '([^']+)'", file.read(), re.M)[1]
 
 
-@unittest.skipUnless(all(map(shutil.which, TOOLS)), "Debian's " + ", ".join(TOOLS) + " are not all installed")
+@unittest.skipIf(missing(*TOOLS), missing(*TOOLS))
 class Debian(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -77,7 +78,7 @@ class Debian(unittest.TestCase):
     def test_lintian_says_nothing(self):
         changes, = glob.glob(self.packages + "/*.changes")
         done = subprocess.run(["lintian", "--allow-root", "--display-info", "--show-overrides", "--suppress-tags", OF_THE_BUILD, changes],
-                              capture_output=True, text=True, timeout=300, check=False)
+                              capture_output=True, text=True, timeout=600, check=False)
         told = [line for line in done.stdout.splitlines() if re.match("[A-Z]: ", line)]
         self.assertEqual((told, done.returncode), ([], 0), done.stderr)
 

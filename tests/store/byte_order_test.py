@@ -8,7 +8,6 @@ import itertools
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import unittest
 ROOT, NATIVE = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from bfstore_ctypes import LAYOUTS  # found only now
+from programs import missing
 
 PROCESSORS = ("s390x", "aarch64")
 FLAGS = ["-std=c++20", "-O0", "-D_FILE_OFFSET_BITS=64", "-D_GNU_SOURCE", '-DBFSTORE_VERSION="0"']
@@ -82,9 +82,9 @@ class ByteOrder(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         others = [one for one in PROCESSORS if one != platform.machine()]
-        for program in sum(map(tools, others), ()):
-            if shutil.which(program) is None:
-                raise unittest.SkipTest(program + " is not installed")
+        without = missing(*sum(map(tools, others), ()))
+        if without:
+            raise unittest.SkipTest(without)
         folder = tempfile.TemporaryDirectory(prefix="bfstore-order-")
         cls.addClassCleanup(folder.cleanup)
         cls.machines = {platform.machine(): [NATIVE]}

@@ -5,10 +5,10 @@ import time
 
 # Seconds after which what must happen counts as never. A busy machine is slow, and no fault: only a hang reaches this.
 PATIENCE = 600
-# The kernel's numbers of the calls in which programs wait for a pipe. On machines that have no poll() it is ppoll().
-GENERIC = {"read": 63, "write": 64, "poll": 73}
-NUMBERS = {"x86_64": {"read": 0, "write": 1, "poll": 7}, "s390x": {"read": 3, "write": 4, "poll": 168},
-           "ppc64le": {"read": 3, "write": 4, "poll": 167}, "aarch64": GENERIC, "riscv64": GENERIC}
+# The kernel's numbers of the calls in which programs wait for pipes and locks. On machines that have no poll() it is ppoll().
+GENERIC = {"read": 63, "write": 64, "poll": 73, "flock": 32}
+NUMBERS = {"x86_64": {"read": 0, "write": 1, "poll": 7, "flock": 73}, "s390x": {"read": 3, "write": 4, "poll": 168, "flock": 143},
+           "ppc64le": {"read": 3, "write": 4, "poll": 167, "flock": 143}, "aarch64": GENERIC, "riscv64": GENERIC}
 
 
 def seconds_kept_waiting():
@@ -46,7 +46,7 @@ def has_pending_signals(pid):
 
 
 def sleeps_in(pid, call, pipe=None):
-    """Whether the process waits in read() or write() of the pipe, of which this process has an end, or in poll()."""
+    """Whether the process waits in read() or write() of the pipe, of which this process has an end, or in another call."""
     number = NUMBERS.get(platform.machine(), {}).get(call)
     try:
         looks = [_call_of(pid), _call_of(pid)]

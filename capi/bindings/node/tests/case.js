@@ -43,7 +43,7 @@ export function caseOf(t) {
 /** A program of its own, which may crash: {status, signal, stdout, stderr}. @param {string} program @param {string[]} [words] */
 export function run(program, words = [], more = {}) {
   const done = spawnSync(process.execPath, ["--input-type=module", ...(more.flags ?? []), "-e", program, "--", ...words],
-    {encoding: "utf8", cwd: PACKAGE, timeout: 60_000, ...more});
+    {encoding: "utf8", cwd: PACKAGE, timeout: 600_000, ...more});
   return {status: done.status, signal: done.signal, stdout: done.stdout, stderr: done.stderr};
 }
 

@@ -18,7 +18,7 @@ const PROGRAM = `
 /** npm, with nothing of this user's, and no network. */
 function npm(folder, ...words) {
   const done = spawnSync("npm", [...words, "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"],
-    {cwd: folder, encoding: "utf8", env: {...process.env, HOME: folder}, timeout: 120_000});
+    {cwd: folder, encoding: "utf8", env: {...process.env, HOME: folder}, timeout: 600_000});
   assert.equal(done.status, 0, `npm ${words.join(" ")}\n${done.stdout}${done.stderr}`);
   return done.stdout;
 }

@@ -45,7 +45,7 @@ test("the commands that make the package do so", {skip: spawnSync("npm", ["--ver
   fs.mkdirSync(file("build/capi"), {recursive: true});
   fs.copyFileSync(process.env.BFSTORE_LIBRARY, file("build/capi/libbfstore.so.0"));
   const cache = path.join(fs.realpathSync(path.join(PACKAGE, "node_modules")), "..", "cache"); // what was fetched: there is no network here
-  const done = spawnSync("sh", ["-ec", packing], {cwd: folder, encoding: "utf8", timeout: 120_000,
+  const done = spawnSync("sh", ["-ec", packing], {cwd: folder, encoding: "utf8", timeout: 600_000,
     env: {...process.env, HOME: folder, npm_config_cache: cache, npm_config_offline: "true", npm_config_audit: "false", npm_config_loglevel: "error"}});
   assert.equal(done.status, 0, done.stdout + done.stderr);
   const packed = spawnSync("tar", ["-tf", file("pack/bfstore-0.1.0.tgz")], {encoding: "utf8"}).stdout.split("\n");

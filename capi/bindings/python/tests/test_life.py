@@ -171,7 +171,7 @@ class Threads(Case):
         thread = threading.Thread(target=tick)
         thread.start()
         before = after = 0
-        for _ in range(50):  # a busy machine may leave the thread out for a while
+        for _ in range(2000):  # a busy machine may leave the thread out for a while
             before = ticks[0]
             made.contains_many(keys)
             after = ticks[0]

@@ -12,11 +12,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
 /** A file that another process truncates is doubt and no crash, and the JVM's own faults go on working. */
 class FaultsTest extends Case {
   private static final Set<Health> DOUBT = Set.of(Health.FAULT, Health.LOST);
+  private static final int PATIENCE = 600_000; // milliseconds
 
   private static void truncate(Path path, long bytes) throws Exception {
     assertEquals(0, new ProcessBuilder("/usr/bin/truncate", "-s", "" + bytes, path.toString()).start().waitFor());
@@ -104,14 +106,15 @@ class FaultsTest extends Case {
   void aFileIsCutWhileItIsAsked() throws Exception {
     Filter filter = large(new OpenOptions().guard());
     Thread[] threads = new Thread[4];
-    boolean[] stopped = new boolean[1];
+    AtomicIntegerArray asked = new AtomicIntegerArray(threads.length);
     boolean[] wrong = new boolean[1];
     for (int t = 0; t < threads.length; t++) {
       int mine = t;
       threads[t] = new Thread(() -> {
         long key = mine;
-        while (!DOUBT.contains(filter.health()) && !stopped[0]) {
+        while (!DOUBT.contains(filter.health())) {
           filter.contains(key += 4);
+          asked.incrementAndGet(mine);
         }
         for (int i = 0; i < 1000; i++) {
           wrong[0] |= !filter.contains(key += 4);
@@ -119,11 +122,14 @@ class FaultsTest extends Case {
       });
       threads[t].start();
     }
-    Thread.sleep(30);
+    for (int t = 0; t < threads.length; t++) {
+      while (asked.get(t) < 100) {
+        Thread.sleep(1);
+      }
+    }
     truncate(path, 20_000);
-    Thread.sleep(30);
     for (Thread thread : threads) {
-      thread.join(20_000);
+      thread.join(PATIENCE);
       assertFalse(thread.isAlive());
     }
     assertFalse(wrong[0]);

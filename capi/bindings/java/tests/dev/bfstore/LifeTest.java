@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Test;
 /** Handles: closed in use, used after close, closed twice, leaked to the collector, shared by threads. */
 class LifeTest extends Case {
   private static final int THREADS = 4;
+  /** Until it counts as never. */
+  private static final int TRIES = 1000;
   private static final Set<String> SAFE = Set.of("close", "abandon", "isClosed", "name", "health", "toString");
 
   private static Object argument(Class<?> type, Filter other, Path path) {
@@ -206,7 +208,7 @@ class LifeTest extends Case {
       create().close();
       leak(path);
       assertTrue(isMapped(path));
-      for (int tries = 0; tries < 500 && isMapped(path); tries++) {
+      for (int tries = 0; tries < 60_000 && isMapped(path); tries++) {
         System.gc();
         Thread.sleep(10);
       }
@@ -290,17 +292,26 @@ class LifeTest extends Case {
     }
   }
 
+  /** Another thread that is in a batch: its first answer is there, and nearly all of the others are not. */
+  private static Thread inABatch(Filter filter, Keys keys, ByteBuffer answers) throws InterruptedException {
+    answers.put(0, (byte) 7); // no answer
+    Thread thread = new Thread(() -> filter.containsMany(keys, answers));
+    thread.start();
+    while (answers.get(0) == 7) {
+      Thread.sleep(0, 1000);
+    }
+    return thread;
+  }
+
   /** A batch may be long, and close() does not wait for it: the file has to be free for others all the same. */
   @Test
   void closeLetsGoOfTheFileWhileOthersAreInCalls() throws Exception {
     Keys keys = Keys.fixed(ByteBuffer.allocateDirect(8 * 4_000_000), 8);
     ByteBuffer answers = ByteBuffer.allocateDirect(4_000_000);
-    boolean inUse = false;
-    for (int tries = 0; tries < 20 && !inUse; tries++) {
+    boolean inUse = false; // to the end: this thread may not run until the batch is over
+    for (int tries = 0; tries < TRIES && !inUse; tries++) {
       Filter made = Filter.create(folder.resolve("try" + tries), options().exclusive());
-      Thread thread = new Thread(() -> made.containsMany(keys, answers));
-      thread.start();
-      Thread.sleep(5);
+      Thread thread = inABatch(made, keys, answers);
       made.close();
       Filter.open(folder.resolve("try" + tries), new OpenOptions().exclusive().lockTimeout(Duration.ZERO)).close();
       inUse = thread.isAlive();
@@ -342,11 +353,9 @@ class LifeTest extends Case {
     Keys keys = Keys.fixed(ByteBuffer.allocateDirect(8 * 4_000_000), 8);
     ByteBuffer answers = ByteBuffer.allocateDirect(4_000_000);
     boolean refused = false;
-    for (int tries = 0; tries < 20 && !refused; tries++) {
+    for (int tries = 0; tries < TRIES && !refused; tries++) {
       Filter made = create("try" + tries, new CreateOptions().capacity(1000).unpublished());
-      Thread thread = new Thread(() -> made.containsMany(keys, answers));
-      thread.start();
-      Thread.sleep(5);
+      Thread thread = inABatch(made, keys, answers);
       try {
         made.publish();
       } catch (IllegalStateException inUse) {
