@@ -202,6 +202,13 @@ void LoopDisk::settle() const {
   close(root);
 }
 
+bool LoopDisk::lose_everything() const {
+  struct loop_info64 info {};
+  if (ioctl(loop_, LOOP_GET_STATUS64, &info) != 0) return false;
+  info.lo_sizelimit = 4096;
+  return ioctl(loop_, LOOP_SET_STATUS64, &info) == 0;
+}
+
 bool LoopDisk::give_up_journal() const {
   return ::mount(nullptr, mount_point_.c_str(), nullptr, MS_REMOUNT, "abort") == 0;
 }

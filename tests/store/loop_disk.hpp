@@ -26,6 +26,9 @@ class LoopDisk {
   [[nodiscard]] bool write_page_by_page() const;
   // Everything is on the device.
   void settle() const;
+  // The device has lost all but its first page: what is not in memory can neither be read nor written. (In an image
+  // that was truncated, a write of the filesystem's own accord would make holes, which read as zeros.)
+  [[nodiscard]] bool lose_everything() const;
   // The device has room for all that is written, but not for what is in these files after their first `kept` bytes and
   // was not written yet. False where the filesystem does not tell where files are.
   [[nodiscard]] bool make_room_except_for(const std::vector<std::string>& paths, std::uint64_t kept) const;

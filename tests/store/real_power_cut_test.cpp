@@ -263,6 +263,7 @@ class Cuts {
 
   void cycle() {
     start_children();
+    if (chance(2)) wait_for_adds(random_() % 300);
     doze(chance(4) ? 40'000 : 8'000);
     const bool orderly = chance(3);
     if (orderly) stop_writers();
@@ -284,6 +285,19 @@ class Cuts {
     REQUIRE(new_boot(boots_));
     REQUIRE(disk_.mount());
     judge();
+  }
+
+  // So many more than there were: otherwise the writers of a busy machine may not do anything before the cut. If they
+  // cannot add, the cut comes all the same.
+  void wait_for_adds(std::uint64_t count) const {
+    const auto acknowledged = [this] {
+      std::uint64_t sum = 0;
+      for (const Log& log : board_->logs) sum += log.acknowledged.load();
+      return sum;
+    };
+    const std::uint64_t wanted = acknowledged() + count;
+    for (int i = 0; i < 10'000 && acknowledged() < wanted; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   void start_children() {
