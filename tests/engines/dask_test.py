@@ -10,6 +10,7 @@ import unittest
 import engines
 
 KILLS = engines.option("kills", 1)
+engines.seed()  # nothing is drawn here, but a campaign gives every program one
 TREE = engines.tree()
 DASK = TREE.root / "build-deps" / "dask"  # tools/setup.sh fetches it
 engines.needs(files=engines.PYTHON_HEADER)

@@ -117,7 +117,7 @@ class Campaign:
         """One that has written rows, on a machine of any speed."""
         before = {path.name for path in self.logs()}  # they may be moved to the archive
         writer = started("write", self.folder, self.rng.getrandbits(60), *more)
-        engines.wait_until(lambda: self.bytes(before) > 30000, "a writer")
+        engines.wait_until(lambda: writer.poll() is not None or self.bytes(before) > 30000, "a writer")
         return writer
 
     def kill_an_opening(self):
