@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import threading
-import unittest
 
 from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, PATIENCE, SURE, BfCase, header, main, unread_bytes
 

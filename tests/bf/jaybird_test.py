@@ -12,7 +12,6 @@ import os
 import random
 import struct
 import sys
-import unittest
 
 from bf_case import BfCase, header, main, programs
 

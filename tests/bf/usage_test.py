@@ -1,5 +1,4 @@
 """bf's help, version and usage errors."""
-import unittest
 
 from bf_case import BfCase, main
 

@@ -11,21 +11,15 @@ import programs
 OLDEST = "17"
 
 
-def use_the_users_java():
-    """make_jar.py looks in JAVA_HOME, next to where Debian has its own: that of the javac that is found, unless the user has named
-    one."""
-    if not os.path.isfile(os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "javac")):
-        os.environ["JAVA_HOME"] = str(pathlib.Path(programs.find("javac", OLDEST)).resolve().parents[1])
-
-
 def build(tree):
-    use_the_users_java()
     folder = tree.bindings / "java"
     sys.path.insert(0, str(folder))
     import make_jar as package  # found only now; no other language has a module of that name
 
+    if package.home_with_jna() is None:  # make_jar.py looks in JAVA_HOME, and where Debian has its own
+        os.environ["JAVA_HOME"] = str(pathlib.Path(programs.find("javac", OLDEST)).resolve().parents[1])
     if package.home_with_jna() is None:
-        raise languages.Missing(f"no javac of Java {OLDEST} or later is in JAVA_HOME, {os.environ['JAVA_HOME']}, or in /usr/lib/jvm")
+        raise languages.Missing(f"{os.environ['JAVA_HOME']} has a javac, and is no whole JDK {OLDEST} or later")
     objection = programs.objection(str(package.home_with_jna() / "bin" / "javac"), OLDEST)
     if objection:
         raise languages.Missing(objection)

@@ -279,6 +279,12 @@ class Scenes:
                 assert number > 10
                 return
 
+    @staticmethod
+    def is_done_or_waits(writer, slept):
+        """It waits for the builder in flock(), or it asks again and again for a lock of the library's."""
+        return (select.select([writer.stdout], [], [], 0)[0] or waiting.sleeps_in(writer.pid, "flock")
+                or waiting.times_it_slept(writer.pid) > slept + 5)
+
     # A writer that has the old filter open puts rows while another process is stopped at each step of a rebuild.
     def while_a_filter_is_rebuilt(self):
         for number in range(1, 1000, self.every):
@@ -289,10 +295,10 @@ class Scenes:
                 assert writer.stdout.readline() == "before\n"
                 with ended(folder.spawn("rebuild", STOP_AT=str(number))) as builder:
                     stopped = os.WIFSTOPPED(os.waitpid(builder.pid, os.WUNTRACED)[1])
+                    slept = waiting.times_it_slept(writer.pid)
                     writer.stdin.write(lines_of("one", "two"))
                     writer.stdin.flush()
-                    waiting.wait_until(lambda: select.select([writer.stdout], [], [], 0)[0]
-                                       or waiting.sleeps_in(writer.pid, "flock"))  # where it waits for the builder
+                    waiting.wait_until(lambda: self.is_done_or_waits(writer, slept))
                     builder.send_signal(signal.SIGCONT)
                     builder.wait()
                     said = [writer.stdout.readline().strip() for _ in range(2)]
