@@ -502,7 +502,7 @@ struct Bench {
       for (uint64_t i = number; i < number + 100; ++i) Need(batch.Put(RowKey(i), value));
       Need(db->Write({}, &batch));
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;  // clock: --bench
     std::printf("%s: loaded in %.2f s\n", folder.c_str() + folder.rfind('/') + 1, took.count());
     Need(db->Flush({}));
     Need(rocksdb::Status(db->CompactRange({}, nullptr, nullptr)));
