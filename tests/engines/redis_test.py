@@ -1019,9 +1019,9 @@ ROUNDS, MANY, BATCH = 5, 200000, 1000
 def median_seconds(work, rounds):
     took = []
     for _ in range(rounds):
-        begin = time.perf_counter()  # clock: --bench  # clock: --bench
+        begin = time.perf_counter()  # clock: bench
         work()
-        took.append(time.perf_counter() - begin)  # clock: --bench
+        took.append(time.perf_counter() - begin)  # clock: bench
     return sorted(took)[len(took) // 2]
 
 

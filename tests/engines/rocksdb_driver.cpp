@@ -481,6 +481,7 @@ double Microseconds(rocksdb::DB& db, const std::vector<std::string>& keys, bool 
   const auto start = std::chrono::steady_clock::now();  // clock: bench
   for (const std::string& key : keys)
     if (db.Get({}, key, &value).ok() != there) Fail(7, "a Get answered the wrong way");
+  // clock: bench
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
   return took.count() / static_cast<double>(keys.size());
 }
@@ -502,7 +503,7 @@ struct Bench {
       for (uint64_t i = number; i < number + 100; ++i) Need(batch.Put(RowKey(i), value));
       Need(db->Write({}, &batch));
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;  // clock: --bench
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;  // clock: bench
     std::printf("%s: loaded in %.2f s\n", folder.c_str() + folder.rfind('/') + 1, took.count());
     Need(db->Flush({}));
     Need(rocksdb::Status(db->CompactRange({}, nullptr, nullptr)));

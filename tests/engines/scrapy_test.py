@@ -327,7 +327,7 @@ class Bench(unittest.TestCase):
         own = RFPDupeFilter(fingerprinter=bloom.fingerprinter)
         seconds, wrong, alike = {bloom: 0, own: 0, "fingerprints": 0}, 0, 0
         for begin in range(0, URLS, self.BLOCK):
-            start = time.process_time()  # clock: --bench
+            start = time.process_time()  # clock: bench
             requests = [Request(url) for url in urls[begin:begin + self.BLOCK]]
             for request in requests:
                 bloom.fingerprinter.fingerprint(request)

@@ -903,9 +903,9 @@ class Bench:
                 (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?) SELECT i FROM n)""", (count,))
 
     def timed(self, work):
-        begin = time.perf_counter()  # clock: --bench  # clock: --bench
+        begin = time.perf_counter()  # clock: bench
         result = work()
-        return time.perf_counter() - begin, result  # clock: --bench
+        return time.perf_counter() - begin, result  # clock: bench
 
     def join(self, share, where):
         return f"SELECT count(value) FROM probe CROSS JOIN rows ON rows.key = probe.k WHERE share = {share}{where}"
