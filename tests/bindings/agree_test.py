@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 import unittest
 
@@ -33,6 +32,7 @@ CODES = bfstore_header.codes(HEADER)
 KEYS = 50  # of each language
 ABSENT = 10_000
 ROUNDS = 3
+TURNS = 4
 LINES, COLUMNS = 95, 120  # of a sample at most
 # Of the identity (src/format/FORMAT.md), what is random in each file, or follows from what is.
 RANDOM = {"seed": (64, 72), "file_id": (88, 104), "canary": (104, 112), "checksum": (4088, 4096)}
@@ -209,15 +209,15 @@ class OneFile(Case):
         self.assertEqual(self.missing_pairs(path, {name: prefixes[-1] for name, prefixes in added.items()}), [])
 
     def add_at_the_same_time(self, path):
-        """{name: prefixes}: each adds again, keys of its own, until the one that is the slowest to start has added."""
+        """{name: prefixes}: each adds again, keys of its own, until the one that is the slowest to start has added, or a few times:
+        those that start fast would keep the processor and the file's lock from the others."""
         added = {party.name: [] for party in PARTIES}
 
         def keep_adding(party):
-            while not all(added.values()):
+            while not all(added.values()) and len(added[party.name]) < TURNS:
                 prefix = f"{party.name}-{len(added[party.name])}"
                 party.do("add", path, prefix, KEYS)
                 added[party.name].append(prefix)
-                time.sleep(0.05)  # or those that start fast keep the processor and the file's lock from the others
 
         with concurrent.futures.ThreadPoolExecutor(len(PARTIES)) as pool:
             for future in [pool.submit(keep_adding, party) for party in PARTIES]:
