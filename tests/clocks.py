@@ -3,7 +3,7 @@
     tests/clocks.py [ROOT]
 
 Prints the path of each, relative to the project's root, sorted. Such a test has to pass on a machine that gives it a tenth
-of a core. A use of a clock that decides no verdict is not counted if a comment on its line, or on one of the three before it,
+of a core. A use of a clock that decides no verdict is not counted if a comment on its line, or on the line before it,
 says so with the reason: `clock: REASON`. Reasons are that it measures for a report, that it feeds a seed, or that it ends
 a test that hangs and the time in which the process did not run is subtracted. A clock of CPU time is no such clock.
 """
@@ -45,7 +45,7 @@ def uses(text, suffix):
     lines = text.split("\n")
     code = without_words(text, SYNTAX[suffix]).split("\n")
     return [number for number, line in enumerate(code, 1)
-            if CLOCKS.search(line) and not any(map(REASON.search, lines[max(number - 4, 0):number]))]
+            if CLOCKS.search(line) and not any(map(REASON.search, lines[max(number - 2, 0):number]))]
 
 
 def is_test(path):

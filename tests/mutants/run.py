@@ -76,7 +76,7 @@ class Test:
         compile_programs(self.build, [self.command[0]] + [path for key, path in self.environment.items() if key == WORKER])
         begin = time.monotonic()  # clock: how long it takes without a mutant; one that takes ten times as long counts as killed
         good = self.passes("", MOST_SECONDS)
-        self.seconds = time.monotonic() - begin
+        self.seconds = time.monotonic() - begin  # clock: as above
         return good
 
     def notices(self, mutant: str) -> bool:

@@ -6,8 +6,8 @@
  * std::chrono::steady_clock, for all threads.  The sleeps of several threads add up.  Variables of the environment
  * start it at the beginning of a program:
  *
- * VIRTUAL_CLOCK_FILE names a file.  Its 8 bytes are the number of nanoseconds that the program has slept, and a test may write another number.
- * VIRTUAL_CLOCK_LEAST_SLEEP is the argument of virtual_clock_sleeps_last().
+ * VIRTUAL_CLOCK_FILE names a file.  Its 8 bytes are the number of nanoseconds that the program has slept, and a test
+ * may write another number. VIRTUAL_CLOCK_LEAST_SLEEP is the argument of virtual_clock_sleeps_last().
  * VIRTUAL_CLOCK_STOP_AT: the program stops itself (SIGSTOP) when it has slept that number of nanoseconds. */
 #pragma once
 

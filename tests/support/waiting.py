@@ -23,7 +23,7 @@ def seconds_kept_waiting():
 def wait_until(condition, patience=PATIENCE):
     end, kept = time.monotonic() + patience, seconds_kept_waiting()  # clock: ends a hang
     while not condition():
-        if time.monotonic() > end + seconds_kept_waiting() - kept:
+        if time.monotonic() > end + seconds_kept_waiting() - kept:  # clock: as above
             raise AssertionError(f"waited for {patience} seconds")
         time.sleep(0.002)
 
