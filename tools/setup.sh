@@ -56,14 +56,17 @@ show_log() {
 # The exit code of a script to which the network did not give what it needs, which is nobody's fault: EX_TEMPFAIL (sysexits.h).
 network_code=75
 
-# fetch COMMAND...: what a command fetches, tried three times. The pauses let a registry that refuses recover.
+# Seconds between the tries of a fetch: they let a registry that refuses recover.
+pauses_between_tries=(5 20)
+
+# fetch COMMAND...: what a command fetches, tried three times.
 fetch() {
   local pause
-  for pause in 5 20 0; do
+  for pause in "${pauses_between_tries[@]}"; do
     "$@" && return 0
     sleep "$pause"
   done
-  return "$network_code"
+  "$@" || return "$network_code"
 }
 
 # --- Packages ---------------------------------------------------------------------------------------------------------
@@ -140,7 +143,7 @@ install_packages() {
   ((code == 0)) || show_log "$log"
   rm -f "$log"
   if ((code == network_code)); then
-    complain "network: Debian's packages could not be fetched, tried three times: ${missing[*]}"
+    complain "network: Debian's packages could not be fetched: ${missing[*]}"
   elif ((code != 0)); then
     print_install_command "${missing[@]}"
   fi
@@ -159,7 +162,7 @@ language_packages() {
 # fetch_for WHAT COMMAND...: fetches what the tests of WHAT need beside Debian's packages. Without it they are skipped.
 fetch_for() {
   fetch "${@:2}" && return 0
-  complain "network: what the tests of $1 need could not be fetched, tried three times. They are skipped"
+  complain "network: what the tests of $1 need could not be fetched. They are skipped"
   return "$network_code"
 }
 
