@@ -161,8 +161,10 @@ language_packages() {
 
 # fetch_for WHAT COMMAND...: fetches what the tests of WHAT need beside Debian's packages. Without it they are skipped.
 fetch_for() {
-  fetch "${@:2}" && return 0
-  complain "network: what the tests of $1 need could not be fetched. They are skipped"
+  local log="$root/build-deps/fetch-${1// /-}.log"
+  mkdir -p "$root/build-deps"
+  fetch "${@:2}" >"$log" 2>&1 && return 0
+  complain "network: what the tests of $1 need could not be fetched (${log#"$root/"} says why). Without it they are skipped"
   return "$network_code"
 }
 
