@@ -199,7 +199,7 @@ fetch_python_wheels() {
   touch "$venv/complete_2"
 }
 
-fetch_python_packages() { fetch_for "other programs' filters" fetch_python_wheels; }
+fetch_python_packages() { fetch_for "mmh3 and pybloom" fetch_python_wheels; }
 
 # fetch_npm FROM TO: the packages of FROM/package-lock.json, of those versions and hashes. No script of theirs runs.
 fetch_npm() {
