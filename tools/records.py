@@ -6,6 +6,7 @@ usage: records.py check PART               prints the record that covers PART as
        records.py uncovered PREFIX         prints the parts of that kind (engine/, mistakes/, starved/) that no record covers
        records.py oldest PREFIX            prints all parts of that kind, those first that no record covers, then by date
        records.py engines                  prints the names of the engines, each with the least length
+       records.py knows PART               exit code 0 if there is such a part
        records.py list                     prints all parts with what covers them
 
 The records are tests/records.tsv: part, hash, length, seed and date, separated by tabs. The hash is that of the files
@@ -131,6 +132,8 @@ def main(arguments, root=ROOT):
         case ["oldest", prefix]:
             print("\n".join(oldest_first(root, {name: part for name, part in known.items() if name.startswith(prefix)})))
             return 0
+        case ["knows", name]:
+            return 0 if name in known else 1
         case ["engines"]:
             print("\n".join(f"{name} {least}" for name, least in LEAST_KILLS.items()))
             return 0
