@@ -11,6 +11,7 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -84,13 +85,13 @@ TEST_CASE("a reader waits for a process that adopts the file, and is refused whe
     const auto adopter = stopped_adopter(dir.file(), sync_errno);
     VirtualClock clock;
     clock.after(100s, [&] { adopter->go_on(); });
-    Result<Filter> reader = Error{};
+    std::optional<Result<Filter>> reader;
     clock.check_waits(100s, kPoll, [&] { reader = Filter::open(dir.file(), OpenMode::kRead, kPatient); });
     if (sync_errno != 0) {
-      CHECK(code_of(reader) == Code::kPoisoned);
+      CHECK(code_of(*reader) == Code::kPoisoned);
     } else {
       CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
-      CHECK(reader.ok());
+      CHECK(reader->ok());
     }
   }
 }
