@@ -207,7 +207,8 @@ void run_home(Home home, std::uint64_t rounds) {
       if (home == Home::kBare && !hash.fits_bare) continue;
       if (hash.gives_positions) continue;  // seeded_test.cpp
       for (std::uint64_t round = 0; round < rounds; ++round) {
-        Random random(round * 16 + static_cast<std::uint64_t>(home) * 4 + static_cast<std::uint64_t>(hash.hash));
+        Random random((seed << 32) + round * 16 + static_cast<std::uint64_t>(home) * 4 +
+                      static_cast<std::uint64_t>(hash.hash));
         Subject subject(home, random_options(random, layout, hash, home));
         CAPTURE(layout);
         CAPTURE(std::string(hash.name));

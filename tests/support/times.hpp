@@ -1,4 +1,4 @@
-// How many times as long a random test runs: --times=N (main.cpp).
+// How many times as long a random test runs, and with which numbers: --times=N and --seed=N (main.cpp).
 #pragma once
 
 #include <cstdint>
@@ -6,5 +6,6 @@
 namespace rooms {
 
 extern std::uint64_t times;
+extern std::uint64_t seed;
 
 }  // namespace rooms
