@@ -12,6 +12,8 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -48,6 +50,26 @@ TEST_CASE("a child adds nothing through a handle of its parent, and asks as befo
     CHECK(filter.close().ok());
     CHECK(state_of(dir.file()) == FileState::kClean);
   }
+}
+
+namespace {
+
+bool has_a_descriptor_of(const std::string& path) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::equivalent(entry.path(), path, gone)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// A lock that the parent holds by it would be the child's, too, and outlive the parent.
+TEST_CASE("a child has no descriptor of a file that its parent writes to") {
+  TempDir dir;
+  const Filter filter = created(dir.file());
+  CHECK(has_a_descriptor_of(dir.file()));
+  CHECK(in_child([&] { return has_a_descriptor_of(dir.file()) ? 1 : 0; }) == 0);
 }
 
 TEST_CASE("a file that was closed and is opened by other code of the process is that code's, and its children's") {

@@ -487,7 +487,7 @@ TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a
   // some.
   constexpr std::uint64_t kSparesAtMost = 200;
   const std::uint64_t first = first_seed();
-  const std::uint64_t lives = option("lives", 600);
+  const std::uint64_t lives = option("lives", 300);
   std::uint64_t recoveries = 0;
   std::uint64_t removes = 0;
   const auto met = [&] { return removes > lives / 100 && recoveries > lives; };
