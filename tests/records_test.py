@@ -62,6 +62,18 @@ class Records(unittest.TestCase):
             records.write_record(self.root, records.Record(name, "hash", length, "7", "2026-11-26"))
         self.assertEqual({name: record.length for name, record in records.read_records(self.root).items()}, {"x": 3, "y": 2})
 
+    def test_a_shorter_campaign_of_the_same_files_leaves_the_record_and_one_of_others_does_not(self):
+        self.record(20)
+        self.record(10)
+        self.assertEqual(records.read_records(self.root)["x"].length, 20)
+        self.write("src/a.cpp", "A")
+        self.record(10)
+        self.assertEqual((records.read_records(self.root)["x"].length, self.why_not()), (10, ""))
+
+    def test_a_file_that_is_no_list_of_records_is_an_error(self):
+        self.write("tests/records.tsv", "<<<<<<< HEAD\n")
+        self.assertRaises(IndexError, self.why_not)
+
     def test_what_no_record_covers_comes_first_and_then_what_is_oldest(self):
         known = {name: records.Part(self.part.paths, 1) for name in "abc"}
         digest = records.hash_of(self.root, self.part.paths)

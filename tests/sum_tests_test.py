@@ -209,11 +209,28 @@ class Sum(unittest.TestCase):
         self.assertEqual(self.reds("", unittest_end), ["test_a: AssertionError: 1 != 2 : of 3"])
         self.assertEqual(self.reds("---- a::b stdout ----\nthread 'b' panicked at x.rs:3:\nno\n\nfailures:\n" + CARGO.format("FAILED", 3, 1)),
                          ["a::b: thread 'b' panicked at x.rs:3:"])
-        self.assertEqual(self.reds("--- FAIL: TestC (0.00s)\n    x_test.go:4: 1, not 2\nFAIL\n"), ["TestC: x_test.go:4: 1, not 2"])
+        for go in ("--- FAIL: TestC (0.00s)\n    x_test.go:4: 1, not 2\nFAIL\n",
+                   "=== RUN   TestB\n    other words\n--- PASS: TestB (0.00s)\n=== RUN   TestC\n    x_test.go:4: 1, not 2\n--- FAIL: TestC (0.00s)\n"):
+            self.assertEqual(self.reds(go), ["TestC: x_test.go:4: 1, not 2"])
+        node = "not ok 1 - one\n  ---\n  duration_ms: 1.93\n  error: |-\n    they differ\n  ...\nok 2 - two\n"
+        self.assertEqual(self.reds(node), ["one: they differ"])
+        junit = "  JUnit Jupiter:LifeTest:ends()\n    MethodSource [className = 'x']\n    => java.lang.AssertionError: no\n"
+        self.assertEqual(self.reds(junit), ["LifeTest:ends(): java.lang.AssertionError: no"])
 
     def test_a_program_that_names_no_case_has_its_last_words_for_a_reason(self):
-        self.assertEqual(self.reds("begun\nSegmentation fault\n\n"), ["Segmentation fault"])
-        self.assertEqual(self.reds(result="TIMEOUT"), ["TIMEOUT, exit code 0"])
+        self.assertEqual(self.reds("begun\nSegmentation fault\n\n"), ["FAIL, exit code 0: Segmentation fault"])
+        self.assertEqual(self.reds("SUMMARY: AddressSanitizer: heap-use-after-free x.cpp:3\n==1==ABORTING\n"),
+                         ["FAIL, exit code 0: SUMMARY: AddressSanitizer: heap-use-after-free x.cpp:3"])
+        # What it says of a case then is not the reason.
+        self.assertEqual(self.reds("--- FAIL: TestC (0.00s)\n    x.go:4: no\nthe end\n", result="TIMEOUT"), ["TIMEOUT, exit code 0: the end"])
+
+    def test_a_case_that_failed_counts_once(self):
+        self.write_tests()
+        (self.tests / "y_test.py").unlink()
+        red = "TEST CASE:  another edge\n\nx_test.cpp:7: ERROR: CHECK( a ) is NOT correct!\n  values: CHECK( 0 )\n\n"
+        code, last, _ = self.sum(program("PASSED: one edge\n" + red + DOCTEST_END.format(2, 1, 1, 0), result="FAIL"),
+                                 options=["--all-of", self.tests])
+        self.assertEqual((code, last), (1, "1 passed, 1 failed, 0 skipped"))
 
     def test_a_case_that_failed_or_is_one_of_another_file_is_not_seen(self):
         self.write_tests()

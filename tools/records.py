@@ -2,7 +2,9 @@
 """What campaigns have shown, and of which contents of the tree. CI leaves out the parts that a record covers.
 
 usage: records.py check PART               prints the record that covers PART as it is now. Exit code 1: why none does
-       records.py write PART LENGTH SEED   records that a campaign of that length, which has just ended, found nothing
+       records.py hash PART                prints the hash of what it depends on, for `write`
+       records.py write PART HASH LENGTH SEED
+                                           records that a campaign of that length, which began with that hash, found nothing
        records.py uncovered PREFIX         prints the parts of that kind (engine/, mistakes/, starved/) that no record covers
        records.py oldest PREFIX            prints all parts of that kind, those first that no record covers, then by date
        records.py engines                  prints the names of the engines, each with the least length
@@ -10,7 +12,7 @@ usage: records.py check PART               prints the record that covers PART as
        records.py list                     prints all parts with what covers them
 
 The records are tests/records.tsv: part, hash, length, seed and date, separated by tabs. The hash is that of the files
-that the part depends on, their names included: a record covers the tree as long as none of them is another one. A record
+that the part depends on, their names included: a record covers the tree as long as none of them has changed. A record
 whose length is below the part's least one covers nothing.
 """
 
@@ -26,13 +28,21 @@ import clocks  # found only now
 import tables
 
 RECORDS = pathlib.Path("tests/records.tsv")
-# The library, whatever calls it.
-LIBRARY = ["include/**/*.hpp", "src/**/*.[ch]pp", "capi/*.cpp", "capi/*.hpp", "capi/bfstore.h"]
+# The library, and how it is built.
+LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", "meson*", "src/meson.build", "capi/meson.build"]
+PYTHON_SUPPORT = ["tests/support/*.py"]
+# What the programs share that seeded mistakes are to make red.
+CPP_SUPPORT = ["tests/support/*.[ch]*", "tests/store/*.hpp",
+               *(f"tests/store/{name}.cpp" for name in ("support", "processes", "keys", "key_calls", "disk", "mounts", "faults", "calls", "main",
+                                                        "worker", "worker_remote", "worker_loops", "loop_disk", "full_disk"))]
 # Each with its adapter and what tests it.
 ENGINES = {name: [f"capi/engines/{name}/**/*", f"tests/engines/{name}_*"]
            for name in ("rocksdb", "leveldb", "sqlite", "postgresql", "redis", "nginx", "scrapy")}
-ENGINES["dask"] = ["capi/examples/dask_parts.py", "tests/engines/dask*"]
+OF_PYTHON = ["capi/bindings/python/**/*.[pct]*", "tests/bindings/languages.py", "tests/bindings/python.py"]
+ENGINES["dask"] = ["capi/examples/dask_parts.py", "tests/engines/dask*", *OF_PYTHON]
+ENGINES["scrapy"] += ["tests/engines/debian_urls.py", *OF_PYTHON]
 ENGINES["redis"] += ["tests/engines/valkey.lock"]
+OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build"]
 # Kills of a campaign, or what an engine has instead: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
@@ -53,22 +63,26 @@ class Record(NamedTuple):
     date: str
 
 
-def mistakes(table):
-    """Those of one source: the source, the table, and the tests that the table names."""
-    tests = sorted({killer.removesuffix("_test").replace("_", "/", 1) + "_test.cpp" for killer in table.killers.values()})
-    return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.py",
+def mistakes(table, killers):
+    """Those of one source: the source, the table, and the tests that find them, by whichever table says so."""
+    programs = {killers[name] for name in table.names() if name in killers}
+    tests = sorted(program.removesuffix("_test").replace("_", "/", 1) + "_test.cpp" for program in programs)
+    return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.[ph]*", *CPP_SUPPORT,
                  *(f"tests/{test}" for test in tests)], 1)
 
 
 def parts():
     """{name: Part}. A new part is a row here and one in tools/campaign."""
+    known = tables.tables()
+    killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
-        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp"], 1),
+        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
+                          "tests/layout/meson.build", "tests/support/bfstore_ctypes.py", "tests/support/programs.py"], 1),
         "model": Part(["tests/model/*"], 1),
-        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/setup.sh", "meson.build", "*/meson.build", "tools/*/meson.build"], 1),
-        "bench": Part(["include/**/*.hpp", "capi/bfstore.h", "bench/**/*", "tools/bench", "tools/setup.sh"], 1),
-        **{f"engine/{name}": Part([*LIBRARY, *paths, "tests/engines/engines.py"], LEAST_KILLS[name]) for name, paths in ENGINES.items()},
-        **{f"mistakes/{table.source}": mistakes(table) for table in tables.tables()},
+        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/setup.sh", "tools/meson.build"], 1),
+        "bench": Part(["include/**/*.hpp", "capi/bfstore.h", "bench/**/*", "tools/bench", "tests/bindings/*.py"], 1),
+        **{f"engine/{name}": Part([*OF_ENGINES, *paths], LEAST_KILLS[name]) for name, paths in ENGINES.items()},
+        **{f"mistakes/{table.source}": mistakes(table, killers) for table in known},
         **{f"starved/{path}": Part([path, *subjects], STARVED_RUNS) for path, subjects in clocks.judges(ROOT).items()},
     }
 
@@ -90,7 +104,11 @@ def read_records(root):
 
 
 def write_record(root, record):
-    records = {**read_records(root), record.part: record}
+    """A record of the same files that is longer stays."""
+    records = read_records(root)
+    old = records.get(record.part)
+    if old is None or old.hash != record.hash or old.length <= record.length:
+        records[record.part] = record
     rows = ["\t".join(map(str, records[part])) for part in sorted(records)]
     (root / RECORDS).write_text("# part, hash, length, seed, date: tools/records.py\n" + "\n".join(rows) + "\n", "utf-8")
 
@@ -123,8 +141,14 @@ def main(arguments, root=ROOT):
             reason = why_not(root, name, known[name])
             print(f"{name}: " + (reason or described(read_records(root)[name])))
             return 1 if reason else 0
-        case ["write", name, length, seed] if name in known:
-            write_record(root, Record(name, hash_of(root, known[name].paths), int(length), seed, str(datetime.date.today())))
+        case ["hash", name] if name in known:
+            print(hash_of(root, known[name].paths))
+            return 0
+        case ["write", name, begun_with, length, seed] if name in known:
+            if hash_of(root, known[name].paths) != begun_with:
+                print(f"{name}: not recorded, since what it depends on has changed during the campaign", file=sys.stderr)
+                return 1
+            write_record(root, Record(name, begun_with, int(length), seed, str(datetime.date.today())))
             return 0
         case ["uncovered", prefix]:
             print("".join(f"{name}\n" for name, part in known.items() if name.startswith(prefix) and why_not(root, name, part)), end="")

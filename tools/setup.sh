@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # the sourcing script uses the lists
-# Sourced by tools/demo, tools/test, tools/bench and .ci/run: which Debian packages each of them needs, how they get installed, and
+# Sourced by the scripts of this folder and of .ci: which Debian packages each of them needs, how they get installed, and
 # how a build directory is made. This is the one place for both.
 
 # Debian's own programs: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built compiler) was
@@ -17,7 +17,7 @@ demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
   e2fsprogs xfsprogs btrfs-progs parallel)
-# Of what tools/campaign alone does: other machines, emulated, and the models of the protocol.
+# Of what CI leaves to tools/campaign where it can: other machines, emulated, and the models of the protocol.
 campaign_packages=(g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
 # What the benchmark can do without.
@@ -164,6 +164,11 @@ fetch_for() {
   local log="$root/build-deps/fetch-${1// /-}.log"
   mkdir -p "$root/build-deps"
   fetch "${@:2}" >"$log" 2>&1 && return 0
+  if grep -qiE 'do not match the hashes|checksum did not match|checksum mismatch|SECURITY ERROR|EINTEGRITY' "$log"; then
+    show_log "$log"
+    complain "what was fetched for the tests of $1 is not what its lock names"
+    return 1
+  fi
   complain "network: what the tests of $1 need could not be fetched (${log#"$root/"} says why). Without it they are skipped"
   return "$network_code"
 }

@@ -27,7 +27,7 @@ import sys
 from collections import Counter, namedtuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
-from reasons import reasons_in  # found only now
+from reasons import last_words, reasons_in  # found only now
 from written import all_cases
 
 LEFT_OUT = "left to tools/campaign"
@@ -54,6 +54,9 @@ DOCTEST_PASSED = re.compile(r"^PASSED: (.*)$", re.M)
 DOCTEST_SKIPPED = re.compile(r"^SKIPPED: (.*?) \((.*)\)$", re.M)
 # The name, perhaps words of its own and of programs that it started, and the end, before another name comes.
 UNITTEST_CASE = re.compile(r"^test_\w+ \(\w+\.(\w+\.\w+)\)(?:(?!^test_\w+ \()[\s\S])*?(?:\.\.\. |^)(?:ok$|skipped ['\"])", re.M)
+# Their own lines name them once more, each with a reason (print_reds).
+DOCTEST_FAILED = re.compile(r"^TEST CASE: +(.*)$", re.M)
+UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): test_\w+ \(\w+\.(\w+\.\w+)\)", re.M)
 UNITTEST_SKIP = re.compile(r"\.\.\. skipped (['\"])(.*)\1$", re.M)
 # Cases that a filter on the command line left out are run elsewhere: doctest calls them skipped too.
 DOCTEST_FILTER = re.compile(r"^--?(dt-)?(ts|tc|sf|tse|tce|sfe|test-suite|test-case|source-file)(-exclude)?=")
@@ -156,12 +159,14 @@ def outcome_of(test, output):
 
 
 def cases_seen(test, output):
-    """(file, case) of those that passed or were skipped. No two doctest cases have one name, so that of these the name
+    """(file, case) of those that passed, were skipped, or failed, which is said elsewhere. No two doctest cases have one name, so that of these the name
     is enough: no file."""
     files = [pathlib.Path(word).name for word in test["command"] if word.endswith(".py")]
     seen = {(file, name) for file in files for name in UNITTEST_CASE.findall(output)}
     skipped = [name for name, _ in DOCTEST_SKIPPED.findall(output)]
-    return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped}
+    failed = [name.strip() for name in DOCTEST_FAILED.findall(output)]
+    seen |= {(file, name) for file in files for name in UNITTEST_FAILED.findall(output)}
+    return seen | {(None, name) for name in DOCTEST_PASSED.findall(output) + skipped + failed}
 
 
 def cases_not_seen(folder, left_out, seen):
@@ -184,9 +189,11 @@ def print_failure(test, output):
 
 
 def print_reds(test, output):
-    """Each failed case with its reason, in a line that stands for itself."""
+    """Each failed case with its reason, in one line that names the program."""
+    output = COLOUR.sub("", output)
     ended = f"{test['result']}, exit code {test.get('returncode')}"
-    for case, reason in reasons_in(COLOUR.sub("", output)) or [("", ended)]:
+    found = [] if test["result"] == "TIMEOUT" else reasons_in(output)
+    for case, reason in found or [("", f"{ended}: {last_words(output)}")]:
         print(" ".join(f"red: {test['name']}: {case + ': ' if case else ''}{reason}".split())[:400])
 
 

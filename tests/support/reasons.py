@@ -1,21 +1,30 @@
 """Why the cases of a test program failed, each in one line, as the program's own runner says it (tools/sum_tests.py)."""
 import re
 
-# doctest names the case above its failed assertions; the last line shows what the values were.
+# doctest names the case above its failed assertions. Then come the values, or the words of a CHECK_MESSAGE.
 DOCTEST_CASE = re.compile(r"^TEST CASE: +(.*)\n((?:(?!^TEST CASE: |^={20})[\s\S])*)", re.M)
-DOCTEST_ERROR = re.compile(r"^(\S+:\d+): (?:FATAL )?ERROR: (.*)\n(?: +values: (.*))?", re.M)
-# unittest: a title, a line of dashes, and a traceback whose last line that is not indented is the error.
+DOCTEST_ERROR = re.compile(r"^(\S+:\d+): (?:FATAL )?ERROR: (.*)\n(?: +(?:values|logged): (.*))?", re.M)
+# unittest: a title, perhaps the case's own words, a line of dashes, and a traceback.
 UNITTEST = re.compile(r"^(?:FAIL|ERROR): (.*)\n(?:(?!-{20}).*\n)?-{20,}\n([\s\S]*?)(?=\n={20,}\n|\n-{20,}\nRan |\Z)", re.M)
-UNITTEST_ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Exit|Interrupt|Expired)\b.*", re.M)
 CARGO = re.compile(r"^---- (\S+) stdout ----\n([\s\S]*?)(?=\n---- |\nfailures:|\Z)", re.M)
-GO = re.compile(r"^--- FAIL: (\S+) .*\n((?: +.*\n)*)", re.M)
+# With -v the words of a Go test come before its result; without, after it.
+GO_RUN = re.compile(r"^=== RUN   (\S+)\n((?:(?!^=== RUN   |^--- )[\s\S])*)(?=^--- FAIL: \1 )", re.M)
+GO = re.compile(r"^--- FAIL: (\S+) .*\n((?: +(?!--- ).*\n)*)", re.M)
 NODE = re.compile(r"^ *not ok \d+ - (.*)\n([\s\S]*?)(?=^ *(?:not )?ok \d|\Z)", re.M)
-JUNIT = re.compile(r"^ *(?:JUnit Jupiter|MethodSource)[^\n]*\n *=> (.*)", re.M)
+NODE_ERROR = re.compile(r"^ *error: (?:\|-\n *)?(.*)", re.M)
+JUNIT = re.compile(r"^ *JUnit Jupiter:(\S+)[^\n]*\n(?: *MethodSource[^\n]*\n)? *=> (.*)", re.M)
+SANITIZER = re.compile(r"^(?:SUMMARY: \w*Sanitizer.*|.*: runtime error: .*)", re.M)
 
 
 def first_words(text):
     """The first line that says something."""
     return next((line.strip() for line in text.splitlines() if line.strip() and line.strip() != "---"), "")
+
+
+def of_traceback(text):
+    """Its first line without a blank before it, after the last one that names a place."""
+    after = re.split(r'^  File "[^\n]*\n', text, flags=re.M)[-1]
+    return first_words("\n".join(line for line in after.splitlines() if not line.startswith(" ")))
 
 
 def of_doctest(output):
@@ -25,23 +34,33 @@ def of_doctest(output):
 
 
 def of_unittest(output):
-    for case, traceback in UNITTEST.findall(output):
-        errors = UNITTEST_ERROR.findall(traceback)
-        yield case.split(" ")[0], errors[-1] if errors else first_words(traceback)
+    for title, traceback in UNITTEST.findall(output):
+        case, _, rest = title.partition(" ")
+        yield case + "".join(re.findall(r" \[.*\]$", rest)), of_traceback(traceback)
+
+
+def of_go(output):
+    before = {case: first_words(body) for case, body in GO_RUN.findall(output)}
+    for case, body in GO.findall(output):
+        yield case, before.get(case) or first_words(body)
 
 
 def of_others(output):
-    for pattern in (CARGO, GO, NODE):
-        for case, body in pattern.findall(output):
-            yield case, first_words(body)
-    for reason in JUNIT.findall(output):
-        yield "", reason
+    for case, body in CARGO.findall(output):
+        yield case, first_words(body)
+    for case, body in NODE.findall(output):
+        error = NODE_ERROR.search(body)
+        yield case, error[1] if error else first_words(body)
+    yield from JUNIT.findall(output)
+
+
+def last_words(output):
+    """What a program says of itself that dies, or the last line."""
+    found = SANITIZER.search(output)
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return found[0] if found else lines[-1] if lines else ""
 
 
 def reasons_in(output):
-    """[(case, reason)] of the failed cases; what no runner says ends with the program's last words."""
-    found = [*of_doctest(output), *of_unittest(output), *of_others(output)]
-    if found:
-        return found
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return [("", lines[-1])] if lines else []
+    """[(case, reason)] of the failed cases that a runner names."""
+    return [*of_doctest(output), *of_unittest(output), *of_go(output), *of_others(output)]
