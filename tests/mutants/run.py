@@ -8,7 +8,7 @@ BUILD is a build directory made with -Dmutants=true; test programs are built the
 and in the processes that they start. The test that the table names is tried first, and the others only if it does not
 notice. --write-killers writes into the tables which test noticed.
 
---of: those in the table of that source. With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
+--of: those in the table of that source, and no tests but those that the table names. With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
 time is over, without what was built meanwhile: no test but the one that the table names is tried later. Without it and without NAMEs every test has to pass without a mutant
 first; otherwise each test that is needed has to, when it is first needed. Exit code 1: a mutant survived, or a test
 failed without one.
@@ -128,10 +128,10 @@ def now() -> float:
     return time.monotonic() - compile_seconds  # clock: when to stop
 
 
-def killer_of(mutant: str, expected: str, tests: list, until: float) -> str:
+def killer_of(mutant: str, expected: str, tests: list, until: float, expected_alone: bool) -> str:
     """The first test that notices, beginning with the expected one; empty if none does, or none until then."""
     for test in sorted(tests, key=lambda test: test.name != expected):
-        if test.name != expected and now() > until:
+        if test.name != expected and (now() > until or (expected and expected_alone)):
             break
         if test.notices(mutant):
             return test.name
@@ -177,7 +177,7 @@ def main() -> int:
         started = now()
         if killed + survived > 0 and started > until:
             break
-        killer = killer_of(mutant, killers.get(mutant, ""), tests, until)
+        killer = killer_of(mutant, killers.get(mutant, ""), tests, until, bool(arguments.of))
         seconds = now() - started
         print(f"{mutant}: " + (f"killed by {killer} in {seconds:.1f} s" if killer else "SURVIVED"), flush=True)
         if killer and arguments.write_killers:

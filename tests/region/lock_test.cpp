@@ -72,6 +72,21 @@ TEST_CASE("a lock of a byte excludes other descriptions, not other bytes, and a 
   CHECK(must(region::try_lock(file.opened(), 5)));
 }
 
+// Which has the description of its parent, and so its lock. A child of fork() has neither.
+TEST_CASE("a child that was not made by fork() leaves its parent's lock alone") {
+  const Locked locked;
+  const File one = locked.opened();
+  auto lock = std::make_unique<ScopedLock>(must(ScopedLock::take(one, 5, 0)));
+  const pid_t child = _Fork();
+  if (child == 0) {
+    lock.reset();
+    _exit(0);
+  }
+  CHECK(waitpid(child, nullptr, 0) == child);
+  const File two = locked.opened();
+  CHECK_FALSE(ScopedLock::take(two, 5, 0).ok());
+}
+
 TEST_CASE("a lock that another process keeps is waited for, then it is busy, and the words name that process") {
   const Locked file;
   const File one = file.opened();
