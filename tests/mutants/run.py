@@ -8,10 +8,13 @@ BUILD is a build directory made with -Dmutants=true; test programs are built the
 and in the processes that they start. The test that the table names is tried first, and the others only if it does not
 notice. --write-killers writes into the tables which test noticed.
 
---of: those in the table of that source, and no tests but those that the table names. With --seconds it begins with the mutant number --from (modulo their number) and, after one at least, stops when that
-time is over, without what was built meanwhile: no test but the one that the table names is tried later. Without it and without NAMEs every test has to pass without a mutant
-first; otherwise each test that is needed has to, when it is first needed. Exit code 1: a mutant survived, or a test
-failed without one.
+--of: the mistakes in the table of that source, and no tests but those that the table names.
+
+--seconds: begins with the mutant number --from (modulo their number), and stops when that time is over, after one mutant at least.
+The time does not count what is built. Once it is over, no test is tried but the one that the table names.
+
+With neither of them, and without NAMEs, every test has to pass without a mutant first. Otherwise each test that is needed has to,
+when it is first needed. Exit code 1: a mutant survived, or a test failed without one.
 """
 
 import argparse
