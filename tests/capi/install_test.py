@@ -196,7 +196,7 @@ class Installed(unittest.TestCase):
             self.skipTest(missing("cmake"))
         project, build = self.project(name, "CMakeLists.txt", text.replace("EXAMPLE", EXAMPLE))
         config = os.path.relpath(os.path.join(self.libraries, "cmake", "bfstore"), self.root)
-        run("cmake", "-S", project, "-B", build, "-Dbfstore_DIR=" + os.path.join(moved, config), env=self.environment())
+        run("cmake", "-G", "Ninja", "-S", project, "-B", build, "-Dbfstore_DIR=" + os.path.join(moved, config), env=self.environment())
         run("cmake", "--build", build)
         return build
 
