@@ -221,6 +221,8 @@ Error say_recovered(Scene& scene) {
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error save_it(Scene& scene) { return scene.handle->save(sealed_in(scene)); }
+// What is left of a fold is written last.
+Error save_it_folded(Scene& scene) { return scene.handle->save(sealed_in(scene), {.fpr = 0.3}); }
 Error intersect_it(Scene& scene) {
   const Filter* const sources[] = {&*scene.handle, &*scene.handle};
   return Filter::intersect(sources, sealed_in(scene));
@@ -237,7 +239,7 @@ Error export_it(Scene& scene) {
   CHECK((static_cast<std::size_t>(ones) == bits.size()) == !error.ok());
   return error;
 }
-bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == intersect_it; }
+bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == save_it_folded || act == intersect_it; }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
   scene.handle.reset();
@@ -348,6 +350,7 @@ const Operation kOperations[] = {
     {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
     {"save a file that is read", looked_at, onlooker, save_it, is_saved},
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
+    {"save a file that is read in a smaller one", looked_at, onlooker, save_it_folded, is_saved},
     {"intersect a file that is written to", in_use, writer, intersect_it, is_saved, kSome},
     {"compare a file that is written to", in_use, writer, compare_it, is_in_use, kSome},
     {"export the bits of a file that is written to", classic, writer, export_it, is_in_use, kSome},

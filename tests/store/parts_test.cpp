@@ -44,9 +44,10 @@ std::vector<Filter> filled_parts(const TempDir& dir, Layout layout, std::uint64_
   return made;
 }
 
+// Given in another order than that of their numbers.
 Error joined(const std::vector<Filter>& parts, const std::string& path, const SaveOptions& options = {}) {
   std::vector<const Filter*> pointers;
-  for (const Filter& part : parts) pointers.push_back(&part);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) pointers.push_back(&*part);
   return Filter::join(pointers, path, options);
 }
 
