@@ -318,6 +318,21 @@ TEST_CASE("a filter that comes into doubt while it is merged from is an error, a
   };
   CHECK(merging_beside(dir.file("from"), format::LiveWord::kPoisoned) == Code::kPoisoned);
   CHECK(merging_beside(dir.file("into"), format::LiveWord::kSuperseded) == Code::kSuperseded);
+  // After the last bit was united, in the last look at the other file.
+  const std::uint64_t healthy = look_at(dir.file("into")).live_word;
+  const auto reads_until = [&](int last) {
+    int reads = 0;
+    faults::on_read = [&](int, std::uint64_t, std::uint64_t) {
+      if (++reads == last) set_live_word(dir.file("into"), healthy | format::LiveWord::kSuperseded);
+      return 0;
+    };
+    const Code code = merged(into, from).code;
+    faults::on_read = nullptr;
+    CHECK(code == (last == 0 ? Code::kOk : Code::kSuperseded));
+    return reads;
+  };
+  static_cast<void>(reads_until(reads_until(0)));
+  set_live_word(dir.file("into"), healthy);
   faults::on_read = [](int, std::uint64_t offset, std::uint64_t bytes) {
     return offset == format::kFileHeaderBytes && bytes > 8 ? EIO : 0;
   };
