@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <optional>
 
 #include "faults.hpp"
@@ -495,4 +496,21 @@ TEST_CASE("a filter that can not be given its name leaves nothing behind") {
       CHECK(dir.names().empty());
     }
   }
+}
+
+// The kernel tells a failure once. Whether it told this one, no process knows.
+TEST_CASE("a writer that is killed while it asks the kernel leaves the flag of a sync behind") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  CHECK(in_child([&] {
+          auto writer = Filter::open(dir.file(), OpenMode::kWrite, {.writeback_check_ms = 0});
+          if (!writer) return 1;
+          faults::on_question = [](int) { return raise(SIGKILL); };
+          for (std::uint64_t i = 0; i < kSome; ++i) {
+            if (!writer->add(key_of(1, i)).ok()) return 2;
+          }
+          return 3;
+        }) == 1000 + SIGKILL);
+  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) != 0);
+  CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
 }

@@ -202,9 +202,18 @@ TEST_CASE("a digest of another part is an error, and never a no, in every form o
         CHECK(std::all_of(answers.begin(), answers.end(), [](std::uint8_t answer) { return answer == 1; }));
       }
     }
-    std::vector<std::byte> bare(*part.dumped_bytes());
-    CHECK(part.dump(bare, {.bare = true}).code == Code::kInvalid);  // it would not say which part it is
   }
+}
+
+TEST_CASE("a part does not fit in the bare form, which would not say which part it is") {
+  TempDir dir;
+  Options options = part_of(Layout::kBlocked, 12, {1, 3});
+  options.seed = 0;
+  const Filter part = created(dir.file(), options);
+  std::vector<std::byte> bare(*part.dumped_bytes());
+  const Error refused = part.dump(bare, {.bare = true});
+  CHECK(refused.code == Code::kInvalid);
+  CHECK_MESSAGE(refused.message.find("a part of a whole filter") != std::string::npos, refused.message);
 }
 
 TEST_CASE("one digest of another part among many: all are maybe, nothing is added") {

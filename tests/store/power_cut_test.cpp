@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -154,6 +155,7 @@ class Life {
   }
 
   void step() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time that passes, for writers that ask the kernel
     switch (random_() % 15) {
       case 0:
         return open(OpenMode::kRead);
