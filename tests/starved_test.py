@@ -19,13 +19,13 @@ class Starved(unittest.TestCase):
         group.make()
         return {str(path.relative_to(group.folder)): path.read_text("utf-8") for path in group.folder.iterdir()}
 
-    def test_a_group_of_version_1_has_half_a_core(self):
+    def test_a_group_of_version_1_has_a_tenth_of_a_core(self):
         (self.root / "cpu").mkdir()
-        self.assertEqual(self.made(), {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"})
+        self.assertEqual(self.made(), {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "10000"})
 
-    def test_a_group_of_version_2_has_half_a_core(self):
+    def test_a_group_of_version_2_has_a_tenth_of_a_core(self):
         (self.root / "cgroup.controllers").write_text("cpu memory", "utf-8")
-        self.assertEqual(self.made(), {"cpu.max": "50000 100000"})
+        self.assertEqual(self.made(), {"cpu.max": "10000 100000"})
         self.assertEqual((self.root / "cgroup.subtree_control").read_text("utf-8"), "+cpu")
 
     def test_a_machine_without_control_groups_is_an_error(self):
