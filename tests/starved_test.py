@@ -31,6 +31,12 @@ class Starved(unittest.TestCase):
     def test_a_machine_without_control_groups_is_an_error(self):
         self.assertRaises(OSError, starved.Group, self.root)
 
+    def test_a_test_runs_in_the_build_directory(self):
+        test = {"cmd": ["pwd", "-P"], "env": {}, "workdir": None}
+        with open(self.root / "log", "wb") as log:
+            self.assertEqual(starved.run(test, lambda: None, log, self.root), 0)
+        self.assertEqual((self.root / "log").read_text("utf-8").strip(), str(self.root.resolve()))
+
     def test_a_test_is_found_by_its_source_or_its_name(self):
         cpp = {"name": "nobody waits for ever", "cmd": ["/build/tests/store_waits_test", "--kills=3"]}
         python = {"name": "bf streams", "cmd": ["/usr/bin/python3", "-B", "/root/tests/bf/streams_test.py"]}

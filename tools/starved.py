@@ -81,10 +81,11 @@ def matches(test, wanted):
     return test["name"] == wanted
 
 
-def run(test, enter, log):
-    """The exit code, or None if the test did not end in time."""
-    with subprocess.Popen(test["cmd"], env={**os.environ, **test["env"]}, cwd=test["workdir"], stdin=subprocess.DEVNULL,
-                          stdout=log, stderr=subprocess.STDOUT, preexec_fn=enter, start_new_session=True) as running:
+def run(test, enter, log, build):
+    """The exit code, or None if the test did not end in time. Meson runs tests in the build directory, too."""
+    with subprocess.Popen(test["cmd"], env={**os.environ, **test["env"]}, cwd=test["workdir"] or build,
+                          stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, preexec_fn=enter,
+                          start_new_session=True) as running:
         try:
             return running.wait(MOST_SECONDS)
         except subprocess.TimeoutExpired:
@@ -101,7 +102,7 @@ def check(test, runs, enter, folder):
         path = folder / f"starved-{test['name'].replace('/', '_').replace(' ', '_')[:60]}-{number}.log"
         began = time.monotonic()
         with open(path, "wb") as log:
-            code = run(test, enter, log)
+            code = run(test, enter, log, folder)
         seconds.append(time.monotonic() - began)
         if code == 0:
             path.unlink()
