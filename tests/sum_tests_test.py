@@ -217,6 +217,10 @@ class Sum(unittest.TestCase):
         junit = "  JUnit Jupiter:LifeTest:ends()\n    MethodSource [className = 'x']\n    => java.lang.AssertionError: no\n"
         self.assertEqual(self.reds(junit), ["LifeTest:ends(): java.lang.AssertionError: no"])
 
+    def test_a_program_with_many_failed_cases_leaves_room_for_others(self):
+        words = "".join(f"---- {case} stdout ----\nno\n\n" for case in "aabcdefgh") + "failures:\n" + CARGO.format("FAILED", 3, 9)
+        self.assertEqual(self.reds(words), [*(f"{case}: no" for case in "abcdef"), "and 2 more"])
+
     def test_a_program_that_names_no_case_has_its_last_words_for_a_reason(self):
         self.assertEqual(self.reds("begun\nSegmentation fault\n\n"), ["FAIL, exit code 0: Segmentation fault"])
         self.assertEqual(self.reds("SUMMARY: AddressSanitizer: heap-use-after-free x.cpp:3\n==1==ABORTING\n"),

@@ -31,6 +31,7 @@ from reasons import last_words, reasons_in  # found only now
 from written import all_cases
 
 LEFT_OUT = "left to tools/campaign"
+MOST_REDS = 6  # of one program
 ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks"), re.compile(LEFT_OUT)]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -189,12 +190,16 @@ def print_failure(test, output):
 
 
 def print_reds(test, output):
-    """Each failed case with its reason, in one line that names the program."""
+    """Each failed case with its first reason, in one line that names the program; of a program with many the first few, so that
+    those of others are seen, too."""
     output = COLOUR.sub("", output)
     ended = f"{test['result']}, exit code {test.get('returncode')}"
-    found = [] if test["result"] == "TIMEOUT" else reasons_in(output)
-    for case, reason in found or [("", f"{ended}: {last_words(output)}")]:
-        print(" ".join(f"red: {test['name']}: {case + ': ' if case else ''}{reason}".split())[:400])
+    found = {} if test["result"] == "TIMEOUT" else dict(reversed(reasons_in(output)))
+    lines = [f"{case}: {reason}" for case, reason in reversed(found.items())] or [f"{ended}: {last_words(output)}"]
+    if (more := len(lines) - MOST_REDS) > 0:
+        lines[MOST_REDS:] = [f"and {more} more"]
+    for line in lines:
+        print(" ".join(f"red: {test['name']}: {line}".split())[:400])
 
 
 def print_shortened(log):
