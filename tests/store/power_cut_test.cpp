@@ -317,6 +317,9 @@ class Life {
     const std::size_t before = handles_.size();
     open(OpenMode::kWrite, {.recover = true});
     if (handles_.size() == before) return;
+    // It has cleared all bits, and asked before it did: what the system failed to write before is of no account, also
+    // if nobody was told because a process took the answer along when it died.
+    if (handles_.back().filter->health() == Code::kRecovering) untold_ = false;
     try {
       if (!add_again(*handles_.back().filter)) return;
       died_in_sync_ = untold_ = false;

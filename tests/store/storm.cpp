@@ -368,13 +368,15 @@ void Process::ask(const Filter& filter, const Digests& acknowledged, const char*
   count(Event::kWrongNo, noes);
 }
 
-// If the file cannot be opened, all are lost. Its second name may be the name of one that was replaced.
+// If the file cannot be opened, all are lost. Its second name may be the name of one that was replaced. A rebuilder
+// that was killed right before it renamed leaves a file with two names that is refused for good: it is to be rebuilt.
 std::uint64_t Process::lost() {
   auto filter = Filter::open(path_, OpenMode::kRead);
   for (int i = 0; i < 10 && !filter; ++i) {
-    recover();
+    filter.error().code == Code::kSuperseded ? rebuild(GivesUp::kNever) : recover();
     filter = Filter::open(path_, OpenMode::kRead);
   }
+  if (!filter) std::printf("at the end: %s\n", filter.error().message.c_str());
   const auto second = Filter::open(second_name_, OpenMode::kRead);
   std::uint64_t lost = 0;
   for (unsigned owner = 0; owner < kProcesses; ++owner) {
