@@ -81,6 +81,14 @@ class Records(unittest.TestCase):
             records.write_record(self.root, records.Record(name, digest, 1, "7", date))
         self.assertEqual(records.oldest_first(self.root, known), ["b", "c", "a"])
 
+    def test_every_test_of_an_engine_runs_where_no_record_covers_its_engine(self):
+        rows = (ROOT / "tests/engines/meson.build").read_text("utf-8")
+        for path in (ROOT / "tests/engines").glob("*_test.py"):
+            engine = path.stem.split("_")[0]
+            self.assertIn(engine, records.ENGINES, path.name)
+            self.assertIn(path, {found for pattern in records.ENGINES[engine] for found in ROOT.glob(pattern)})
+            self.assertTrue(f"'{path.stem.removesuffix('_test')}':" in rows or f"'{path.name}'" in rows, path.name)
+
     def test_every_part_depends_on_files_that_are_there(self):
         self.assertGreater(len(records.parts()), 40)
         for name, part in records.parts().items():

@@ -29,7 +29,8 @@ import tables
 
 RECORDS = pathlib.Path("tests/records.tsv")
 # The library, and how it is built.
-LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", "meson*", "src/meson.build", "capi/meson.build"]
+HOW_IT_IS_BUILT = ["meson*", "src/meson.build", "capi/meson.build", "tools/setup.sh"]
+LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", *HOW_IT_IS_BUILT]
 PYTHON_SUPPORT = ["tests/support/*.py"]
 # What the programs share that seeded mistakes are to make red.
 CPP_SUPPORT = ["tests/support/*.[ch]*", "tests/store/*.hpp",
@@ -38,11 +39,12 @@ CPP_SUPPORT = ["tests/support/*.[ch]*", "tests/store/*.hpp",
 # Each with its adapter and what tests it.
 ENGINES = {name: [f"capi/engines/{name}/**/*", f"tests/engines/{name}_*"]
            for name in ("rocksdb", "leveldb", "sqlite", "postgresql", "redis", "nginx", "scrapy")}
-OF_PYTHON = ["capi/bindings/python/**/*.[pct]*", "tests/bindings/languages.py", "tests/bindings/python.py"]
-ENGINES["dask"] = ["capi/examples/dask_parts.py", "tests/engines/dask*", *OF_PYTHON]
+OF_PYTHON = ["capi/bindings/python/**/*.[pcht]*", "tests/bindings/python.py"]
+ENGINES["dask"] = ["capi/examples/dask_parts.py", "capi/examples/spread.py", "tests/engines/dask*", *OF_PYTHON]
 ENGINES["scrapy"] += ["tests/engines/debian_urls.py", *OF_PYTHON]
 ENGINES["redis"] += ["tests/engines/valkey.lock"]
-OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build"]
+OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
+              "tests/bindings/languages.py", "tests/meson.build", "tests/format/meson.build"]
 # Kills of a campaign, or what an engine has instead: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
@@ -67,8 +69,8 @@ def mistakes(table, killers):
     """Those of one source: the source, the table, and the tests that find them, by whichever table says so."""
     programs = {killers[name] for name in table.names() if name in killers}
     tests = sorted(program.removesuffix("_test").replace("_", "/", 1) + "_test.cpp" for program in programs)
-    return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.[ph]*", *CPP_SUPPORT,
-                 *(f"tests/{test}" for test in tests)], 1)
+    return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.[ph]*", "tests/mutants/meson.build",
+                 *CPP_SUPPORT, *(f"tests/{test}" for test in tests)], 1)
 
 
 def parts():
@@ -77,13 +79,14 @@ def parts():
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
         "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
-                          "tests/layout/meson.build", "tests/support/bfstore_ctypes.py", "tests/support/programs.py"], 1),
+                          "tests/layout/meson.build", "tests/store/meson.build", *PYTHON_SUPPORT], 1),
         "model": Part(["tests/model/*"], 1),
-        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/setup.sh", "tools/meson.build"], 1),
-        "bench": Part(["include/**/*.hpp", "capi/bfstore.h", "bench/**/*", "tools/bench", "tests/bindings/*.py"], 1),
+        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/description/*", "tools/meson.build"], 1),
+        "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tests/bindings/*.py", "capi/examples/quickstart.py",
+                       *PYTHON_SUPPORT], 1),
         **{f"engine/{name}": Part([*OF_ENGINES, *paths], LEAST_KILLS[name]) for name, paths in ENGINES.items()},
         **{f"mistakes/{table.source}": mistakes(table, killers) for table in known},
-        **{f"starved/{path}": Part([path, *subjects], STARVED_RUNS) for path, subjects in clocks.judges(ROOT).items()},
+        **{f"starved/{path}": Part([path, *subjects, *CPP_SUPPORT, *PYTHON_SUPPORT], STARVED_RUNS) for path, subjects in clocks.judges(ROOT).items()},
     }
 
 

@@ -109,6 +109,7 @@ apt_install() {
 # as the command runs, and one that was there stays.
 without_starting_servers() (
   policy=/usr/sbin/policy-rc.d
+  exec {lock}</etc/apt && flock "$lock" # another clone on this machine would remove the file while this one needs it
   if [[ ! -e $policy ]]; then
     trap '"${as_root[@]}" rm -f "$policy"' EXIT
     printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod 755 "$policy" || exit 1
@@ -141,6 +142,7 @@ install_packages() {
   without_starting_servers apt_download_and_install "${missing[@]}" >"$log" 2>&1
   code=$?
   ((code == 0)) || show_log "$log"
+  ! grep -q 'Unable to locate package' "$log" || ((code == 0)) || code=1 # with new lists, too: it has another name
   rm -f "$log"
   if ((code == network_code)); then
     complain "network: Debian's packages could not be fetched: ${missing[*]}"
@@ -164,14 +166,17 @@ fetch_for() {
   local log="$root/build-deps/fetch-${1// /-}.log"
   mkdir -p "$root/build-deps"
   fetch "${@:2}" >"$log" 2>&1 && return 0
-  if grep -qiE 'do not match the hashes|checksum did not match|checksum mismatch|SECURITY ERROR|EINTEGRITY' "$log"; then
+  if grep -qiE 'do not match the hashes|checksum did not match|checksum mismatch|SECURITY ERROR|EINTEGRITY|EUSAGE|missing go.sum' "$log"; then
     show_log "$log"
-    complain "what was fetched for the tests of $1 is not what its lock names"
+    complain "what was fetched for the tests of $1 is not what its lock names, or the lock lacks it"
     return 1
   fi
   complain "network: what the tests of $1 need could not be fetched (${log#"$root/"} says why). Without it they are skipped"
   return "$network_code"
 }
+
+# Prints the worse of two exit codes: what is nobody's fault is the better one.
+worse() { if (($1 == 0 || $1 == network_code)); then say "$2"; else say "$1"; fi; }
 
 # Prints the path of a language's program that works, wherever it is. The tests find it in the same way.
 language_program() { /usr/bin/python3 -B "$root/tests/support/programs.py" "$1" 2>/dev/null; }
@@ -183,7 +188,7 @@ fetch_language_packages() {
     language=${pair%%:*}
     program=$(language_program "${pair#*:}") || continue
     local -x PATH=$PATH:${program%/*}
-    fetch_for "$language" "fetch_${language}_packages" || code=$?
+    fetch_for "$language" "fetch_${language}_packages" || code=$(worse "$code" $?)
   done
   return "$code"
 }
@@ -297,9 +302,9 @@ fetch_java_packages() {
 # capi/examples/dask_parts.py.
 fetch_engine_packages() {
   local code=0 name
-  fetch_for nginx fetch_nginx_lua || code=$?
+  fetch_for nginx fetch_nginx_lua || code=$(worse "$code" $?)
   for name in valkey dask; do
-    fetch_for "$name" fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=$?
+    fetch_for "$name" fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=$(worse "$code" $?)
   done
   return "$code"
 }

@@ -21,6 +21,9 @@ one_check() {
   fi
 }
 
+# The quick benchmark, and the tests of its programs, which no other stage builds.
+check_bench() { tools/bench --quick && meson test -C "$root/build-release" --no-rebuild --suite bench; }
+
 # What a failed stage's log says about its failures: the lines that tools/sum_tests.py writes for that, or what the other
 # scripts say of theirs; and if there is none, its end.
 reds_of() {

@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import secrets
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ class Group:
             raise OSError(f"no control groups with the cpu controller below {root}")
         if self.version == 2:
             (parent / "cgroup.subtree_control").write_text("+cpu")
-        self.folder = parent / f"bfstore-starved-{os.getpid()}"
+        self.folder = parent / f"bfstore-starved-{os.getpid()}-{secrets.token_hex(4)}"  # process ids are of a namespace
 
     def make(self):
         self.folder.mkdir()
@@ -62,8 +63,8 @@ class Group:
 def starved():
     """The function that a child calls to be starved."""
     group = Group()
+    group.make()
     try:
-        group.make()
         yield group.enter
     finally:
         group.remove()

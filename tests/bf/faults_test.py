@@ -110,6 +110,7 @@ class Faults(BfCase):
         adding = self.spawn("add", "f")
         os.write(adding.stdin.fileno(), b"one\ntwo\n")
         self.wait_until_it(adding, lambda: header(self.path("f"))["keys_added"] == 2)
+        self.wait_until_it_reads(adding)  # killed in a question to the kernel, it would leave an unclean file
         adding.kill()
         adding.wait()
         self.assertEqual(self.good("contains", "f", "one", "two", "three"),

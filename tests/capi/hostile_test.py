@@ -78,7 +78,7 @@ class Hostile(Case):
         listening = socket.socket(socket.AF_UNIX)
         self.addCleanup(listening.close)
         listening.bind(endpoint)
-        signal.alarm(60)
+        signal.alarm(600)
         for path in (fifo, endpoint, self.folder, b"/dev/null", b"/dev/zero"):
             self.refused_by_all(path, "BFS_ENOTREGULAR")
         signal.alarm(0)

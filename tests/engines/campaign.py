@@ -5,10 +5,13 @@ Arguments: the build directory, the engine, the number of kills, the seed. Exit 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 SKIPPED = 77
+# How a program says that it left out a part of itself: unittest -v, and tests/support/skip.hpp.
+LEFT_OUT = re.compile(r"^.* \.\.\. skipped .*$|^SKIP(?:PED)?: .*$", re.M)
 
 
 def tests_of(build, engine):
@@ -18,10 +21,17 @@ def tests_of(build, engine):
 
 def passes(test, options):
     print(f"{test['name']}: {' '.join(options)}", flush=True)
-    done = subprocess.run([*test["cmd"], *options], env={**os.environ, **test["env"]}, cwd=test["workdir"], stdin=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        print(f"red: {test['name']}: {' '.join(options)}: " + ("skipped" if done.returncode == SKIPPED else f"exit code {done.returncode}"))
-    return done.returncode == 0
+    with subprocess.Popen([*test["cmd"], *options], env={**os.environ, **test["env"]}, cwd=test["workdir"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as running:
+        left_out = ""
+        for line in running.stdout:
+            print(line, end="", flush=True)
+            left_out = left_out or "".join(LEFT_OUT.findall(line))
+    code = running.returncode
+    if code == 0 and not left_out:
+        return True
+    print(f"red: {test['name']}: {' '.join(options)}: " + (f"exit code {code}" if code not in (0, SKIPPED) else left_out or "skipped"))
+    return False
 
 
 def main():

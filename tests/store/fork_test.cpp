@@ -21,6 +21,7 @@
 #include "key_calls.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;
@@ -163,7 +164,7 @@ TEST_CASE("without /proc, too, a child that outlives its killed parent keeps not
   for (const bool make : {false, true}) {
     TempDir dir;
     if (in_child([] { return without_proc() ? 0 : 1; }) != 0) {
-      MESSAGE("SKIP: nothing can be mounted here");
+      tests::skip_case("nothing can be mounted here");
       return;
     }
     if (!make) CHECK(created(dir.file()).close().ok());
@@ -266,7 +267,7 @@ TEST_CASE("a child's add through an exclusive handle is refused though a thread 
   });
   for (int i = 0; i < 10; ++i) {
     CHECK(in_child([&] {
-            alarm(20);
+            alarm(600);
             if (filter.add("key").code() != Code::kForked) return 1;
             return filter.add_keys(Keys::digests(digests)).code() == Code::kForked ? 0 : 2;
           }) == 0);

@@ -76,7 +76,7 @@ class Victim {
 
   // What a reader gets, which has every key if it is let in.
   [[nodiscard]] Code look() const {
-    const auto reader = Filter::open(path(), OpenMode::kRead);
+    const auto reader = Filter::open(path(), OpenMode::kRead, {.lock_timeout_ms = kWaitForEver});
     if (reader) check(*reader);
     return code_of(reader);
   }
@@ -200,7 +200,7 @@ class Arena {
   void look() {
     std::array<std::uint64_t, kWorkers> before{};
     for (unsigned i = 0; i < kWorkers; ++i) before[i] = board_->workers[i].acknowledged();
-    const auto reader = Filter::open(path(), OpenMode::kRead);
+    const auto reader = Filter::open(path(), OpenMode::kRead, {.lock_timeout_ms = kWaitForEver});
     ++seen_[reader ? Code::kOk : reader.error().code];
     if (!reader) return;
     for (unsigned i = 0; i < kWorkers; ++i) CHECK(maybes(*reader, i, 0, before[i]) == before[i]);

@@ -15,6 +15,7 @@
 #include "faults.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
+#include "support/skip.hpp"
 
 using namespace bfstore;
 using namespace store_test;
@@ -35,7 +36,7 @@ class OtherName {
     static const bool own = own_mounts();
     std::ofstream{path_};
     there_ = own && mount(dir.file().c_str(), path_.c_str(), nullptr, MS_BIND, nullptr) == 0;
-    if (!there_) MESSAGE("SKIP: nothing can be mounted here: " << std::strerror(errno));
+    if (!there_) tests::skip_case(std::string("nothing can be mounted here: ") + std::strerror(errno));
   }
   ~OtherName() {
     if (by_ == By::kMount && there_) umount2(path_.c_str(), MNT_DETACH);

@@ -181,7 +181,7 @@ TEST_CASE("adding a key again writes nothing to the disk, and 100 new keys with 
     for (std::uint64_t i = first; i < first + 100; ++i) REQUIRE(filter.add_digest(digest(i)).keys() == 1);
     const std::uint64_t written = bytes_to_write() - before;
     CHECK(written >= 90 * kPage);   // of 8,192, two keys may have one
-    CHECK(written <= 101 * kPage);  // and the counter's
+    CHECK(written <= 110 * kPage);  // and the counter's, once more whenever the system has written it
     CHECK(filter.sync().ok());
     before = bytes_to_write();
     std::vector<std::uint64_t> again;

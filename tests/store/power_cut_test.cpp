@@ -634,11 +634,11 @@ TEST_CASE("a thread that asks the kernel while another one syncs takes no failur
   const faults::Scope scope;
   TempDir dir(memory_folder());
   bool untold = false;
+  bool beside = true;  // the filter's destructor syncs, too
   const auto answer = [&](int) { return std::exchange(untold, false) ? EIO : 0; };
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
   faults::on_question = answer;
-  bool beside = true;
   faults::on_sync = [&](int descriptor) {
     if (std::exchange(beside, false)) std::thread([&] { static_cast<void>(filter.is_current()); }).join();
     return answer(descriptor);

@@ -63,6 +63,7 @@ Options shape() {
   Options options;
   options.capacity = 200'000;
   options.bits_per_key = 16;
+  options.lock_timeout_ms = kWaitForEver;  // another writer's sync takes long on a slow machine
   return options;
 }
 
@@ -102,7 +103,8 @@ class Writer {
   Result<Filter> begin() {
     if (number_ != 0 && board_.created.load() == 0) return Error{Code::kNotFound, 0, path_ + ": is not made yet"};
     if (board_.created.load() != 0 || std::filesystem::exists(path_)) {
-      return Filter::open(path_, chance(6) ? OpenMode::kExclusive : OpenMode::kWrite, {.recover = true});
+      return Filter::open(path_, chance(6) ? OpenMode::kExclusive : OpenMode::kWrite,
+                          {.recover = true, .lock_timeout_ms = kWaitForEver});
     }
     auto made = Filter::create(path_, shape());
     if (made.ok() && board_.on()) board_.created.store(1);
@@ -134,22 +136,16 @@ class Writer {
     for (std::uint64_t i = mark == 0 ? 0 : mark - 1; i < log_.logged.load(); ++i) {
       if (const Count added = filter.add(key_of(number_, i)); !added.ok()) return code_name(added.code());
     }
-    for (bool done = false; !done;) {
-      const auto over = filter.finish_recovery(number_);
-      done = over.ok() || over.error().code != Code::kBusy || !board_.on();
-      if (done && !over.ok()) return "recovered: " + over.error().message;
-    }
+    const auto over = filter.finish_recovery(number_);
+    if (!over.ok()) return "recovered: " + over.error().message;
     board_.caught_up.fetch_add(1);
     return sync(filter);
   }
 
-  // On a slow machine another writer's sync takes longer than this one waits for its lock.
   std::string sync(Filter& filter) {
     const std::uint64_t mark = log_.acknowledged.load() + 1;
     log_.asked.store(mark);
-    Error error = filter.sync({.owner = number_, .mark = mark});
-    while (error.code == Code::kBusy && board_.on()) error = filter.sync({.owner = number_, .mark = mark});
-    if (!error.ok()) return "sync: " + error.message;
+    if (Error error = filter.sync({.owner = number_, .mark = mark}); !error.ok()) return "sync: " + error.message;
     if (board_.on()) log_.synced.store(mark);
     return {};
   }

@@ -321,7 +321,7 @@ TEST_CASE("a file is saved while three processes add: the copy is clean, and has
   std::vector<pid_t> workers;
   for (unsigned owner = 1; owner <= kOwners; ++owner)
     workers.push_back(start_worker({"sync", dir.file(), std::to_string(owner), std::to_string(rounds)}));
-  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead, {.lock_timeout_ms = kWaitForEver}));
   std::uint64_t beside_writers = 0;
   std::uint64_t last_mark = 0;
   for (int copies = 0; copies < 2000 && last_mark < rounds; ++copies) {

@@ -15,6 +15,9 @@ using namespace bfstore;
 
 namespace {
 
+// On a slow machine or disk another process may hold a lock for longer than the default waits.
+constexpr std::uint32_t kPatience = kWaitForEver;
+
 // Says what went wrong where a person sees it; 1 is the exit code of a worker that is not content.
 int complain(const std::string& what, const Error& error = {}) {
   std::fprintf(stderr, "worker: %s: %s\n", what.c_str(), error.message.c_str());
@@ -52,7 +55,8 @@ int run_add(const std::vector<std::string>& words) {
   const auto number = static_cast<unsigned>(std::stoul(words[3]));
   const std::uint64_t batch = std::stoull(words[4]);
   // A kill in the middle of a question to the kernel leaves the file unclean (FORMAT.md, "States and events").
-  auto filter = Filter::open(words[1], OpenMode::kWrite, {.writeback_check_ms = kNeverAsks});
+  auto filter =
+      Filter::open(words[1], OpenMode::kWrite, {.lock_timeout_ms = kPatience, .writeback_check_ms = kNeverAsks});
   if (!filter) return complain("open", filter.error());
   Progress& mine = board->workers.at(number);
   std::uint64_t acknowledged = mine.acknowledged();
@@ -127,7 +131,7 @@ int run_churn(const std::vector<std::string>& words) {
   const auto wanted = reading ? OpenMode::kRead : mode == "write" ? OpenMode::kWrite : OpenMode::kExclusive;
   const std::uint64_t rounds = std::stoull(words[3]);
   for (std::uint64_t round = 0; round < rounds;) {
-    auto filter = Filter::open(words[1], wanted);
+    auto filter = Filter::open(words[1], wanted, {.lock_timeout_ms = kPatience});
     const bool busy = !filter && filter.error().code == Code::kBusy;
     if (busy && mode == "write") continue;  // an exclusive writer has it: not for long
     ++round;
@@ -154,7 +158,7 @@ int run_create(const std::vector<std::string>& words) {
 int run_sync(const std::vector<std::string>& words) {
   const auto owner = static_cast<unsigned>(std::stoul(words[2]));
   const std::uint64_t rounds = std::stoull(words[3]);
-  auto filter = Filter::open(words[1], OpenMode::kWrite);
+  auto filter = Filter::open(words[1], OpenMode::kWrite, {.lock_timeout_ms = kPatience});
   if (!filter) return complain("open", filter.error());
   for (std::uint64_t mark = 1; mark <= rounds; ++mark) {
     if (!filter->add(key_of(owner, mark)).ok()) return complain("add");

@@ -201,7 +201,8 @@ class Threads(Case):
             begun.acquire()
         made.close()
         for thread in threads:
-            thread.join(60)
+            thread.join(600)
+            self.assertFalse(thread.is_alive())
         self.assertEqual(failed, [])
         self.assertTrue(made.closed)
 
@@ -269,7 +270,7 @@ class Forked(Case):
                 own.add("of the child")
         process = multiprocessing.get_context("fork").Process(target=child)
         process.start()
-        process.join(60)
+        process.join(600)
         self.assertEqual(process.exitcode, 0)
         self.assertIn("of the child", made)
         self.assertTrue(made.add("b"))

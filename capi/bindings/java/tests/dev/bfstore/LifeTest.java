@@ -259,7 +259,7 @@ class LifeTest extends Case {
     begun.acquire(3 * THREADS);
     made.close();
     for (Thread thread : threads) {
-      thread.join(60_000);
+      thread.join(600_000);
       assertFalse(thread.isAlive());
     }
     assertTrue(failed.isEmpty(), failed.toString());
