@@ -142,7 +142,7 @@ class BfCase(unittest.TestCase):
     def wait_until_it_reads(self, process):
         """Until bf has dealt with all that its standard input has, and waits for more."""
         pipe = process.stdin.fileno()
-        self.wait_until_it(process, lambda: unread_bytes(pipe) == 0 and waiting.sleeps_in(process.pid, "read", pipe))
+        self.wait_until_it(process, lambda: unread_bytes(pipe) == 0 and any(waiting.sleeps_in(process.pid, call, pipe) for call in ("read", "tee")))
 
     def wait_until_it_writes(self, process, pipe):
         """Until bf waits for room in the pipe, of which this is the other end."""

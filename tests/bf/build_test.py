@@ -214,7 +214,7 @@ class Build(BfCase):
         self.assertEqual(header(self.path("f"))["n"], 4)
         self.assertEqual(self.good("contains", "f", "--count", input=long + b"\n\na\nz"), b"maybe\t4\nabsent\t0\n")
 
-    def test_cr_lf_is_warned_about_once_whether_keys_or_digests_are_added(self):
+    def test_cr_lf_is_told_once_whether_keys_or_digests_are_added(self):
         self.write("keys", b"a\r\nb\r\n")
         for where, lines in [("keys", b""), ("-", b"a\r\nb\r\n")]:
             done = self.run_bf("build", "f", "--force", "--from", where, "-q", input=lines)

@@ -46,12 +46,12 @@ class Java(BfCase):
             self.write("keys", b"".join(key + b"\n" for key in present))
             self.write("asked", b"".join(key + b"\n" for key in absent))
             self.good("create", "f", "--force", "-q", *OPTIONS, "--bits", str(num_bits), "--capacity", "100000")
-            self.good("add", "f", "-q", "--from", "keys")
+            self.good("add", "f", "-q", "--binary", "--from", "keys")
             expected = {position for key in present for position in positions(key, num_bits)}
             array = self.bits(num_bits)
             self.assertEqual({8 * i + j for i, byte in enumerate(array) if byte for j in range(8) if byte & 1 << j}, expected)
             answers = b"".join((b"maybe\t" if expected.issuperset(positions(key, num_bits)) else b"absent\t") + key + b"\n" for key in absent)
-            self.assertEqual(self.run_bf("contains", "f", "--from", "asked").stdout, answers)
+            self.assertEqual(self.run_bf("contains", "f", "--binary", "--from", "asked").stdout, answers)
         self.assertIn(b"absent\t", answers)
 
     def test_the_program_in_java_has_the_same_bits_and_answers_there_and_back(self):

@@ -1,11 +1,14 @@
-// The reader of keys, with every size of its buffer, compared with a splitter of six lines; and its limits.
+// The reader of keys, with every size of its buffer, compared with a splitter of a few lines; what it takes for a list;
+// and its limits.
 #include "key_reader.hpp"
 
 #include "failure.hpp"
+#include "list_kind.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -26,6 +29,8 @@ class Pipe {
     ends_[1] = -1;
   }
   [[nodiscard]] int output() const { return ends_[0]; }
+  // For another description of it.
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(ends_[0]); }
 
  private:
   int ends_[2] = {-1, -1};
@@ -41,20 +46,45 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return keys;
 }
 
-std::vector<std::string> read_all(const std::string& text, char separator, std::size_t buffer_bytes) {
+using Keys = std::optional<std::vector<std::string>>;  // none of what is no list
+
+Keys read_all(const std::string& text, bf::ListFormat format, std::size_t buffer_bytes) {
   Pipe pipe;
   pipe.put(text);
   pipe.close_input();
-  bf::KeyReader reader(pipe.output(), "pipe", separator, buffer_bytes);
+  bf::KeySource source(pipe.path(), format);
+  bf::KeyReader reader(source, std::nullopt, buffer_bytes);
   std::vector<std::string_view> batch;
   std::vector<std::string> keys;
-  while (reader.next(batch)) {
-    REQUIRE(!batch.empty());
-    keys.insert(keys.end(), batch.begin(), batch.end());
+  try {
+    while (reader.next(batch)) {
+      REQUIRE(!batch.empty());
+      keys.insert(keys.end(), batch.begin(), batch.end());
+    }
+  } catch (const bf::BadList& bad) {
+    REQUIRE(std::string_view(bad.what()).starts_with("/proc/self/fd/"));
+    return std::nullopt;
   }
   CHECK(batch.empty());
   CHECK(!reader.next(batch));
   CHECK(reader.bytes_read() == text.size());
+  return keys;
+}
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// The rule for lines of text, in other words than the reader's.
+Keys lines_of(const std::string& text) {
+  const std::size_t pairs = count_of(text, "\r\n");
+  const bool all_lf = count_of(text, "\r") == 0;
+  const bool all_crlf = pairs == count_of(text, "\r") && pairs == count_of(text, "\n");
+  if (count_of(text, std::string_view("\0", 1)) != 0 || !(all_lf || all_crlf)) return std::nullopt;
+  std::vector<std::string> keys = split(text, '\n');
+  for (std::size_t i = 0; !all_lf && i < pairs; ++i) keys[i].pop_back();
   return keys;
 }
 
@@ -67,15 +97,65 @@ TEST_CASE("keys are split alike whatever the buffer's size") {
     for (auto i = random() % 60; i > 0; --i) text += "ab\n\r\0"[random() % 5];
     for (const char separator : {'\n', '\0'}) {
       for (std::size_t bytes = 1; bytes <= 64; ++bytes)
-        REQUIRE(read_all(text, separator, bytes) == split(text, separator));
+        REQUIRE(read_all(text, {separator, true}, bytes) == split(text, separator));
     }
+  }
+}
+
+TEST_CASE("lines end in LF, or all in CR LF, and have no NUL and no other CR, whatever the buffer's size") {
+  std::mt19937 random(2);
+  std::size_t good = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const std::vector<std::string> pieces = round % 3 == 0   ? std::vector<std::string>{"a", "bc", "\r\n"}
+                                            : round % 3 == 1 ? std::vector<std::string>{"a", "bc", "\n"}
+                                                             : std::vector<std::string>{"a", "\r\n", "\n", "b"};
+    std::string text;
+    for (auto i = random() % 80; i > 0; --i) text += pieces[random() % pieces.size()];
+    if (random() % 3 == 0) text.insert(random() % (text.size() + 1), 1, "\r\0\n"[random() % 3]);
+    const Keys expected = lines_of(text);
+    good += expected ? 1U : 0U;
+    CAPTURE(text);
+    for (const std::size_t bytes : {1U, 2U, 3U, 63U, 64U, 65U, 200U}) REQUIRE(read_all(text, {}, bytes) == expected);
+  }
+  CHECK(good > 500);
+  CHECK(good < 1900);
+}
+
+TEST_CASE("a byte order mark is left out at the beginning and refused later") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(read_all(mark + "a\nb\n", {.any_bytes = true}, 64) == std::vector<std::string>{mark + "a", "b"});
+  CHECK(read_all(mark + "a\n" + mark + "b\n", {}, 64) == std::nullopt);
+  CHECK(read_all("a\n" + mark, {}, 64) == std::nullopt);
+  Pipe pipe;
+  pipe.put(mark + "a\nb" + mark + "\n");  // in a line it is a character
+  pipe.close_input();
+  bf::KeySource source(pipe.path(), bf::ListFormat{});
+  bf::KeyReader reader(source);
+  std::vector<std::string_view> batch;
+  REQUIRE(reader.next(batch));
+  CHECK(batch == std::vector<std::string_view>{"a", "b\xEF\xBB\xBF"});
+}
+
+TEST_CASE("a kind of list is known by its first bytes, and fewer may become one") {
+  for (const std::string_view head : {"\x1F\x8B", "BZh91AY&SY", "(\xB5/\xFD", "\xFE\xFF", "PK\x03\x04"}) {
+    CAPTURE(head);
+    CHECK(bf::kind_of(head));
+    CHECK(!bf::may_become_a_kind(head));
+    CHECK(!bf::kind_of(head.substr(0, head.size() - 1)));
+    for (std::size_t bytes = 1; bytes < head.size() - 1; ++bytes) CHECK(bf::may_become_a_kind(head.substr(0, bytes)));
+  }
+  for (const std::string_view head : {"alice\n", "B\n", "BZh", "BZh\n", "BZh9 is a name\n", "(1)\n", "PK\n", "\n"}) {
+    CAPTURE(head);
+    CHECK(!bf::kind_of(head));
+    if (head.ends_with('\n')) CHECK(!bf::may_become_a_kind(head));
   }
 }
 
 TEST_CASE("a batch is at most kMaxBatch keys and says whether more are there") {
   Pipe pipe;
   for (std::size_t i = 0; i < bf::KeyReader::kMaxBatch; ++i) pipe.put("x\n");
-  bf::KeyReader reader(pipe.output(), "pipe", '\n');
+  bf::KeySource source(pipe.path(), bf::ListFormat{});
+  bf::KeyReader reader(source);
   std::vector<std::string_view> batch;
   REQUIRE(reader.next(batch));
   CHECK(batch.size() == bf::KeyReader::kMaxBatch);
@@ -95,40 +175,25 @@ TEST_CASE("a key as long as the limit is read and a longer one refused") {
       Pipe pipe;
       pipe.put(std::string(length, 'x') + "\n");
       pipe.close_input();
-      bf::KeyReader reader(pipe.output(), "the-source", '\n', buffer_bytes, 100);
+      bf::KeySource source(pipe.path(), bf::ListFormat{});
+      bf::KeyReader reader(source, std::nullopt, buffer_bytes, 100);
       std::vector<std::string_view> batch;
       if (length <= 100) {
         REQUIRE(reader.next(batch));
         CHECK(batch.at(0).size() == length);
       } else {
-        CHECK_THROWS_WITH_AS(reader.next(batch), doctest::Contains("the-source: a key is longer than 100 bytes"),
-                             bf::Failure);
+        CHECK_THROWS_WITH_AS(reader.next(batch), doctest::Contains(": a key is longer than 100 bytes"), bf::Failure);
       }
     }
   }
 }
 
-TEST_CASE("only a first line that ends in CR LF counts as one") {
-  const auto ends_in_cr = [](std::string_view text, char separator) {
-    Pipe pipe;
-    pipe.put(text);
-    pipe.close_input();
-    bf::KeyReader reader(pipe.output(), "pipe", separator, 2);
+TEST_CASE("a source that can not be read is a failure that names it") {
+  const auto read = [] {
+    bf::KeySource source("/proc/self/mem", bf::ListFormat{});  // its first page is not mapped
+    bf::KeyReader reader(source);
     std::vector<std::string_view> batch;
-    while (reader.next(batch)) {
-    }
-    return reader.first_line_ends_in_cr();
+    reader.next(batch);
   };
-  CHECK(ends_in_cr("abc\r\nd", '\n'));
-  CHECK(ends_in_cr("\r\n", '\n'));
-  CHECK(!ends_in_cr("abc\nd\r\n", '\n'));
-  CHECK(!ends_in_cr("abc\r", '\n'));
-  CHECK(!ends_in_cr("a\rb\n", '\n'));
-  CHECK(!ends_in_cr(std::string_view("a\r\0", 3), '\0'));
-}
-
-TEST_CASE("a descriptor that can not be read is a failure that names the source") {
-  std::vector<std::string_view> batch;
-  bf::KeyReader closed(-1, "closed", '\n');
-  CHECK_THROWS_WITH_AS(closed.next(batch), doctest::Contains("closed: cannot read the keys"), bf::Failure);
+  CHECK_THROWS_WITH_AS(read(), doctest::Contains("/proc/self/mem: cannot read the keys"), bf::Failure);
 }

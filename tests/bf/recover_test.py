@@ -1,4 +1,5 @@
 """bf recover: adds again keys that a crash may have lost, and nothing is answered "absent" before all are added."""
+import gzip
 import os
 import struct
 import subprocess
@@ -97,11 +98,21 @@ class Recover(BfCase):
         self.good("recover", "f", "-q", "")
         self.assertEqual(self.good("contains", "f", "", "x"), b"maybe\t\nabsent\tx\n")
 
+    def test_a_list_that_is_none_or_was_cut_finishes_no_recovery(self):
+        packed = gzip.compress(b"c\nd\n")
+        for data in (b"c\nd\r\n", packed[:-4], "c\nd\n".encode("utf-16"), "c\nd\n".encode("utf-16-le"), b"c\rd\r"):
+            self.unclean()
+            self.refused("recover", "f", input=data, says="standard input: ")
+            self.refused("contains", "f", "c", says="bf recover")
+            self.assertEqual(self.good("recover", "f", input=packed), b"f: 2 keys added again; recovered\n")
+            self.assertEqual(self.good("contains", "f", "--maybe", "c", "d", "x"), b"c\nd\n")
+            os.unlink(self.path("f"))
+
     def test_keys_that_come_slowly_through_a_pipe_are_all_there(self):
         self.unclean(7)
         keys = b"".join(b"slow key %d\n" % i for i in range(1500))
         process = self.spawn("recover", "f", "-q")
-        self.wait_until_it_polls(process)
+        self.wait_until_it_reads(process)
         process.stdin.write(keys[:9])
         process.stdin.flush()
         self.wait_until_it_reads(process)

@@ -75,7 +75,7 @@ class Pipes(BfCase):
     def test_a_closed_standard_error_does_not_stop_an_add(self):
         adding = self.spawn("add", "f")
         adding.stderr.close()
-        os.write(adding.stdin.fileno(), b"cr\r\nlast\n")
+        os.write(adding.stdin.fileno(), b"cr\r\nlast\r\n")
         adding.stdin.close()
         self.assertEqual(adding.wait(timeout=PATIENCE), 0)
         self.assertEqual(header(self.path("f"))["state"], CLEAN)

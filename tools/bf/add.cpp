@@ -68,19 +68,30 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
   return filter_of_keys(std::move(opened), file);
 }
 
+// What was added stays. To add it again changes nothing, except in a counting filter.
+void add_list(KeySource& source, Loader& loader) {
+  try {
+    loader.add_all(source);
+  } catch (const BadList& bad) {
+    if (loader.keys_read() == 0) throw;
+    throw Failure(std::string(bad.what()) + " Before that " + key_words(loader.keys_read()) + " of it " +
+                  (loader.keys_read() == 1 ? "was" : "were") + " added.");
+  }
+}
+
 }  // namespace
 
 int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
-  if (arguments.keys.empty()) source.emplace(arguments.from);
+  if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes());
   Loader loader(filter, arguments.file);
   if (source) {
-    loader.add_all(*source, arguments.separator);
+    add_list(*source, loader);
   } else {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }

@@ -37,7 +37,7 @@ std::vector<std::string> masked_words(int argc, const char* const* argv) {
   bool only_text = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    const bool dashed = word.size() > 1 && word.front() == '-';
+    const bool dashed = word.starts_with('-');
     if (only_text || (named && !dashed)) {
       words.push_back(kMask + word);
     } else if (word == "--") {
@@ -130,7 +130,9 @@ void add_key_file(CLI::App& app, Arguments& arguments) {
 
 void add_separator(CLI::App& app, Arguments& arguments) {
   app.add_flag_callback(
-      "-0,--null", [&] { arguments.separator = '\0'; }, "keys end in NUL instead of LF");
+      "-0,--null", [&] { arguments.list.separator = '\0'; }, "keys end in NUL instead of LF");
+  app.add_flag("--binary", arguments.list.any_bytes,
+               "the keys are any bytes: no list is refused or decompressed, and no CR is left out");
 }
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
@@ -357,8 +359,12 @@ void add_build(CLI::App& app, Arguments& arguments) {
 }
 
 constexpr const char* kKeys =
-    "Keys are bytes. Only the LF is removed, and a blank line is the empty key. Put -- before a key that\n"
-    "begins with a dash. Without KEY and --from, keys are read from standard input.\n";
+    "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a blank line is the empty\n"
+    "key. A list that is not lines of text is refused, and one that is compressed (gzip, xz, zstd, bzip2, ...) is "
+    "read\n"
+    "through its program. Put -- before a key that begins with a dash. Without KEY and --from, and for -, keys are "
+    "read\n"
+    "from standard input.\n";
 
 void add_keys(CLI::App& app, Arguments& arguments) {
   CLI::Option* const keys = app.add_option(
@@ -368,7 +374,9 @@ void add_keys(CLI::App& app, Arguments& arguments) {
           // CLI11 takes "-5" for a number, and "-05" for the option -0.
           if (word.starts_with('-') && word.size() > 1)
             throw Failure("KEY: '" + word + "' begins with a dash. Put -- before it.");
-          arguments.keys.push_back(unmasked(word));
+          if (word == "-" && results.size() > 1)
+            throw Failure("KEY: - is standard input, and excludes other keys. For the key itself put -- before it.");
+          if (word != "-") arguments.keys.push_back(unmasked(word));
         }
         return true;
       },
@@ -398,6 +406,8 @@ void add_remove(CLI::App& app, Arguments& arguments) {
   add_help_and_version(remove, "bf remove FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
   add_file(remove, arguments, "the filter");
   add_keys(remove, arguments);
+  remove.add_flag("--skip-absent", arguments.skip_absent,
+                  "keys of a list may be absent: without this, the first one that is ends the remove");
   add_key_file(remove, arguments);
   add_lock_timeout(remove, arguments);
   add_any_filesystem(remove, arguments);
@@ -409,7 +419,7 @@ void add_remove(CLI::App& app, Arguments& arguments) {
       "detect this. It is the one way in which a caller can make a wrong no.\n"
       "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
       "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
-      "does: its lines end in CR LF, or its last line has no newline.\n"
+      "does: one of its keys is certainly absent, or its last line has no newline.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }

@@ -1,6 +1,8 @@
 // The command line: what it asks for, checked as far as that is possible without touching a file.
 #pragma once
 
+#include "list_format.hpp"
+
 #include <bfstore/options.hpp>
 
 #include <cstdint>
@@ -44,11 +46,12 @@ struct Arguments {
   bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, remove, count, contains, recover: instead of `from`, if there are any
-  char separator = '\n';
+  ListFormat list;
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys
   bool all_owners = false;             // recover
   std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
+  bool skip_absent = false;            // remove: keys of a list may be absent
   bool no_keys = false;                // recover: none was added after the marks
   bool accept_loss = false;            // recover: without keys
   std::string target;                  // seal, copy, fold: the new file; plan: the picture, or empty

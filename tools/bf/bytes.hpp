@@ -27,6 +27,21 @@ inline std::uint64_t matches(const char* text, char wanted) noexcept {
   return bits;
 }
 
+// Whether one of the block's bytes is one of these. Reads the whole block.
+template <char... kWanted>
+bool has_any(const char* text) noexcept {
+  using Vector = std::uint8_t __attribute__((vector_size(16)));  // of gcc and clang, for any processor
+  Vector found{};
+  for (std::size_t i = 0; i < kBlockBytes; i += sizeof(Vector)) {
+    Vector bytes;
+    std::memcpy(&bytes, text + i, sizeof bytes);
+    found |= (... | reinterpret_cast<Vector>(bytes == static_cast<std::uint8_t>(kWanted)));
+  }
+  std::array<std::uint64_t, 2> halves;
+  std::memcpy(halves.data(), &found, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
 // How many bytes of the text are `wanted`.
 inline std::uint64_t count_byte(const char* text, std::size_t size, char wanted) noexcept {
   constexpr std::size_t kRun = 192;  // at most 255, so that a byte can count its matches: 16 or 32 counters at once

@@ -64,7 +64,7 @@ void Asker::print(std::string_view key, bool maybe) {
     return;
   }
   output_.append(key);
-  output_.append({&arguments_.separator, 1});
+  output_.append({&arguments_.list.separator, 1});
 }
 
 void Asker::check_health(bfstore::Code code) {
@@ -80,16 +80,27 @@ void Asker::finish() {
   output_.flush();
 }
 
-void ask_all(Asker& asker, const KeySource& source, const Arguments& arguments) {
-  KeyReader reader(source.fd(), source.name(), arguments.separator);
+void ask_all(Asker& asker, const Arguments& arguments) {
+  KeySource source(arguments.from, arguments.list);
+  KeyReader reader(source);
   const bool terminal_is_free = ::isatty(STDOUT_FILENO) != 1 && !source.is_terminal();
   Progress progress("asking " + source.name(), source.bytes(), terminal_is_free);
   std::vector<std::string_view> keys;
   while (reader.next(keys)) {
-    if (asker.keys_asked() == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
     asker.ask(keys);
     if (reader.drained()) asker.flush();
     progress.show(asker.keys_asked(), reader.bytes_read());
+  }
+}
+
+void ask_list(Asker& asker, const Arguments& arguments) {
+  try {
+    ask_all(asker, arguments);
+  } catch (const BadList& bad) {
+    asker.finish();
+    if (asker.keys_asked() == 0) throw;
+    throw Failure(std::string(bad.what()) + " Only the first " + key_words(asker.keys_asked()) +
+                  " of it got an answer.");
   }
 }
 
@@ -109,7 +120,7 @@ int contains(const Arguments& arguments) {
   const bfstore::Filter filter = opened(arguments, options);
   Asker asker(filter, arguments);
   if (arguments.keys.empty()) {
-    ask_all(asker, KeySource(arguments.from), arguments);
+    ask_list(asker, arguments);
   } else {
     asker.ask(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }

@@ -99,15 +99,14 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take
     take(std::span<std::uint64_t>(digests));
   };
   if (!arguments.keys.empty()) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
-  const KeySource source(arguments.from);
+  KeySource source(arguments.from, arguments.list);
   Progress progress("reading " + source.name(), source.bytes(), !source.is_terminal());
   std::uint64_t count = 0;
-  read_keys(source, arguments.separator, std::nullopt, true,
-            [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-              hash(keys);
-              progress.show(count += keys.size(), bytes);
-              return true;
-            });
+  read_keys(source, std::nullopt, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+    hash(keys);
+    progress.show(count += keys.size(), bytes);
+    return true;
+  });
 }
 
 }  // namespace

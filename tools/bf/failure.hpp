@@ -10,4 +10,10 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A list of keys is no list, or not whole. What was done with the keys before that is the command's to say.
+class BadList : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 }  // namespace bf

@@ -104,11 +104,6 @@ void refuse_external(const bfstore::Filter& filter, const std::string& file) {
       ": takes digests, not keys (its hash is external). Use bfs_add_digest and bfs_contains_digest of the library.");
 }
 
-void warn_of_cr(const std::string& source_name) {
-  complain(source_name + ": the first line ends in CR LF, and the CR counts as part of the key. If it should not, " +
-           "remove it first: tr -d '\\r'");
-}
-
 void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
   if constexpr (std::endian::native == std::endian::big) {
     for (std::uint64_t& digest : digests) digest = __builtin_bswap64(digest);
@@ -155,11 +150,11 @@ void Loader::take(bfstore::Count count, std::size_t keys) {
   warn_if_overfull(keys_held());
 }
 
-void Loader::add_all(const KeySource& source, char separator) {
+void Loader::add_all(KeySource& source) {
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
-  in_parallel(source, separator, [&](std::optional<Range> part, std::size_t number) {
+  in_parallel(source, [&](std::optional<Range> part, std::size_t number) {
     try {
-      add_part(source, separator, part, number == 0 ? &progress : nullptr);
+      add_part(source, part, number == 0 ? &progress : nullptr);
     } catch (...) {
       failed_ = true;
       throw;
@@ -200,25 +195,24 @@ void Loader::add_digests(std::span<const std::uint64_t> digests) {
 }
 
 // The thread of the first part has the `progress`.
-void Loader::add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress) {
+void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* progress) {
   std::vector<std::uint64_t> digests;
   std::uint64_t before = 0;
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
-  read_keys(source, separator, part, progress != nullptr,
-            [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-              if (!read_a_byte_)
-                read_a_byte_ = !std::all_of(keys.begin(), keys.end(), [](std::string_view key) { return key.empty(); });
-              if (has_digests && (part || leaves_out_)) {
-                for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
-                if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
-              } else {
-                add(keys);
-              }
-              bytes_read_ += bytes - before;
-              before = bytes;
-              if (progress != nullptr) progress->show(keys_read_, bytes_read_);
-              return !failed_;
-            });
+  read_keys(source, part, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+    if (!read_a_byte_)
+      read_a_byte_ = !std::all_of(keys.begin(), keys.end(), [](std::string_view key) { return key.empty(); });
+    if (has_digests && (part || leaves_out_)) {
+      for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
+      if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
+    } else {
+      add(keys);
+    }
+    bytes_read_ += bytes - before;
+    before = bytes;
+    if (progress != nullptr) progress->show(keys_read_, bytes_read_);
+    return !failed_;
+  });
   add_own(std::move(digests));
 }
 

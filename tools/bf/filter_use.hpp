@@ -61,17 +61,13 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 // A filter whose hash is external takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 
-// Warns once, on standard error: every key of a file with CR LF line ends has a CR that the user does not see.
-void warn_of_cr(const std::string& source_name);
-
 // Calls take(keys, bytes read so far) for all keys of the source, or of a part of it, until that returns false. An
 // interrupt ends the input, perhaps within a key, so the keys that came last are not taken.
 template <class Take>
-void read_keys(const KeySource& source, char separator, std::optional<Range> part, bool warns, Take take) {
-  KeyReader reader(source.fd(), source.name(), separator, part);
+void read_keys(KeySource& source, std::optional<Range> part, Take take) {
+  KeyReader reader(source, part);
   std::vector<std::string_view> keys;
-  for (bool first = true; reader.next(keys) && !interrupt::pending(); first = false) {
-    if (first && warns && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
+  while (reader.next(keys) && !interrupt::pending()) {
     if (!take(std::span<const std::string_view>(keys), reader.bytes_read())) return;
   }
 }
@@ -90,7 +86,7 @@ class Loader {
 
   void add(std::span<const std::string_view> keys);
   // Adds every key of the source, until an interrupt.
-  void add_all(const KeySource& source, char separator);
+  void add_all(KeySource& source);
   // Adds keys by their digests, until an interrupt.
   void add_all(const KeptDigests& digests);
   // Adds digests in the order in which the source has them, 8 bytes each, until an interrupt.
@@ -108,7 +104,7 @@ class Loader {
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
  private:
-  void add_part(const KeySource& source, char separator, std::optional<Range> part, Progress* progress);
+  void add_part(KeySource& source, std::optional<Range> part, Progress* progress);
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);

@@ -13,8 +13,8 @@ namespace bf {
 // Calls `work(part, number)` for every range of the source, each in a thread of its own; the first, number 0, in this
 // thread. A source without ranges is one part, nullopt. Returns when all are done. Throws what one of them has thrown.
 template <class Work>
-void in_parallel(const KeySource& source, char separator, Work work) {
-  const std::vector<Range> ranges = source.ranges(separator);
+void in_parallel(const KeySource& source, Work work) {
+  const std::vector<Range> ranges = source.ranges();
   if (ranges.empty()) return work(std::optional<Range>(), std::size_t{0});
   std::vector<std::future<void>> others;  // their destructors wait for the threads
   for (std::size_t i = 1; i < ranges.size(); ++i)

@@ -17,8 +17,9 @@ struct Counts {
   std::atomic<std::uint64_t> bytes{0};
 };
 
-void count_part(const KeySource& source, char separator, std::optional<Range> part, Counts& counts, auto&& show) {
-  std::vector<char> buffer(KeyReader::kBufferBytes);
+void count_part(const KeySource& source, std::optional<Range> part, Counts& counts, auto&& show) {
+  const char separator = source.format().separator;
+  std::vector<char> buffer(kBufferBytes);
   const auto read = [&] {
     return part ? read_some(source.fd(), buffer.data(), buffer.size(), source.name(), *part)
                 : read_some(source.fd(), buffer.data(), buffer.size(), source.name());
@@ -35,11 +36,11 @@ void count_part(const KeySource& source, char separator, std::optional<Range> pa
 
 }  // namespace
 
-std::uint64_t count_keys(const KeySource& source, char separator) {
+std::uint64_t count_keys(const KeySource& source) {
   Counts counts;
   Progress progress("counting " + source.name(), source.bytes());
-  in_parallel(source, separator, [&](std::optional<Range> part, std::size_t number) {
-    count_part(source, separator, part, counts, [&] {
+  in_parallel(source, [&](std::optional<Range> part, std::size_t number) {
+    count_part(source, part, counts, [&] {
       if (number == 0) progress.show(counts.keys, counts.bytes);
     });
   });

@@ -8,6 +8,6 @@
 namespace bf {
 
 // As many as a KeyReader would return: one for each separator, and a last one without. Reads the source to its end.
-std::uint64_t count_keys(const KeySource& source, char separator);
+std::uint64_t count_keys(const KeySource& source);
 
 }  // namespace bf

@@ -1,8 +1,12 @@
-// Keys from a file descriptor, one per line (or NUL-separated), as views into one big buffer, without a copy.
+// Keys from a source, one per line (or NUL-separated), as views into one big buffer, without a copy.
 //
-// Every byte except the separator belongs to a key: nothing is trimmed. An empty line is the empty key. The last key
-// needs no separator after it, and a separator at the very end begins no further key.
+// Every byte except the separator belongs to a key, and an empty line is the empty key. The last key needs no separator
+// after it, and a separator at the very end begins no further key. Of lines of text each byte is looked at: where all
+// lines end in CR LF, the CRs are left out, and what is not lines of text (a NUL, another CR, a byte order mark between
+// two lists) is an error.
 #pragma once
+
+#include "key_source.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,23 +21,15 @@
 
 namespace bf {
 
-// A part of a regular file, from the first byte of one key to that of another, or beyond the end of the file.
-struct Range {
-  off_t begin = 0;
-  off_t end = 0;
-};
-
 class KeyReader {
  public:
-  static constexpr std::size_t kBufferBytes = std::size_t{256} << 10;  // half of a common L2 cache
-  static constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 30;    // a longer key: surely the wrong separator
+  static constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 30;  // a longer key: surely the wrong separator
   static constexpr std::size_t kMaxBatch = 4096;
 
-  // Reads `fd`, which stays the caller's; `name` is for messages.
-  KeyReader(int fd, std::string name, char separator, std::size_t buffer_bytes = kBufferBytes,
-            std::size_t max_key_bytes = kMaxKeyBytes);
-  // Reads a range wherever the descriptor's position is, and does not move it: other readers may share the descriptor.
-  KeyReader(int fd, std::string name, char separator, std::optional<Range> range);
+  // Of a range it reads that alone, wherever the descriptor's position is, and does not move it: other readers may
+  // share the descriptor. May wait for the first bytes. Throws Failure.
+  explicit KeyReader(KeySource& source, std::optional<Range> range = std::nullopt,
+                     std::size_t buffer_bytes = kBufferBytes, std::size_t max_key_bytes = kMaxKeyBytes);
 
   // The next keys, at least one. The views are valid until the next call. Waits only when no whole key has been read
   // yet, so that keys from a slow pipe are answered as they come. False at the end. Throws Failure.
@@ -43,10 +39,7 @@ class KeyReader {
   [[nodiscard]] bool drained() const noexcept { return drained_; }
 
   // For messages.
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
-
-  // The first line ended in CR LF, so its key (and probably every other) ends in a CR.
-  [[nodiscard]] bool first_line_ends_in_cr() const noexcept { return first_line_ends_in_cr_; }
+  [[nodiscard]] const std::string& name() const noexcept { return source_.name(); }
 
   // The keys of the last call are one key, at the end, without a separator after it. The list may have been cut there.
   [[nodiscard]] bool ended_without_separator() const noexcept { return ended_without_separator_; }
@@ -59,31 +52,34 @@ class KeyReader {
   };
 
   void split(std::vector<std::string_view>& keys);
+  [[nodiscard]] bool may_be_odd(const char* block) const noexcept;
+  void check(const char* block, std::uint64_t ends, std::uint64_t there);
+  void take_line_end(LineEnds found, std::uint64_t where);
+  void check_mark(std::string_view key) const;
   void take_rest(std::vector<std::string_view>& keys);
+  [[nodiscard]] std::uint64_t place(std::size_t at) const noexcept { return bytes_before_ + at + 1; }
+  [[noreturn]] void refuse(std::size_t at, const std::string& what) const;
   void fill();
   void make_room();
 
-  int fd_;
+  KeySource& source_;
   std::optional<Range> range_;  // what is left of it
-  std::string name_;
   char separator_;
+  bool is_text_;
+  LineEnds line_ends_ = LineEnds::kUnknown;  // as far as this reader knows
+  bool after_cr_ = false;                    // the byte before `scanned_` is a CR
+  bool looks_for_marks_ = false;             // a byte of one was there
   std::size_t max_key_bytes_;
   std::unique_ptr<char, FreeMemory> buffer_;
   std::size_t capacity_;
-  std::size_t begin_ = 0;    // of the first key that was not returned yet
-  std::size_t scanned_ = 0;  // no separator between begin_ and here
-  std::size_t end_ = 0;      // of what was read
+  std::size_t begin_ = 0;           // of the first key that was not returned yet
+  std::size_t scanned_ = 0;         // no separator between begin_ and here
+  std::size_t end_ = 0;             // of what was read
+  std::uint64_t bytes_before_ = 0;  // the buffer in the list
   std::uint64_t bytes_read_ = 0;
   bool at_end_ = false;
   bool drained_ = true;
-  bool seen_first_line_ = false;
-  bool first_line_ends_in_cr_ = false;
   bool ended_without_separator_ = false;
 };
-
-// read(2) that continues after signals, and waits if the descriptor is non-blocking. 0 at the end. Throws Failure.
-std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name);
-// The same from the beginning of `rest`, which becomes shorter.
-std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name, Range& rest);
 
 }  // namespace bf

@@ -3,6 +3,8 @@
 
 #include "failure.hpp"
 #include "interrupt.hpp"
+#include "list_head.hpp"
+#include "list_kind.hpp"
 #include "spool.hpp"
 #include "terminal.hpp"
 
@@ -18,6 +20,7 @@
 #include <limits>
 #include <span>
 #include <thread>
+#include <utility>
 
 namespace bf {
 namespace {
@@ -28,19 +31,56 @@ struct stat stat_of(int fd) {
   return facts;
 }
 
+template <class Read>
+std::size_t go_on(Read read, int fd, const std::string& name) {
+  for (;;) {
+    const ssize_t got = read();
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EAGAIN) {
+      pollfd waiting{fd, POLLIN, 0};
+      ::poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      throw Failure(name + ": cannot read the keys: " + std::strerror(errno));
+    }
+  }
+}
+
 }  // namespace
 
-KeySource::KeySource(const std::string& from, const std::string& what) : name_(from == "-" ? "standard input" : from) {
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name) {
+  return go_on([&] { return ::read(fd, to, bytes); }, fd, name);
+}
+
+std::size_t read_some(int fd, char* to, std::size_t bytes, const std::string& name, Range& rest) {
+  bytes = std::min(bytes, static_cast<std::size_t>(rest.end - rest.begin));
+  const std::size_t got = go_on([&] { return ::pread(fd, to, bytes, rest.begin); }, fd, name);
+  rest.begin += static_cast<off_t>(got);
+  return got;
+}
+
+KeySource::KeySource(const std::string& from, ListFormat format) : KeySource(from, "the keys", format) {}
+
+KeySource::KeySource(const std::string& from, const std::string& what)
+    : KeySource(from, what, ListFormat{.any_bytes = true}) {}
+
+// Of a regular file the first bytes are there: several threads may read it later.
+KeySource::KeySource(const std::string& from, const std::string& what, ListFormat format)
+    : format_(format), name_(from == "-" ? "standard input" : from) {
   // A descriptor of its own above 2 in both cases, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
-  const struct stat facts = stat_of(fd_);
-  if (S_ISDIR(facts.st_mode)) {
+  try {
+    const struct stat facts = stat_of(fd_);
+    if (S_ISDIR(facts.st_mode)) throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");
+    interrupt::watch(fd_);
+    if (!S_ISREG(facts.st_mode)) return;
+    start_ = ::lseek(fd_, 0, SEEK_CUR);
+    begin();
+  } catch (...) {
+    interrupt::watch(-1);
     ::close(fd_);
-    throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");
+    throw;
   }
-  if (S_ISREG(facts.st_mode)) start_ = ::lseek(fd_, 0, SEEK_CUR);
-  interrupt::watch(fd_);
 }
 
 KeySource::~KeySource() {
@@ -63,7 +103,7 @@ bool KeySource::is_same_file(const std::string& path) const {
 
 bool KeySource::is_terminal() const { return ::isatty(fd_) == 1; }
 
-std::vector<Range> KeySource::ranges(char separator) const {
+std::vector<Range> KeySource::ranges() const {
   constexpr std::uint64_t kWorthAThread = std::uint64_t{16} << 20;
   constexpr std::uint64_t kMostThreads = 4;  // more would wait for memory, and other programs need the machine, too
   const std::uint64_t size = bytes().value_or(0);
@@ -73,7 +113,7 @@ std::vector<Range> KeySource::ranges(char separator) const {
   if (count < 2) return ranges;
   off_t begin = start_;
   for (std::uint64_t i = 1; i < count; ++i) {
-    const off_t end = std::max(begin, next_key(start_ + static_cast<off_t>(size / count * i), separator));
+    const off_t end = std::max(begin, next_key(start_ + static_cast<off_t>(size / count * i)));
     ranges.push_back({begin, end});
     begin = end;
   }
@@ -81,14 +121,70 @@ std::vector<Range> KeySource::ranges(char separator) const {
   return ranges;
 }
 
+void KeySource::begin() {
+  if (std::exchange(begun_, true) || format_.any_bytes || is_terminal()) return;
+  for (bool decompressed = false;; decompressed = true) {
+    const auto kind = kind_of(head());
+    if (!kind || (kind->program.empty() && !format_.is_text())) return;
+    if (kind->mark != 0) return skip(kind->mark);
+    const std::string what = name_ + ": is " + std::string(kind->words);
+    if (kind->program.empty()) throw BadList(what + ", and not a list of keys. " + std::string(kind->way_out) + ".");
+    if (decompressed) throw BadList(what + " more than once. Decompress it first.");
+    decompress(std::string(kind->program));
+  }
+}
+
+std::string KeySource::head() const {
+  if (!can_be_read_twice()) return head_of_stream(fd_);
+  std::string head(kHeadBytes, '\0');
+  Range here{start_, start_ + static_cast<off_t>(head.size())};
+  std::size_t have = 0;
+  while (const std::size_t got = read_some(fd_, head.data() + have, head.size() - have, name_, here)) have += got;
+  head.resize(have);
+  return head;
+}
+
+void KeySource::skip(std::size_t bytes) {
+  if (can_be_read_twice()) {
+    start_ += static_cast<off_t>(bytes);
+    return rewind();
+  }
+  std::string mark(bytes, '\0');
+  for (std::size_t have = 0; have < bytes;) {
+    const std::size_t got = read_some(fd_, mark.data() + have, bytes - have, name_);
+    if (got == 0) return;
+    have += got;
+  }
+}
+
+void KeySource::decompress(const std::string& program) {
+  decompressor_.emplace(program, fd_, name_);
+  replace(decompressor_->release_output());
+  start_ = 0;
+}
+
+void KeySource::ended() {
+  if (decompressor_ && !interrupt::pending()) decompressor_->finish();
+}
+
+void KeySource::take_line_end(LineEnds found, std::uint64_t at_byte) {
+  LineEnds before = LineEnds::kUnknown;
+  if (line_ends_.compare_exchange_strong(before, found)) {
+    if (found == LineEnds::kCrLf) complain(name_ + ": its lines end in CR LF. The CRs are no part of the keys.");
+  } else if (before != found) {
+    throw BadList(name_ + ": some lines end in CR LF and others in LF: see byte " + std::to_string(at_byte) +
+                  ". Make them alike (sed 's/\\r$//'). If every CR is part of a key: --binary.");
+  }
+}
+
 void KeySource::skip_to_end() const { ::lseek(fd_, 0, SEEK_END); }
 
 // Where the first key begins that begins at or after `from`; the end of the file if there is none.
-off_t KeySource::next_key(off_t from, char separator) const {
+off_t KeySource::next_key(off_t from) const {
   std::vector<char> buffer(std::size_t{64} << 10);
   Range rest{from - 1, std::numeric_limits<off_t>::max()};
   while (const std::size_t got = read_some(fd_, buffer.data(), buffer.size(), name_, rest)) {
-    const void* const found = std::memchr(buffer.data(), separator, got);
+    const void* const found = std::memchr(buffer.data(), format_.separator, got);
     if (found == nullptr) continue;
     return rest.begin - static_cast<off_t>(got) + (static_cast<const char*>(found) - buffer.data()) + 1;
   }
@@ -97,6 +193,7 @@ off_t KeySource::next_key(off_t from, char separator) const {
 
 // A pipe tells how much waits in it. A source that does not tell is copied, and the copy is asked.
 bool KeySource::at_end() {
+  begin();
   if (!can_be_read_twice()) {
     pollfd waiting{fd_, POLLIN, 0};
     ::poll(&waiting, 1, -1);
@@ -119,13 +216,14 @@ void KeySource::rewind() {
 
 void KeySource::spool() {
   Spool copy;
-  std::vector<char> buffer(KeyReader::kBufferBytes);
+  std::vector<char> buffer(kBufferBytes);
   Progress progress("reading " + name_, std::nullopt, !is_terminal());
   std::uint64_t total = 0;
   while (const std::size_t got = read_some(fd_, buffer.data(), buffer.size(), name_)) {
     copy.append(std::as_bytes(std::span(buffer).first(got)));
     progress.show(0, total += got);
   }
+  ended();
   replace(copy.release());
   start_ = 0;
   rewind();

@@ -73,10 +73,10 @@ class Hasher {
 
 // One pass: of a source that cannot be read twice.
 template <class Kept>
-void keep_digests(const KeySource& source, char separator, const Hasher& hasher, Kept& kept) {
+void keep_digests(KeySource& source, const Hasher& hasher, Kept& kept) {
   std::vector<std::uint64_t> digests;
   Progress progress("reading " + source.name(), std::nullopt, !source.is_terminal());
-  read_keys(source, separator, std::nullopt, true, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+  read_keys(source, std::nullopt, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
     digests.clear();
     for (const std::string_view key : keys) digests.push_back(hasher(key));
     kept.append(digests);
@@ -89,7 +89,8 @@ void keep_digests(const KeySource& source, char separator, const Hasher& hasher,
 class Input {
  public:
   explicit Input(const Arguments& arguments)
-      : source_(arguments.from), separator_(arguments.separator), digests_(arguments.digests) {}
+      : source_(arguments.from, arguments.digests ? ListFormat{.any_bytes = true} : arguments.list),
+        digests_(arguments.digests) {}
 
   [[nodiscard]] const KeySource& source() const noexcept { return source_; }
 
@@ -97,7 +98,7 @@ class Input {
   std::uint64_t count(const Arguments& arguments, bfstore::Options& options) {
     if (sorted_) return sorted_->count();
     if (source_.can_be_read_twice()) {
-      const std::uint64_t keys = count_keys(source_, separator_);
+      const std::uint64_t keys = count_keys(source_);
       source_.rewind();
       return keys;
     }
@@ -105,7 +106,7 @@ class Input {
       throw Failure(source_.name() + ": can be read only once, and " + bfstore::hash_of(*options.hash)->name +
                     " has no digests to keep. Give --capacity or --bits, or a file.");
     }
-    keep_digests(source_, separator_, Hasher(arguments, options), kept_.emplace());
+    keep_digests(source_, Hasher(arguments, options), kept_.emplace());
     return kept_->count();
   }
 
@@ -118,7 +119,7 @@ class Input {
         return !interrupt::pending();
       });
     } else {
-      keep_digests(source_, separator_, Hasher(arguments, options), *sorted_);
+      keep_digests(source_, Hasher(arguments, options), *sorted_);
     }
   }
 
@@ -130,12 +131,11 @@ class Input {
     else if (kept_)
       loader.add_all(*kept_);
     else
-      loader.add_all(source_, separator_);
+      loader.add_all(source_);
   }
 
  private:
   KeySource source_;
-  char separator_;
   bool digests_;
   std::optional<KeptDigests> kept_;
   std::optional<SortedDigests> sorted_;

@@ -90,13 +90,12 @@ Taken take_jaybird(const KeySource& source, const Arguments& arguments, const bf
 
 // Each key that the user knows to be in the array.
 void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
-  const KeySource source(arguments.check);
-  KeyReader reader(source.fd(), source.name(), arguments.separator);
+  KeySource source(arguments.check, arguments.list);
+  KeyReader reader(source);
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
   std::vector<std::string_view> keys;
   std::uint64_t asked = 0;
   while (reader.next(keys)) {
-    if (asked == 0 && reader.first_line_ends_in_cr()) warn_of_cr(source.name());
     const bfstore::Count maybes = filter.contains_keys(bfstore::Keys::views(keys), answers);
     if (!maybes.ok()) throw Failure(arguments.file + ": cannot be asked: " + bfstore::code_text(maybes.code()));
     for (std::size_t i = 0; i < keys.size(); ++i) {

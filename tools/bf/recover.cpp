@@ -65,6 +65,16 @@ void check_they_are_keys(const Arguments& arguments, const KeySource& source, co
                 arguments.file + " ''.");
 }
 
+// The recovery is not finished, so that the filter answers "maybe".
+void add_list(const Arguments& arguments, KeySource& source, Loader& loader) {
+  try {
+    loader.add_all(source);
+  } catch (const BadList& bad) {
+    throw Failure(arguments.file + ": the recovery is not finished. " + bad.what() +
+                  " Begin again with a list of all of the keys.");
+  }
+}
+
 // A list with all keys of one owner may lack those of another. So the owner is only guessed if there is just one.
 std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   const std::vector<std::uint64_t> awaited = awaited_owners(arguments.file);
@@ -95,7 +105,7 @@ int recover(const Arguments& arguments) {
   const std::vector<std::uint64_t> owners = owners_of_keys(arguments);
   check_epoch(arguments, owners);
   std::optional<KeySource> source;
-  if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from);
+  if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from, arguments.list);
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
@@ -106,7 +116,7 @@ int recover(const Arguments& arguments) {
   Loader loader(filter, arguments.file);
   if (filter.part().parts > 1) loader.leave_out_other_parts();  // the log is that of the whole
   if (source) {
-    loader.add_all(*source, arguments.separator);
+    add_list(arguments, *source, loader);
   } else {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }

@@ -6,9 +6,11 @@
 #include "numbers.hpp"
 #include "output.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace bf {
@@ -23,11 +25,11 @@ void each_batch(const Arguments& arguments, const std::function<void(Batch, cons
     take(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()), nullptr);
     return;
   }
-  const KeySource source(arguments.from);
+  KeySource source(arguments.from, arguments.list);
   if (source.is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
-  KeyReader reader(source.fd(), source.name(), arguments.separator);
+  KeyReader reader(source);
   std::vector<std::string_view> keys;
   while (reader.next(keys) && !interrupt::pending()) take(keys, &reader);
 }
@@ -41,15 +43,25 @@ void refuse_layout(const bfstore::Filter& filter, const std::string& file, const
 
 // To remove a key that was never added can make a wrong no. So keys are not taken from a list that seems to be damaged.
 void refuse_doubt(const KeyReader& reader) {
-  if (reader.first_line_ends_in_cr()) {
-    throw Failure(reader.name() + ": the lines end in CR LF, and so would the keys. Remove the CRs (tr -d '\\r').");
-  }
   if (reader.ended_without_separator()) {
     throw Failure(
         reader.name() +
         ": does not end with a newline (with -0: a NUL), so its last key may be cut. That key was not removed. "
         "If it is whole, remove it alone.");
   }
+}
+
+// Nor from one whose keys are not all in the filter: it is of another filter, or its keys differ from those that were
+// added by something that nobody sees. All other keys of such a list may be wrong, too.
+void refuse_absent(const bfstore::Filter& filter, Batch keys, const KeyReader& reader) {
+  std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
+  const bfstore::Count there = filter.contains_keys(bfstore::Keys::views(keys), answers);
+  if (!there.ok()) throw Failure(bfstore::code_text(there.code()));
+  if (there.keys() == keys.size()) return;
+  const auto absent = std::find(answers.begin(), answers.end(), 0) - answers.begin();
+  throw BadList(reader.name() + ": the key '" + std::string(keys[static_cast<std::size_t>(absent)]) +
+                "' is certainly absent, so these are not the keys that were added. Correct the list. If some of its "
+                "keys may be absent: --skip-absent.");
 }
 
 // A remove is never repeated. So whoever fails says how many keys of the list are done, and that some more may be.
@@ -98,6 +110,7 @@ int remove(const Arguments& arguments) {
   try {
     each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
       if (reader != nullptr) refuse_doubt(*reader);
+      if (reader != nullptr && !arguments.skip_absent) refuse_absent(filter, keys, *reader);
       remover.remove(keys);
     });
   } catch (const Failure& failure) {
@@ -118,9 +131,7 @@ int count(const Arguments& arguments) {
   refuse_layout(filter, arguments.file, "does not count keys");
   Output output;
   bool any = false;
-  bool first = true;
-  each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
-    if (std::exchange(first, false) && reader != nullptr && reader->first_line_ends_in_cr()) warn_of_cr(reader->name());
+  each_batch(arguments, [&](Batch keys, const KeyReader*) {
     for (const std::string_view key : keys) {
       const bfstore::Count counted = filter.count(key);
       const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
@@ -132,7 +143,7 @@ int count(const Arguments& arguments) {
       any = any || times != 0;
       output.append(std::to_string(times) + (times == 15 ? "+\t" : "\t"));
       output.append(key);
-      output.append({&arguments.separator, 1});
+      output.append({&arguments.list.separator, 1});
     }
   });
   output.flush();

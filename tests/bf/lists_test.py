@@ -1,0 +1,276 @@
+"""Lists of keys as people have them: with other line ends, encodings and compressions, joined, cut, or no lists at all. bf takes
+in every key of one, or refuses it with its name and the way out. In no command is a list taken in wrongly without a word."""
+import bz2
+import gzip
+import io
+import lzma
+import os
+import pickle
+import random
+import shutil
+import sqlite3
+import subprocess
+import tarfile
+import unittest
+import zipfile
+
+from bf_case import SURE, BfCase, header, main
+
+WORDS = "alice bob carol dave eve mallory straße Ærøskøbing Łódź Чехов 東京 naïve ключ".split()
+ROOMY = ["--capacity", "5000", "--fpr", "0.0000001", "--seed", "7"]
+COUNTING = [*ROOMY, "--layout", "counting"]
+MARK = b"\xef\xbb\xbf"
+SCALE = int(os.environ.get("KEY_SCALE", "1"))
+
+
+def run(program):
+    """A compression by a program of the machine, or None."""
+    def compressed(data):
+        return subprocess.run([program, "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
+    return compressed if shutil.which(program) else None
+
+
+def tarred(data):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        entry = tarfile.TarInfo("names.txt")
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return made.getvalue()
+
+
+def zipped(data):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("names.txt", data)
+    return made.getvalue()
+
+
+def in_sqlite(data):
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE names (name TEXT)")
+        database.executemany("INSERT INTO names VALUES (?)", [(line,) for line in data.decode().splitlines()])
+        return database.serialize(name="main")
+
+
+def lines(keys, end=b"\n", last=True):
+    return end.join(keys) + (end if last else b"")
+
+
+def mixed(keys, chance):
+    ends = [chance.choice([b"\n", b"\r\n"]) for _ in keys]
+    ends[chance.randrange(len(ends))] = b"\n"
+    other = chance.randrange(len(ends))
+    ends[other] = b"\r\n" if ends.count(b"\r\n") == 0 else ends[other]
+    if len(set(ends)) == 1:
+        ends[0] = b"\r\n" if ends[0] == b"\n" else b"\n"
+    return b"".join(key + end for key, end in zip(keys, ends))
+
+
+# name: (how a list is made of keys, whether bf takes it in)
+KINDS = {
+    "lines": (lambda keys, _: lines(keys), True),
+    "without a last line end": (lambda keys, _: lines(keys, last=False), True),
+    "CR LF": (lambda keys, _: lines(keys, b"\r\n"), True),
+    "CR LF, without a last line end": (lambda keys, _: lines(keys, b"\r\n", last=False), True),
+    "a byte order mark": (lambda keys, _: MARK + lines(keys), True),
+    "a byte order mark and CR LF": (lambda keys, _: MARK + lines(keys, b"\r\n"), True),
+    "gzip": (lambda keys, _: gzip.compress(lines(keys)), True),
+    "gzip, twice in one file": (lambda keys, _: gzip.compress(lines(keys[:1])) + gzip.compress(lines(keys[1:])), True),
+    "gzip of CR LF": (lambda keys, _: gzip.compress(lines(keys, b"\r\n")), True),
+    "gzip of a byte order mark": (lambda keys, _: gzip.compress(MARK + lines(keys)), True),
+    "bzip2": (lambda keys, _: bz2.compress(lines(keys)), True),
+    "xz": (lambda keys, _: lzma.compress(lines(keys)), True),
+    "zstd": (lambda keys, _: run("zstd")(lines(keys)), True),
+    "lz4": (lambda keys, _: run("lz4")(lines(keys)), True),
+    "CR": (lambda keys, _: lines(keys, b"\r"), False),
+    "CR without a last one": (lambda keys, _: lines(keys, b"\r", last=False), False),
+    "mixed line ends": (lambda keys, chance: mixed(keys, chance), False),
+    "the last line alone in CR LF": (lambda keys, _: lines(keys) + b"zoe\r\n", False),
+    "the first line alone in CR LF": (lambda keys, _: b"zoe\r\n" + lines(keys), False),
+    "cut within CR LF": (lambda keys, _: lines(keys, b"\r\n")[:-1], False),
+    "UTF-16 with a mark": (lambda keys, _: lines(keys).decode().encode("utf-16"), False),
+    "UTF-16, big-endian, with a mark": (lambda keys, _: b"\xfe\xff" + lines(keys).decode().encode("utf-16-be"), False),
+    "UTF-16": (lambda keys, _: lines(keys).decode().encode("utf-16-le"), False),
+    "UTF-16, big-endian": (lambda keys, _: lines(keys).decode().encode("utf-16-be"), False),
+    "UTF-32 with a mark": (lambda keys, _: lines(keys).decode().encode("utf-32"), False),
+    "UTF-32": (lambda keys, _: lines(keys).decode().encode("utf-32-be"), False),
+    "two lists joined, each with a mark": (lambda keys, _: MARK + lines(keys) + MARK + lines(keys), False),
+    "a list joined to one in UTF-16": (lambda keys, _: lines(keys) + lines(keys).decode().encode("utf-16"), False),
+    "a compressed list joined to another": (lambda keys, _: lines(keys) + gzip.compress(lines(keys) * 50), False),
+    "a list joined to a compressed one": (lambda keys, _: gzip.compress(lines(keys)) + lines(keys), False),
+    "gzip, cut": (lambda keys, chance: gzip.compress(lines(keys))[:-chance.randrange(1, 9)], False),
+    "gzip, damaged": (lambda keys, _: gzip.compress(lines(keys))[:-8] + b"\1" * 8, False),
+    "xz, cut": (lambda keys, chance: lzma.compress(lines(keys))[:-chance.randrange(1, 20)], False),
+    "bzip2, cut": (lambda keys, chance: bz2.compress(lines(keys))[:-chance.randrange(1, 9)], False),
+    "gzip of gzip": (lambda keys, _: gzip.compress(gzip.compress(lines(keys))), False),
+    "gzip of UTF-16": (lambda keys, _: gzip.compress(lines(keys).decode().encode("utf-16")), False),
+    "gzip of a tar archive": (lambda keys, _: gzip.compress(tarred(lines(keys))), False),
+    "a tar archive": (lambda keys, _: tarred(lines(keys)), False),
+    "a zip archive": (lambda keys, _: zipped(lines(keys)), False),
+    "a database": (lambda keys, _: in_sqlite(lines(keys)), False),
+    "a pickle": (lambda keys, _: pickle.dumps(keys), False),
+    "any bytes": (lambda _, chance: chance.randbytes(5000), False),
+}
+
+
+class Lists(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.chance = random.Random(1)
+
+    def keys(self):
+        # One line would say nothing about the ends of the others.
+        return ["{} {}".format(self.chance.choice(WORDS), number).encode() for number in range(self.chance.choice([2, 3, 100, 3000]))]
+
+    def fill(self, name, keys, *shape):
+        self.good("create", name, "-q", "--force", *(shape or ROOMY))
+        self.good("add", name, "-q", "--binary", input=lines(keys))
+
+    def only_note(self, done):
+        """It ended well, and said nothing but that it left out CRs."""
+        self.assertEqual(done.returncode, 0, done)
+        if done.stderr:
+            self.assert_complaint(done.stderr, says="CR LF")
+
+    def check_refusal(self, done, name):
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(name, done.stderr)
+        self.assertIn(b"bf: ", done.stderr)
+
+    def sources(self, data):
+        """The arguments and the input by which bf gets these bytes: a file, a pipe, a file as standard input."""
+        self.write("list", data)
+        return [(["--from", "list"], {}, b"list"), (["--from", "-"], {"input": data}, b"standard input"),
+                ([], {"input": data}, b"standard input")]
+
+    def check_taken(self, keys, data):
+        for source, options, _ in self.sources(data):
+            if source:
+                self.only_note(self.run_bf("build", "f", "--force", "-q", "--fpr", "1e-7", "--seed", "7", *source, **options))
+                self.assertEqual(header(self.path("f"))["n"], len(keys))
+                self.assertEqual(self.good("contains", "f", "--binary", "--absent", input=lines(keys)), b"")
+            self.good("create", "g", "-q", "--force", *ROOMY)
+            self.only_note(self.run_bf("add", "g", "-q", *source, **options))
+            self.only_note(self.run_bf("recover", "g", "-q", *source, **options))
+            done = self.run_bf("contains", "g", *source, **options)
+            self.only_note(done)
+            self.assertEqual(done.stdout, b"".join(b"maybe\t%s\n" % key for key in keys))
+        self.fill("c", keys, *COUNTING)
+        done = self.run_bf("remove", "c", input=data)
+        if done.returncode == 0:
+            self.assertIn(f"c: {len(keys):,} keys removed, 0 certainly absent; 0 keys left".encode(), done.stdout)
+        else:
+            self.assertIn(b"does not end with a newline", done.stderr)
+
+    def check_refused(self, keys, data):
+        for source, options, name in self.sources(data):
+            if source:
+                self.check_refusal(self.run_bf("build", "new", "-q", "--fpr", "1e-7", *source, **options), name)
+                self.assertNotIn("new", self.files())
+            self.fill("f", [b"a key"])
+            for command in ("add", "contains", "recover", "digest"):
+                done = self.run_bf(command, "f", *source, **options)
+                self.check_refusal(done, name)
+            self.fill("c", keys, *COUNTING)
+            self.check_refusal(self.run_bf("count", "c", *source, **options), name)
+            self.check_refusal(self.run_bf("remove", "c", *source, **options), name)
+
+    def test_of_every_kind_all_keys_are_taken_in_or_the_list_is_refused(self):
+        for name, (make, good) in KINDS.items():
+            with self.subTest(name):
+                if name in ("zstd", "lz4") and run(name) is None:
+                    self.skipTest(f"{name} is not on this machine (Debian's package {name} has it)")
+                keys = self.keys()
+                (self.check_taken if good else self.check_refused)(keys, make(keys, self.chance))
+
+    def test_a_hundred_lists_are_taken_in_as_they_are_or_refused(self):
+        kinds = [name for name in KINDS if name not in ("zstd", "lz4")]
+        for number in range(100 if SCALE == 1 else 20):
+            name = self.chance.choice(kinds)
+            with self.subTest(number=number, name=name):
+                make, good = KINDS[name]
+                keys = self.keys()
+                (self.check_taken if good else self.check_refused)(keys, make(keys, self.chance))
+
+    def test_what_is_meant_is_taken_as_it_is(self):
+        for data, keys in ((b"a\r\nb\n", [b"a\r", b"b"]), (MARK + b"a\n", [MARK + b"a"]), (b"a\0b\n", [b"a\0b"])):
+            self.good("build", "f", "--force", "-q", "--binary", "--fpr", "1e-7", "--seed", "7", "--from", "-", input=data)
+            self.assertEqual(self.good("contains", "f", "--binary", "--maybe", input=lines(keys)), lines(keys))
+        packed = gzip.compress(b"a\n")
+        self.good("build", "f", "--force", "-q", "--binary", "--capacity", "99", "--from", "-", input=packed)
+        self.good("contains", "f", "--binary", "--count", "--from", "-", input=packed)
+
+    def test_keys_that_end_in_nul_may_have_any_other_byte_and_may_be_compressed(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", "-0", input=gzip.compress(b"a\r\0\r\nb\0" + MARK + b"c\0"))
+        self.assertEqual(self.good("contains", "f", "-0", "--maybe", input=b"a\r\0\r\nb\0" + MARK + b"c\0a\0"),
+                         b"a\r\0\r\nb\0" + MARK + b"c\0")
+
+    def test_a_program_that_is_not_there_is_named(self):
+        self.fill("f", [b"a key"])
+        empty = self.path("bin")
+        os.mkdir(empty)
+        done = self.run_bf("add", "f", input=gzip.compress(b"a\n"), env={**os.environ, "PATH": empty})
+        self.check_refusal(done, b"gzip cannot be run")
+
+    def test_a_large_list_is_the_same_compressed(self):
+        keys = [b"key %d" % number for number in range(200000)]
+        self.write("list.gz", gzip.compress(lines(keys), 1))
+        self.good("build", "f", "-q", "--fpr", "1e-6", "--seed", "7", "--from", "list.gz")
+        self.assertEqual(self.good("contains", "f", "--count", input=lines(keys)), b"maybe\t200000\nabsent\t0\n")
+        self.good("build", "p", "-q", "--parts", "3", "--fpr", "1e-6", "--seed", "7", "--from", "list.gz")
+        self.assertEqual(self.good("contains", "p", "--count", input=lines(keys)), b"maybe\t200000\nabsent\t0\n")
+
+    def test_a_large_list_is_looked_at_to_its_end_by_every_thread(self):
+        """It is read by several threads from 32 MiB on, each of which has a part."""
+        size = 34 << 20
+        line = b"x" * 99 + b"\n"
+        for at in (1000, size // 2 + 1000, size - 1000):
+            at -= at % 100
+            for odd, what in ((b"y" * 98 + b"\r\n", "CR LF"), (b"y" * 50 + b"\0" + b"y" * 48 + b"\n", "NUL")):
+                with open(self.path("list"), "wb") as file:
+                    file.write(line * (at // 100) + odd + line * ((size - at) // 100))
+                self.refused("build", "f", "-q", "--from", "list", says=["list: ", what])
+        self.assertEqual(self.files(), ["list"])
+
+    def test_what_was_done_before_is_said(self):
+        good_lines = b"".join(b"%d\n" % i for i in range(300000))
+        self.good("create", "f", "-q", "--capacity", "1M")
+        self.refused("add", "f", input=good_lines + b"a\r\n", says=["standard input: ", "CR LF", "Before that 2", "were added"])
+        done = self.run_bf("contains", "f", "--count", input=good_lines + b"a\r\n")
+        self.assertEqual(done.returncode, 2)
+        self.assert_complaint(done.stderr, says=["Only the first 2", "got an answer"])
+        self.good("create", "c", "-q", "--capacity", "1M", "--layout", "counting")
+        self.good("add", "c", "-q", input=good_lines)
+        self.refused("remove", "c", input=good_lines + b"a\r\n", says=["removing stopped after 2", "CR LF"])
+
+    def test_a_list_whose_keys_are_not_there_ends_a_remove_before_it_changes_anything(self):
+        self.fill("c", [b"a", b"b", b"c"], *COUNTING)
+        self.refused("remove", "c", input=b"a\nb\nx\n", says=["'x' is certainly absent", "--skip-absent"])
+        self.assertEqual(self.good("count", "c", "a", "b", "c"), b"1\ta\n1\tb\n1\tc\n")
+        self.assertEqual(self.good("remove", "c", "--skip-absent", input=b"a\nb\nx\n"),
+                         b"c: 2 keys removed, 1 certainly absent; 1 key left\n")
+
+    def test_a_dash_is_standard_input_and_a_key_after_two_dashes(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", "-", input=b"alice\n")
+        self.assertEqual(self.good("contains", "f", "--", "alice", "-"), b"maybe\talice\nabsent\t-\n")
+        self.good("add", "f", "-q", "--", "-")
+        self.assertEqual(self.good("contains", "f", "-", input=b"-\nbob\n"), b"maybe\t-\nabsent\tbob\n")
+        self.refused("add", "f", "-", "bob", says="standard input")
+
+    def test_a_first_line_that_begins_as_a_compressed_list_is_answered_at_once(self):
+        """It waits for more only where no line has ended yet."""
+        self.good("create", "f", "-q", *SURE)
+        asking = self.spawn("contains", "f")
+        for piece in (b"B", b"Z\n", b"(\n"):
+            asking.stdin.write(piece)
+            asking.stdin.flush()
+        self.assertEqual(asking.stdout.readline() + asking.stdout.readline(), b"absent\tBZ\nabsent\t(\n")
+        asking.stdin.close()
+        self.assertEqual(asking.wait(), 1)
+
+
+if __name__ == "__main__":
+    main()

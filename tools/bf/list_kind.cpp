@@ -1,0 +1,85 @@
+// See list_kind.hpp. The magic numbers are those of file(1) and of the formats' own descriptions (RFC 1952, RFC 8878,
+// the .xz file format 1.2, the LZ4 frame format 1.6).
+#include "list_kind.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bf {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8";
+constexpr std::string_view kFromUtf32 = "Convert it first: iconv -f UTF-32 -t UTF-8";
+constexpr std::string_view kTakeOut = "Take the keys out of it first, one a line";
+
+struct Magic {
+  std::string_view bytes;
+  ListKind kind;
+};
+
+// A longer magic comes before a shorter one that it begins with.
+constexpr std::array kMagics{
+    Magic{"\xEF\xBB\xBF"sv, {"text with a byte order mark", {}, {}, 3}},
+    Magic{"\xFF\xFE\0\0"sv, {"text in UTF-32", {}, kFromUtf32}},
+    Magic{"\0\0\xFE\xFF"sv, {"text in UTF-32", {}, kFromUtf32}},
+    Magic{"\xFF\xFE"sv, {"text in UTF-16", {}, kToUtf8}},
+    Magic{"\xFE\xFF"sv, {"text in UTF-16", {}, kToUtf8}},
+    Magic{"\x1F\x8B"sv, {"compressed with gzip", "gzip", {}}},
+    Magic{"\x1F\x9D"sv, {"compressed with compress", "gzip", {}}},
+    Magic{"\xFD"
+          "7zXZ\0"sv,
+          {"compressed with xz", "xz", {}}},
+    Magic{"\x28\xB5\x2F\xFD"sv, {"compressed with zstd", "zstd", {}}},
+    Magic{"\x04\x22\x4D\x18"sv, {"compressed with lz4", "lz4", {}}},
+    Magic{"LZIP\x01"sv, {"compressed with lzip", "lzip", {}}},
+    Magic{"\x89LZO\0\r\n\x1A\n"sv, {"compressed with lzop", "lzop", {}}},
+    Magic{"PK\x03\x04"sv, {"a zip archive", {}, kTakeOut}},
+    Magic{"7z\xBC\xAF\x27\x1C"sv, {"a 7z archive", {}, kTakeOut}},
+    Magic{"Rar!\x1A\x07"sv, {"a rar archive", {}, kTakeOut}},
+    Magic{"SQLite format 3\0"sv, {"an SQLite database", {}, kTakeOut}},
+    Magic{"%PDF-1."sv, {"a PDF document", {}, kTakeOut}},
+    Magic{"PAR1\x15"sv, {"a Parquet file", {}, kTakeOut}},
+    Magic{"Obj\x01"sv, {"an Avro file", {}, kTakeOut}},
+    Magic{"ARROW1\0\0"sv, {"an Arrow file", {}, kTakeOut}},
+    Magic{"\x93NUMPY"sv, {"a NumPy array", {}, kTakeOut}},
+};
+
+// bzip2 has a digit in its magic, and after it the first six digits of pi, or of the root of pi where nothing follows.
+constexpr std::string_view kBzip2 = "BZh";
+constexpr std::string_view kPi = "1AY&SY";
+constexpr std::string_view kRoot = "\x17rE8P\x90";
+
+bool is_level(char digit) { return digit >= '1' && digit <= '9'; }
+
+bool is_bzip2(std::string_view head) {
+  if (head.size() < kBzip2.size() + 1 + kPi.size() || !head.starts_with(kBzip2)) return false;
+  const std::string_view after = head.substr(kBzip2.size() + 1);
+  return is_level(head[kBzip2.size()]) && (after.starts_with(kPi) || after.starts_with(kRoot));
+}
+
+bool may_become_bzip2(std::string_view head) {
+  if (head.size() <= kBzip2.size()) return kBzip2.starts_with(head);
+  const std::string_view after = head.substr(kBzip2.size() + 1);
+  return head.starts_with(kBzip2) && is_level(head[kBzip2.size()]) && after.size() < kPi.size() &&
+         (kPi.starts_with(after) || kRoot.starts_with(after));
+}
+
+}  // namespace
+
+std::optional<ListKind> kind_of(std::string_view head) {
+  if (is_bzip2(head)) return ListKind{"compressed with bzip2", "bzip2", {}};
+  const auto* const found =
+      std::find_if(kMagics.begin(), kMagics.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
+  return found == kMagics.end() ? std::nullopt : std::optional(found->kind);
+}
+
+bool may_become_a_kind(std::string_view head) {
+  if (may_become_bzip2(head)) return true;
+  return std::any_of(kMagics.begin(), kMagics.end(), [&](const Magic& magic) {
+    return head.size() < magic.bytes.size() && magic.bytes.starts_with(head);
+  });
+}
+
+}  // namespace bf
