@@ -755,6 +755,8 @@ BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
  * bfs_publish is BFS_ELOST if other code of this process closed the descriptors of the old file meanwhile (see
  * "Descriptors").  Another process may have added to that file since.  Then call this again, add the end of the logs
  * again, and publish.  Until that every bfs_publish of the handle is BFS_ELOST.
+ * Where no file has the name, none is superseded, and bfs_publish replaces none.  If another program has made or moved
+ * a file there since this call, whether it found one or not, every bfs_publish is BFS_EBUSY until this is called again.
  * Waits and codes: as bfs_publish. */
 BFS_API BFS_CHECK int32_t bfs_supersede(bfs_filter* filter, bfs_error* error);
 

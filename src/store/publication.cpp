@@ -14,17 +14,26 @@ Error Publication::begin_replacing(const OpenFile& made) {
   }
   if (replaced_ != nullptr && !replaced_->has_its_path()) {
     replaced_.reset();
-    if (std::exchange(superseded_by_owner_, false)) {
-      return fail(Code::kBusy, made.file().path() +
-                                   ": another program moved another file there after the file of that name was "
-                                   "superseded. Supersede that file, add what its writers added, and publish again.");
-    }
+    if (found_ == Found::kFile) return refuse_another(made);
   }
   if (replaced_ != nullptr) return {};
   auto begun = Replaced::begin(made.file(), made.identity().file_id, made.lock_timeout_ms());
   if (!begun) return begun.error();
   replaced_ = std::move(*begun);
   return {};
+}
+
+// Until the caller has looked again.
+Error Publication::refuse_another(const OpenFile& made) {
+  found_ = Found::kAnotherSince;
+  return fail(Code::kBusy, made.file().path() +
+                               ": another program made or moved another file there after this name was superseded. "
+                               "Supersede that file, add what its writers added, and publish again.");
+}
+
+Error Publication::take_free_name(OpenFile& made) {
+  Error error = made.take_name(false, [] { return Error{}; });
+  return error.code == Code::kExists ? refuse_another(made) : error;
 }
 
 // A file that has the name already is superseded until the new one has the name. A writer that opens the new file waits
@@ -34,6 +43,8 @@ Error Publication::give_name(OpenFile& made) {
   if (!state_lock) return state_lock.error();
   const auto last_look = [this] { return replaced_ != nullptr ? replaced_->check() : Error{}; };
   if (!replace_) return made.take_name(false, last_look);
+  if (found_ == Found::kAnotherSince) return refuse_another(made);
+  if (found_ == Found::kFreeName) return take_free_name(made);
   for (int attempt = 0; attempt < kMostReopens; ++attempt) {
     if (Error error = begin_replacing(made); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
@@ -42,7 +53,7 @@ Error Publication::give_name(OpenFile& made) {
     if (error.code == Code::kExists && !replaces) continue;  // another process made a file of that name meanwhile
     const bool has_name = error.ok() || made.file().has_its_path();
     if (has_name && replaced_ != nullptr) replaced_->is_gone();
-    if (error.ok() || !superseded_by_owner_) replaced_.reset();
+    if (error.ok() || found_ != Found::kFile) replaced_.reset();
     // The new file has the name, but a caller that gets an error expects the old file there: no process may believe the
     // new one. A sealed file is not written to, so no keys depend on its name.
     return !error.ok() && has_name && !made.identity().seal ? made.poison(error) : error;
@@ -54,7 +65,7 @@ Error Publication::give_name(OpenFile& made) {
 Error Publication::supersede(const OpenFile& made) {
   if (replaced_ != nullptr && !replaced_->check().ok()) replaced_.reset();
   if (Error error = begin_replacing(made); !error.ok()) return error;
-  superseded_by_owner_ = true;
+  found_ = replaced_ != nullptr ? Found::kFile : Found::kFreeName;
   if (replaced_ != nullptr) replaced_->hold_for_long();
   return {};
 }

@@ -19,6 +19,9 @@ class Publication {
   // Supersedes the file that has the name, so that the caller can add here what was added there.
   Error supersede(const OpenFile& made);
 
+  // A name that was free when supersede() looked is given only if it is still free: what is there now has writers of
+  // its own (kBusy). A publish that was refused so is refused again, until supersede() has looked again.
+  //
   // On an error the name leads where it led before. The exception is kPoisoned: `made` has the name, and no process may
   // ever believe it. kLost, again and again, if the lock of the file that was superseded is gone: supersede() comes
   // first then.
@@ -28,11 +31,16 @@ class Publication {
   void give_up() noexcept { replaced_.reset(); }
 
  private:
+  // What supersede() found. The caller adds what the writers of that file added, before `made` is published.
+  enum class Found { kNotAsked, kFile, kFreeName, kAnotherSince };
+
   Error begin_replacing(const OpenFile& made);
+  Error refuse_another(const OpenFile& made);
+  Error take_free_name(OpenFile& made);
 
   bool replace_;
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
-  bool superseded_by_owner_ = false;    // the caller adds what that file's writers added, before `made` is published
+  Found found_ = Found::kNotAsked;
 };
 
 }  // namespace bfstore::store

@@ -234,6 +234,7 @@ TEST_CASE("a file that was moved to the name after the old one was superseded is
   CHECK(fresh.publish().code == Code::kBusy);
   add_keys(late, 2, kSome, kSome);
   CHECK(late.sync({.owner = 2, .mark = 2 * kSome}).ok());
+  CHECK(fresh.publish().code == Code::kBusy);  // as often as it is called
   CHECK(fresh.supersede().ok());
   CHECK(late.add(key_of(2, 2 * kSome)).code() == Code::kSuperseded);
   check_superseded(writer);
@@ -245,6 +246,41 @@ TEST_CASE("a file that was moved to the name after the old one was superseded is
   CHECK(maybes(reader, 2, 0, 2 * kSome) == 2 * kSome);
 }
 
+// Whoever superseded a free name was told of no writers. A file that is there later has some.
+TEST_CASE("a name that was free when it was superseded is not taken from a file that another process made there") {
+  for (const bool moved : {false, true}) {
+    CAPTURE(moved);
+    TempDir dir;
+    Filter fresh = created(dir.file(), replacing_later());
+    add_keys(fresh, 1, 0, kSome);
+    CHECK(fresh.supersede().ok());
+    Filter other = created(moved ? dir.file("other.bf") : dir.file());
+    if (moved) std::filesystem::rename(dir.file("other.bf"), dir.file());
+    add_keys(other, 2, 0, kSome);
+    CHECK(other.sync({.owner = 2, .mark = kSome}).ok());
+    CHECK(fresh.publish().code == Code::kBusy);
+    CHECK(fresh.publish().code == Code::kBusy);
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 2, 0, kSome) == kSome);
+    CHECK(fresh.supersede().ok());
+    check_superseded(other);
+    add_keys(fresh, 2, 0, kSome);
+    CHECK(fresh.publish().ok());
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    CHECK(maybes(reader, 1, 0, kSome) == kSome);
+    CHECK(maybes(reader, 2, 0, kSome) == kSome);
+  }
+}
+
+TEST_CASE("a name that was free when it was superseded, and still is, is given") {
+  TempDir dir;
+  Filter fresh = created(dir.file(), replacing_later());
+  add_keys(fresh, 1, 0, kSome);
+  CHECK(fresh.supersede().ok());
+  CHECK(fresh.supersede().ok());
+  CHECK(fresh.publish().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+}
+
 TEST_CASE(
     "a name that another program took from a superseded file and gave to none is published to after another call") {
   TempDir dir;
@@ -254,6 +290,8 @@ TEST_CASE(
   CHECK(fresh.supersede().ok());
   std::filesystem::rename(dir.file(), dir.file("moved.bf"));
   CHECK(fresh.publish().code == Code::kBusy);
+  CHECK(fresh.publish().code == Code::kBusy);
+  CHECK(fresh.supersede().ok());
   CHECK(fresh.publish().ok());
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
   CHECK(answers_no(opened(Filter::open(dir.file("moved.bf"), OpenMode::kRead))));
