@@ -156,6 +156,24 @@ class Build(BfCase):
         with open(self.path(name), "rb") as file:
             return file.read()[16384:-8]  # without the end word
 
+    def test_a_model_that_is_replaced_while_the_keys_are_read_is_an_error(self):
+        """The keys that came before had their digests by the seed of the old one: all of them were answered "absent"."""
+        self.good("create", "model", "-q", "--capacity", "99", "--seed", "1")
+        for seed in ("1", "2"):
+            building = self.spawn("build", "f", "-q", "--like", "model", "--parts", "2", "--from", "-")
+            building.stdin.write(b"a\n")
+            building.stdin.flush()
+            self.wait_until_it_reads(building)
+            self.good("create", "model", "-q", "--force", "--capacity", "99", "--seed", seed)
+            complaint = building.communicate(b"b\n", timeout=PATIENCE)[1]
+            if seed == "1":
+                self.assertEqual((building.returncode, complaint), (0, b""))
+                self.assertEqual(self.good("contains", "f", "--maybe", "a", "b"), b"a\nb\n")
+                os.unlink(self.path("f"))
+        self.assertEqual(building.returncode, 2)
+        self.assert_complaint(complaint, says=["model: was replaced", "Run bf again"])
+        self.assertEqual(self.files(), ["model"])
+
     def test_a_pipe_is_read_once_and_built_like_a_file(self):
         self.write("keys", LINES)
         self.good("build", "a", "--from", "keys", "--seed", "1", "-q")

@@ -38,6 +38,7 @@ class Hasher {
   }
 
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept { return *filter_.digest(key); }
+  [[nodiscard]] bfstore::Shape shape() const { return filter_.shape(); }
 
  private:
   struct alignas(64) Line {
@@ -106,7 +107,7 @@ class Input {
       throw Failure(source_.name() + ": can be read only once, and " + bfstore::hash_of(*options.hash)->name +
                     " has no digests to keep. Give --capacity or --bits, or a file.");
     }
-    keep_digests(source_, Hasher(arguments, options), kept_.emplace());
+    keep_digests(source_, hasher(arguments, options), kept_.emplace());
     return kept_->count();
   }
 
@@ -119,8 +120,16 @@ class Input {
         return !interrupt::pending();
       });
     } else {
-      keep_digests(source_, Hasher(arguments, options), *sorted_);
+      keep_digests(source_, hasher(arguments, options), *sorted_);
     }
+  }
+
+  // The filter has the digests that were kept, only if no process replaced the one that it is made like.
+  void check_hash(const bfstore::Filter& filter, const Arguments& arguments) const {
+    if (!hasher_ || (hasher_->shape().hash == filter.shape().hash && hasher_->shape().seed == filter.shape().seed))
+      return;
+    throw Failure(arguments.options.like +
+                  ": was replaced, while the keys were read, by a filter with another hash or seed. Run bf again.");
   }
 
   void load(Loader& loader) {
@@ -135,10 +144,15 @@ class Input {
   }
 
  private:
+  const Hasher& hasher(const Arguments& arguments, bfstore::Options& options) {
+    return hasher_.emplace(arguments, options);
+  }
+
   KeySource source_;
   bool digests_;
   std::optional<KeptDigests> kept_;
   std::optional<SortedDigests> sorted_;
+  std::optional<Hasher> hasher_;  // of the digests that were kept
 };
 
 }  // namespace
@@ -194,6 +208,7 @@ int build(const Arguments& arguments) {
   }
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
+  input.check_hash(filter, arguments);
   Loader loader(filter, arguments.file);
   // Not of digests, which bf digest sorted: one of another part shows that this is the wrong file.
   if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
