@@ -155,7 +155,8 @@ class Filter {
   // end of those logs to this filter, and publish it: then no key is in neither. Until then no process can open the
   // path for writing. If this handle is closed instead, the old file continues as before. publish() is kLost, again and
   // again, if other code of this process closed the old file's descriptors meanwhile: writers may have added to it
-  // since. Then call this again, and add the end of the logs again.
+  // since. Then call this again, and add the end of the logs again. Where no file has the name, none is superseded, and
+  // publish() replaces none. It is kBusy, again and again, if another file is there since this call, found or not.
   Error supersede();
 
   // Closes the handle. The last writer of a file syncs it and marks it clean. If that fails, this returns why, and the
