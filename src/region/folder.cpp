@@ -18,9 +18,11 @@ namespace {
 
 using base::fail_errno;
 
+constexpr const char* kCurrent = ".";
+
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
+  if (slash == std::string::npos) return kCurrent;
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
@@ -46,11 +48,22 @@ Result<std::shared_ptr<const Folder>> Folder::of(const std::string& path) {
   if (!descriptor.is_open() && errno == ENOENT)
     return Error{Code::kNotFound, ENOENT, path + ": its folder does not exist. Create it first, or correct the path."};
   if (!descriptor.is_open()) return fail_errno(errno, path, "opening its folder");
-  return std::shared_ptr<const Folder>(new Folder(std::move(folder), std::move(descriptor)));
+  Descriptor start;
+  if (folder != kCurrent && folder.front() != '/') {
+    start = Descriptor::open(kCurrent, O_PATH | O_DIRECTORY, Children::kInherit);
+    if (!start.is_open()) return fail_errno(errno, path, "opening the current folder");
+  }
+  return std::shared_ptr<const Folder>(new Folder(std::move(folder), std::move(descriptor), std::move(start)));
 }
 
-Folder::Folder(std::string path, Descriptor descriptor) noexcept
-    : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+Folder::Folder(std::string path, Descriptor descriptor, Descriptor start) noexcept
+    : path_(std::move(path)), descriptor_(std::move(descriptor)), start_(std::move(start)) {}
+
+int Folder::start() const noexcept {
+  if (path_ == kCurrent) return descriptor();
+  if (path_.front() == '/') return AT_FDCWD;
+  return start_.is_there() ? start_.number() : -1;
+}
 
 Folder::Syncer::Syncer(const Folder& folder) noexcept
     : folder_(folder),

@@ -20,6 +20,9 @@ class Folder {
   // For *at calls. -1 if other code of the process closed the descriptor: its number may lead to another file now.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.is_there() ? descriptor_.number() : -1; }
 
+  // For *at calls that follow the path again: the folder that was current when the path, a relative one, was followed.
+  [[nodiscard]] int start() const noexcept;
+
   // The same folder, for sync(). It is opened before anything in the folder changes, when a failure does no harm yet.
   class Syncer {
    public:
@@ -40,10 +43,11 @@ class Folder {
   };
 
  private:
-  Folder(std::string path, Descriptor descriptor) noexcept;
+  Folder(std::string path, Descriptor descriptor, Descriptor start) noexcept;
 
   std::string path_;
   Descriptor descriptor_;
+  Descriptor start_;  // not open where the path is absolute, or the folder is the current one
 };
 
 // The last component of a path: the file's name in its folder.

@@ -3,9 +3,11 @@
 #include "region/mapping.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +21,9 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "region/blocks.hpp"
 #include "region/descriptor.hpp"
+#include "region/memory_limit.hpp"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -82,6 +86,16 @@ bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t o
                             MAP_SHARED | MAP_FIXED);
   reservation.keep(address, base::round_up(bytes, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))));
   return region;
+}
+
+// On tmpfs and ramfs. An overlay does not tell what it lies over: if the blocks of a file cannot be asked for, it may be
+// one of these.
+bool holes_take_memory(int descriptor) noexcept {
+  struct statfs facts {};
+  if (fstatfs(descriptor, &facts) != 0) return false;
+  const auto magic = static_cast<std::uint32_t>(facts.f_type);
+  if (magic == OVERLAYFS_SUPER_MAGIC) return !unowned_in(descriptor, {{0, 1}});
+  return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
 // mincore's rule: the file's owner, root, and a process that may write to the file.
@@ -162,9 +176,11 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     held->region = map_aligned(descriptor, mode, offset, bytes);
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
-    // Advice, which the kernel may not know: a failure is no error.
-    if (pages == Pages::kSmall || (pages == Pages::kHuge && bytes >= kHugePage)) {
-      const int advice = pages == Pages::kSmall ? MADV_RANDOM : MADV_HUGEPAGE;
+    // In a file that does not fit in memory, each huge page that is read drives another one out. What is in huge pages
+    // already stays in them. This is advice, which the kernel may not know: a failure is no error.
+    const bool small = pages == Pages::kSmall || (bytes >= kHugePage && !fits_in_memory(bytes));
+    if (small || (pages == Pages::kHuge && bytes >= kHugePage)) {
+      const int advice = small ? MADV_RANDOM : MADV_HUGEPAGE;
       static_cast<void>(madvise(held->region.get_address(), held->region.get_size(), advice));
     }
     return Mapping(std::move(held));
@@ -176,7 +192,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
 
 Result<Mapping> Mapping::room_for_copy(const File& file, std::span<const std::byte> head, std::uint64_t from,
                                        std::uint64_t bytes) {
-  const std::uint64_t available = available_bytes();
+  const std::uint64_t available = std::min(available_bytes(), memory_limit());
   if (bytes - from > available) {
     return base::fail(Code::kNoMemory, file.path() + ": a copy of " + std::to_string(bytes - from) +
                                            " bytes does not fit in the " + std::to_string(available) +
@@ -273,6 +289,20 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   // Linux before 5.14: the read is begun and not waited for.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
+}
+
+// A page of a hole that was read stays, so that the next handle asks no more than the file's length. Without
+// MADV_POPULATE_READ (Linux before 5.14) no read can be tried that is not SIGBUS if it fails.
+Error Mapping::fill_holes(const File& file) const {
+  const auto facts = file.facts();
+  if (!facts) return facts.error();
+  if (held_->copy.ok() || facts->allocated_bytes >= facts->bytes || !holes_take_memory(file.descriptor())) return {};
+  const std::uint64_t missing = facts->bytes - facts->allocated_bytes;
+  if (fits_in_memory(missing) && madvise(data(), bytes(), MADV_POPULATE_READ) == 0) return {};
+  return Error{Code::kNoSpace, ENOSPC,
+               held_->path + ": " + std::to_string(missing) +
+                   " of its bytes are holes, which take memory when they are read, and this filesystem in memory has "
+                   "no room for them. Make room there, or copy the file with cp --sparse=never."};
 }
 
 // Maps the same memory again and again: mremap of shared pages with an old length of 0 maps them once more. Each time

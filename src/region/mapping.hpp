@@ -21,7 +21,7 @@ class Mapping {
  public:
   // Maps `bytes` of the file from `offset` on, a multiple of the page size. The file must be at least that long:
   // touching a page after its end is SIGBUS. From 2 MiB on, the address is chosen so that the file's 2 MiB pieces can
-  // be huge pages. Reads nothing from the file yet.
+  // be huge pages. More than fits in memory is in small pages, whatever was asked for. Reads nothing from the file yet.
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
                              Pages pages = Pages::kAny);
 
@@ -58,6 +58,10 @@ class Mapping {
   // Brings the pages of these bytes into memory, maps them, and waits for that. A page that cannot be read is an error
   // (kFault), not SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t offset, std::uint64_t bytes) const;
+
+  // Where a filesystem is memory, a hole takes a page when it is read, and is SIGBUS if none is left. So this reads all
+  // holes now. kNoSpace if there is no room for them.
+  [[nodiscard]] Error fill_holes(const File& file) const;
 
   // Copies bytes of the mapping. A page that cannot be read is an error (kFault), and neither SIGBUS nor a fault that a
   // guard notices. For bytes of which no word is more than a part of the whole: words may be torn.

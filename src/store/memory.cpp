@@ -80,6 +80,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
 Error load(const File& file, const region::Mapping& mapping, const format::Identity& identity,
            const MapOptions& options) {
   if (mapping.is_copy()) return mapping.fill_copy(file, 0, format::sections_of(identity).body.offset);
+  if (Error error = mapping.fill_holes(file); !error.ok()) return error;
   return options.populate ? mapping.populate(0, mapping.bytes()) : Error{};
 }
 

@@ -29,7 +29,8 @@ Result<region::Mapping> mapping_of(const region::File& file, region::File::Acces
                                    const format::Identity& identity, const HeaderBytes& header,
                                    const MapOptions& options, region::Pages pages);
 
-// Brings the whole file into that memory, if the options want that: takes as long as reading it.
+// Fills a copy; or brings the whole file into that memory, if the options want that, which takes as long as reading it.
+// In every other file the lookups can read each page (Mapping::fill_holes).
 Error load(const region::File& file, const region::Mapping& mapping, const format::Identity& identity,
            const MapOptions& options);
 

@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import traceback
 import unittest
@@ -278,11 +279,11 @@ class Hostile(Case):
             os.unlink(self.path)
 
     def test_a_sparse_file_of_a_tebibyte_opens_at_once_and_is_not_written_to_without_its_blocks(self):
-        folder = b"/dev/shm" if os.access("/dev/shm", os.W_OK) else self.folder
-        path = folder + b"/bfstore-sparse-%d" % os.getpid()
-        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        path = self.folder + b"/sparse"
         with open(path, "wb") as file:
             self.write_sparse(file, 2**43)
+        if self.is_in_memory(path):
+            self.skipTest(f"{self.folder.decode()} is in memory")
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         handle = bfs.call(LIBRARY.bfs_open, path, bfs.READ)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 0)
@@ -291,6 +292,27 @@ class Hostile(Case):
         self.assertLess(os.stat(path).st_blocks * 512, 2**20)
         # Each page that is looked at is a fault, or one for many: a tebibyte has 2^28 pages.
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults, 10_000)
+
+    def test_a_sparse_file_of_a_tebibyte_in_memory_is_refused_at_once(self):
+        path = b"/dev/shm/bfstore-sparse-%d" % os.getpid()
+        try:
+            file = open(path, "wb")
+        except OSError as error:
+            self.skipTest(f"/dev/shm: {error}")
+        self.addCleanup(os.unlink, path)
+        with file:
+            self.write_sparse(file, 2**43)
+        if not self.is_in_memory(path):
+            self.skipTest("/dev/shm is not in memory")
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for flags in (bfs.READ, bfs.READ | bfs.OPEN_POPULATE, bfs.WRITE):
+            self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, flags))
+        self.assertLess(os.stat(path).st_blocks * 512, 2**20)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults, 10_000)
+
+    @staticmethod
+    def is_in_memory(path):
+        return subprocess.run(["stat", "-f", "-c", "%T", path], stdout=subprocess.PIPE, check=True).stdout.strip() == b"tmpfs"
 
     # --- Limits ------------------------------------------------------------------------------------------------------
 

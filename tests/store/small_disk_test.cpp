@@ -1,12 +1,15 @@
 // A full disk, for real: a small filesystem in memory, mounted where only this process sees it.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "mounts.hpp"
 #include "support.hpp"
@@ -23,6 +26,33 @@ Options of_bytes(std::uint64_t bytes) {
   options.max_bytes = bytes;
   options.capacity = 100'000;
   return options;
+}
+
+// As cp does: pages of zeros are holes in the copy.
+void copy_sparsely(const std::string& from, const std::string& to) {
+  const std::string bytes = read_bytes(from);
+  const int file = open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  REQUIRE(file >= 0);
+  const std::string zeros(4096, '\0');
+  for (std::size_t at = 0; at < bytes.size(); at += zeros.size()) {
+    const std::string page = bytes.substr(at, zeros.size());
+    if (page != zeros.substr(0, page.size()))
+      REQUIRE(pwrite(file, page.data(), page.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(page.size()));
+  }
+  REQUIRE(ftruncate(file, static_cast<off_t>(bytes.size())) == 0);
+  close(file);
+}
+
+// Puts the filter in its embedded form in the place of the file.
+void write_embedded(const std::string& path) {
+  std::vector<std::byte> bytes;
+  {
+    const Filter filter = opened(Filter::open(path, OpenMode::kRead));
+    bytes.resize(filter.dumped_bytes().value());
+    REQUIRE(filter.dump(bytes).ok());
+  }
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 // Takes all space that is left.
@@ -96,6 +126,64 @@ TEST_CASE(
   CHECK(*filter.is_current());
   CHECK(filter.close().ok());
   CHECK(umount2(dir.path().c_str(), MNT_DETACH) == 0);
+}
+
+// A young filter whose bytes cp left out where they are zero: on a filesystem in memory, to read such a hole takes a
+// page of it.
+TEST_CASE("a reader of a copy with holes, in memory that is full by now, is refused or answers, and has no SIGBUS") {
+  constexpr std::uint64_t kBytes = std::uint64_t{512} << 10;
+  constexpr std::uint64_t kFew = 5;
+  for (const bool embedded : {false, true}) {
+    for (const bool populate : {false, true}) {
+      CAPTURE(embedded);
+      CAPTURE(populate);
+      const TempDir dir(small_disk);
+      const TempDir elsewhere;
+      {
+        Filter young = created(elsewhere.file(), of_bytes(kBytes));
+        add_keys(young, 1, 0, kFew);
+        CHECK(young.close().ok());
+        if (embedded) write_embedded(elsewhere.file());
+      }
+      copy_sparsely(elsewhere.file(), dir.file());
+      copy_sparsely(elsewhere.file(), dir.file("second"));
+      copy_sparsely(elsewhere.file(), dir.file("third"));
+      CHECK(in_child([&] {
+              OpenOptions options;
+              options.map.populate = populate;
+              const auto open_one = [&](const std::string& path) {
+                return embedded ? Filter::open_range(path, 0, UINT64_MAX, options)
+                                : Filter::open(path, OpenMode::kRead, options);
+              };
+              const auto first = open_one(dir.file());
+              const auto second = open_one(dir.file("second"));
+              const auto third = open_one(dir.file("third"));
+              if (!first || maybes(*first, 1, 0, kFew) != kFew || !answers_no(*first)) return 1;
+              if (third.ok() || third.error().code != Code::kNoSpace) return 2;
+              if (third.error().message.find("holes") == std::string::npos) return 3;
+              return second.ok() && (maybes(*second, 1, 0, kFew) != kFew || !answers_no(*second)) ? 4 : 0;
+            }) == 0);
+    }
+  }
+}
+
+// As a container's volume of a single file is.
+TEST_CASE("a file that is mounted by itself is not replaced, goes on, and the error says what to do") {
+  const TempDir dir(small_disk);
+  CHECK(created(dir.file("outside.bf")).close().ok());
+  std::ofstream(dir.file()).put('x');
+  REQUIRE(mount(dir.file("outside.bf").c_str(), dir.file().c_str(), nullptr, MS_BIND, nullptr) == 0);
+  Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+  Options options = small_options();
+  options.replace = true;
+  const auto refused = Filter::create(dir.file(), options);
+  REQUIRE(code_of(refused) == Code::kBusy);
+  CHECK(refused.error().message.find("Mount its folder") != std::string::npos);
+  CHECK(writer.health() == Code::kOk);
+  add_keys(writer, 1, 0, 10);
+  CHECK(writer.close().ok());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, 10) == 10);
+  CHECK(umount2(dir.file().c_str(), MNT_DETACH) == 0);
 }
 
 int main(int count, char** values) {

@@ -109,6 +109,11 @@ void add_any_filesystem(CLI::App& app, Arguments& arguments) {
                "use a file on a network or overlay filesystem, where a process may miss others' writes");
 }
 
+void add_small_pages(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--small-pages", arguments.small_pages,
+               "read no more of the file than a lookup needs; done unasked if the file does not fit in memory");
+}
+
 std::uint32_t parse_timeout(const std::string& option, const std::string& text) {
   if (text == "none") return 0;
   if (text == "forever") return bfstore::kWaitForEver;
@@ -278,7 +283,7 @@ void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
 }
 
 void add_mode(CLI::App& app, bfstore::Options& options) {
-  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: 0600)", "MODE",
+  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
            [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
 }
 
@@ -396,6 +401,7 @@ void add_add(CLI::App& app, Arguments& arguments) {
   add_key_file(add, arguments);
   add_lock_timeout(add, arguments, "5000; exclusive: 60000");
   add_any_filesystem(add, arguments);
+  add_small_pages(add, arguments);
   add_quiet(add, arguments);
   add.footer(std::string(kKeys) + "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
 }
@@ -411,6 +417,7 @@ void add_remove(CLI::App& app, Arguments& arguments) {
   add_key_file(remove, arguments);
   add_lock_timeout(remove, arguments);
   add_any_filesystem(remove, arguments);
+  add_small_pages(remove, arguments);
   add_quiet(remove, arguments);
   remove.footer(
       std::string(kKeys) +
@@ -432,6 +439,7 @@ void add_count(CLI::App& app, Arguments& arguments) {
   add_keys(count, arguments);
   add_key_file(count, arguments);
   add_any_filesystem(count, arguments);
+  add_small_pages(count, arguments);
   count.footer(
       std::string(kKeys) +
       "Prints NUMBER<TAB>KEY for each key, in order: how often it was added and not removed, at most. 15+ means 15\n"
@@ -450,6 +458,7 @@ void add_contains(CLI::App& app, Arguments& arguments) {
   add_keys(contains, arguments);
   add_key_file(contains, arguments);
   add_any_filesystem(contains, arguments);
+  add_small_pages(contains, arguments);
   contains.add_flag("--copy", arguments.copy,
                     "read the filter into memory first, so that later changes of the file do not matter");
   CLI::Option* const tolerate = contains.add_flag("--tolerate-damage", arguments.tolerate_damage,
@@ -504,6 +513,7 @@ void add_recover(CLI::App& app, Arguments& arguments) {
   loss->excludes(recover.get_option("KEY"));
   add_lock_timeout(recover, arguments);
   add_any_filesystem(recover, arguments);
+  add_small_pages(recover, arguments);
   add_quiet(recover, arguments);
   recover.footer(
       std::string(kKeys) +

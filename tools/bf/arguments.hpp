@@ -62,6 +62,7 @@ struct Arguments {
   bool verify = false;                 // contains
   bool tolerate_damage = false;        // contains
   bool any_filesystem = false;
+  bool small_pages = false;
   std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace
   bool set = false;                              // contains: `file` lists the parts of the filter
   bool copy = false;                             // contains: read the filter into memory first
