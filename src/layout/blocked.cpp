@@ -27,16 +27,14 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
 double rate(double keys, double bits, double probes) noexcept { return line_rate(kBins, keys, bits, probes); }
 
 // The rate is a function of the keys in a line, so the best k is a step function of that load. Element k - 1 is the
-// load below which k + 1 probes are better than k. tests/sizing computes the table again.
-constexpr std::array kLoadOfNextProbe{
-    245.920279971, 142.848943322, 100.318842162, 76.7213761287, 61.5586787855, 50.9034830451, 42.9489463116,
-    36.7472295836, 31.7534024344, 27.6321112594, 24.1657647987, 21.207021843,  18.6524922738, 16.4273691867,
-    14.4760399955, 12.7561339506, 11.2346291008, 9.88523845081, 8.68661562911, 7.62109988398, 6.67382443039,
-    5.83207462133, 5.08482091691, 4.42237597203, 3.83614092395, 3.31841638566, 2.86226068703, 2.46138274712,
-    2.1100603542,  1.8030770495,  1.5356725667,  1.30350306656, 1.10260837827, 0.929384198595};
+// load below which k + 1 probes are better than k. tests/sizing computes the table again. With fewer keys in a line
+// than the last step has, more probes lose more by runs that meet than they gain, and the best k falls again.
+constexpr std::array kLoadOfNextProbe{245.920168347, 142.848885341, 100.318795749, 76.7213300961, 61.5586263862,
+                                      50.9034170419, 42.9488561582, 36.7470976849, 31.7531973571, 27.6317741926,
+                                      24.1651813128, 21.2059609065, 18.6504701668, 16.4233354766, 14.4676260766,
+                                      12.7377724810, 11.1925121728, 9.78174746265, 8.38832911990};
 
-// Not exact near a step, nor where rounding decides. Below the last step the rates of many k differ only by rounding.
-// Above 2^41 bits so many digests have equal h that this begins earlier.
+// Not exact near a step, nor below the last one. Above 2^41 bits so many digests have equal h that this begins earlier.
 Guess best_probes(double keys, double bits) noexcept {
   constexpr double kNear = 1e-4;
   const double load = keys / (bits / kBins);
@@ -63,18 +61,19 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  const double probes = geometry.num_probes;
+  const double all_lines = static_cast<double>(geometry.num_bits) / kBins;
   double throws = 0;
   double variance = 0;
   for (std::uint64_t set = 0; set <= kLineBits; ++set) {
     const auto lines = static_cast<double>(tally.lines_with[set]);
     const auto in_line = static_cast<double>(set);
-    fill.estimated_fpr += lines * std::pow(in_line / kBins, geometry.num_probes);
+    fill.estimated_fpr += lines * rate_of_line(kBins, in_line, all_lines, probes);
     throws += lines * estimated_throws(kBins, in_line);
     if (lines > 0) variance += lines * variance_of_throws(kBins, in_line);
   }
-  const double probes = geometry.num_probes;
   set_estimate(fill, throws / probes, variance / (probes * probes));
-  fill.estimated_fpr /= static_cast<double>(geometry.num_bits) / kBins;
+  fill.estimated_fpr /= all_lines;
   return fill;
 }
 

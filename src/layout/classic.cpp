@@ -37,19 +37,23 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
   return {num_bits, num_bits, num_probes};
 }
 
+// The chance that two keys have equal runs: that of a digest's bits but one.
+constexpr double kEqualRuns = 0x1p-63;
+
+double expected_fill(double keys, double bits, double probes) noexcept {
+  return -std::expm1(probes * keys * std::log1p(-1 / bits));
+}
+
 double rate(double keys, double bits, double probes) noexcept {
   if (bits <= 2) return 1;  // too few bins for the variance's formula
-  return occupancy_rate(Bins(bits), keys * probes, probes);
+  const Filled fill = filled(Bins(bits), keys * probes);
+  return std::min(1.0, occupancy_rate(fill, probes) + keys * kEqualRuns * runs_that_meet(fill, probes));
 }
 
 // Bloom's k = m/n ln 2, which is not exact where m is small.
 Guess best_probes(double keys, double bits) noexcept {
   const double wanted = std::round(bits / keys * std::log(2.0));
   return {static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(kMaxProbes))), false};
-}
-
-double expected_fill(double keys, double bits, double probes) noexcept {
-  return -std::expm1(probes * keys * std::log1p(-1 / bits));
 }
 
 void take(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept {
@@ -64,8 +68,9 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   const auto set = static_cast<double>(tally.set_bits);
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = set / bits;
-  fill.estimated_fpr = std::pow(fill.fill_ratio, geometry.num_probes);
   const double probes = geometry.num_probes;
+  const double met = estimated_throws(bits, set) / probes * kEqualRuns * runs_that_meet({fill.fill_ratio}, probes);
+  fill.estimated_fpr = std::min(1.0, std::pow(fill.fill_ratio, probes) + met);
   set_estimate(fill, estimated_throws(bits, set) / probes, variance_of_throws(bits, set) / (probes * probes));
   return fill;
 }

@@ -73,11 +73,12 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  const double all_lines = static_cast<double>(geometry.num_bits) / kBins;
   for (std::uint64_t set = 0; set <= kLineCells; ++set) {
-    fill.estimated_fpr +=
-        static_cast<double>(tally.lines_with[set]) * std::pow(static_cast<double>(set) / kBins, geometry.num_probes);
+    fill.estimated_fpr += static_cast<double>(tally.lines_with[set]) *
+                          rate_of_line(kBins, static_cast<double>(set), all_lines, geometry.num_probes);
   }
-  fill.estimated_fpr /= static_cast<double>(geometry.num_bits) / kBins;
+  fill.estimated_fpr /= all_lines;
   estimate_keys(fill, tally, geometry);
   return fill;
 }

@@ -16,12 +16,31 @@ Emptiness emptiness(const Bins& bins, double throws) noexcept {
   return {mean, std::max(0.0, variance)};
 }
 
-double occupancy_rate(const Bins& bins, double throws, double probes) noexcept {
-  if (throws <= 0) return 0;
+Filled filled(const Bins& bins, double throws) noexcept {
+  if (throws <= 0) return {0, 0};
   const double fill = -std::expm1(throws * bins.log_miss);
-  const double spread = emptiness(bins, throws).variance / (fill * fill);
-  return std::min(1.0, std::exp(probes * std::log(fill) + probes * (probes - 1) / 2 * spread));
+  return {fill, emptiness(bins, throws).variance / (fill * fill)};
 }
+
+double occupancy_rate(const Filled& fill, double probes) noexcept {
+  if (fill.mean <= 0) return 0;
+  return std::min(1.0, std::exp(probes * std::log(fill.mean) + probes * (probes - 1) / 2 * fill.spread));
+}
+
+double runs_that_meet(const Filled& fill, double probes) noexcept {
+  const double growth = std::exp(fill.spread);
+  double next = fill.mean;
+  double power = 1;  // E[fill^j]
+  double sum = 0;
+  for (double j = 1; j < probes; ++j) {
+    power *= std::min(1.0, next);
+    sum += power;
+    next *= growth;
+  }
+  return 1 + 2 * sum;
+}
+
+double equal_runs(double lines) noexcept { return std::max(0x1p-32, lines * 0x1p-64); }
 
 double line_rate(double bins, double keys, double cells, double probes) noexcept {
   const double load = keys / (cells / bins);
@@ -29,14 +48,15 @@ double line_rate(double bins, double keys, double cells, double probes) noexcept
   const double first = std::max(1.0, std::floor(load - reach));
   const double log_load = std::log(load);
   const Bins line(bins);
+  const double equal = equal_runs(cells / bins);
   double sum = 0;
   for (double in_line = first; in_line <= load + reach; ++in_line) {
     int sign = 0;  // lgamma_r: the plain one writes a global variable
     const double chance = std::exp(in_line * log_load - load - lgamma_r(in_line + 1, &sign));
-    sum += chance * occupancy_rate(line, in_line * probes, probes);
+    const Filled fill = filled(line, in_line * probes);
+    sum += chance * std::min(1.0, occupancy_rate(fill, probes) + in_line * equal * runs_that_meet(fill, probes));
   }
-  const double same = std::max(0x1p-32, cells / bins * 0x1p-64);
-  return std::min(1.0, sum + load * same);
+  return std::min(1.0, sum);
 }
 
 double line_fill(double bins, double keys, double cells, double probes) noexcept {
@@ -51,6 +71,11 @@ double estimated_throws(double bins, double set) noexcept {
   const Emptiness there = emptiness(Bins(bins), throws);
   const double too_many = there.variance / (2 * there.mean * there.mean) / -log_miss;
   return std::max(0.0, throws - too_many);
+}
+
+double rate_of_line(double bins, double set, double lines, double probes) noexcept {
+  const double keys = estimated_throws(bins, set) / probes;
+  return std::min(1.0, std::pow(set / bins, probes) + keys * equal_runs(lines) * runs_that_meet({set / bins}, probes));
 }
 
 double raw_throws(double bins, double set) noexcept {

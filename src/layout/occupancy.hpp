@@ -22,20 +22,39 @@ struct Emptiness {
 };
 Emptiness emptiness(const Bins& bins, double throws) noexcept;
 
+// The share of bins that are not empty: its mean, and its squared coefficient of variation.
+struct Filled {
+  double mean;
+  double spread = 0;
+};
+Filled filled(const Bins& bins, double throws) noexcept;
+
 // The false-positive rate: E[fill^k], which is more than E[fill]^k (Bose et al., "On the false-positive rate of Bloom
 // filters", 2008). With c the fill's squared coefficient of variation, E[fill^k] = E[fill]^k exp(k (k-1) / 2 * c). That
 // is within 0.3 % of the exact distribution for every filter that is not absurdly sparse (sizing_test.cpp compares
 // them).
-double occupancy_rate(const Bins& bins, double throws, double probes) noexcept;
+double occupancy_rate(const Filled& fill, double probes) noexcept;
+
+// A key's probes are k consecutive states of a multiplicative generator, and so they are states of 2k - 1 runs: a key
+// whose run begins j states before or after that of a key in the filter finds k - j bits set by that key, and the other
+// j with the chance E[fill^j]. How many times as often as an equal run all of these give a false positive.
+double runs_that_meet(const Filled& fill, double probes) noexcept;
 
 // Filters whose keys have all of their probes in one line of `bins` cells, of `cells` in all.
 //
 // The rate is the mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and
-// Space-Efficient Bloom Filters", 2007), plus the chance that a key of the same line has the same 32 bits of h. That
-// chance is 2^-32, or, with more than 2^32 lines, 1 / (the number of digests that lead to a line).
+// Space-Efficient Bloom Filters", 2007), plus, for each key of the line, the chance that its run meets that of the key
+// that is asked for.
 double line_rate(double bins, double keys, double cells, double probes) noexcept;
 // The mean fill: over a line's Poisson load x that of 1 - (1 - 1/B)^(kx).
 double line_fill(double bins, double keys, double cells, double probes) noexcept;
+
+// The chance that two keys of a line have equal runs: that of the 32 bits of h, or, with more than 2^32 lines, 1 / (the
+// number of digests that lead to a line).
+double equal_runs(double lines) noexcept;
+
+// The rate of a line, one of so many, that has so many set cells.
+double rate_of_line(double bins, double set, double lines, double probes) noexcept;
 
 // The number of throws after which `set` of `bins` bins are expected not to be empty: ln(1 - fill) / ln(1 - 1/B), less
 // the bias of the logarithm's mean. The bias is half the squared coefficient of variation of the empty share (Jensen's

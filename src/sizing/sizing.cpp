@@ -214,9 +214,10 @@ Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, 
                                       : fewest_bits_of(row, static_cast<double>(capacity), fpr, num_probes);
   const double wanted = std::ceil(fewest.bits);
   if (fewest.num_probes == 0 || wanted > static_cast<double>(most_bits(row))) {
-    return base::fail(Code::kSizing, "no filter of at most 2^48 bits keeps a false-positive rate of " + number(fpr) +
-                                         " at " + std::to_string(capacity) +
-                                         " keys. Ask for fewer keys or a higher rate.");
+    return base::fail(Code::kSizing,
+                      "no filter of at most 2^48 bits, with digests of 64 bits, keeps a false-positive rate of " +
+                          number(fpr) + " at " + std::to_string(capacity) +
+                          " keys. Ask for fewer keys or a higher rate.");
   }
   Size size;
   size.num_bits = whole_bits(row, static_cast<std::uint64_t>(wanted));
@@ -236,7 +237,6 @@ Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t 
   size.capacity = capacity;
   if (options.bare) return size;  // the bare form keeps no rate
   size.fpr = false_positive_rate(row, capacity, size.num_bits, size.num_probes);
-  if (size.fpr <= 0) size.fpr = 0x1p-1022;  // fewer false positives than a double can hold
   return size;
 }
 
@@ -298,12 +298,14 @@ Result<Size> solve_for_shape(const Row& row, const Options& options) {
 
 }  // namespace
 
+bool is_given(double number) noexcept { return number != 0 || std::signbit(number); }
+
 Error check_ranges(const Options& options) {
-  if (std::isnan(options.fpr) || options.fpr < 0 || options.fpr >= 1) {
+  if (std::isnan(options.fpr) || std::signbit(options.fpr) || options.fpr >= 1) {
     return out_of_range("false-positive rate " + number(options.fpr) +
                         " is not between 0 and 1. Give one such as 0.01.");
   }
-  if (!std::isfinite(options.bits_per_key) || options.bits_per_key < 0) {
+  if (!std::isfinite(options.bits_per_key) || std::signbit(options.bits_per_key)) {
     return out_of_range("bits per key " + number(options.bits_per_key) +
                         " is not a positive number. Give one such as 12.");
   }
@@ -391,6 +393,7 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
 }
 
 std::string number(double value) {
+  if (value == 0) return "0";  // -0.0, too
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;

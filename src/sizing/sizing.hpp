@@ -31,6 +31,9 @@ struct Size {
   double fpr = 0;  // as asked for; otherwise what the other values lead to, and 0 in the bare form
 };
 
+// 0 is "not given". A zero that was given, as bindings know of their arguments, is -0.0, and no filter can have it.
+bool is_given(double number) noexcept;
+
 // kInvalid names the number that no filter can have.
 Error check_ranges(const Options& options);
 

@@ -141,9 +141,9 @@ class Plan(BfCase):
         self.assertEqual(rows["keys (n)"], ["1,000,000,000,000"] * len(rows[""]))
         self.assertEqual(len(rows["m"]), len(rows[""]))
 
-    def test_a_formula_that_has_no_number_says_so(self):
-        self.assertEqual(self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic")["-n ln p / (ln 2)^2"],
-                         ["beyond", "2^63"])
+    def test_a_rate_is_that_of_digests_of_64_bits_however_many_bits_there_are(self):
+        rows = self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic")
+        self.assertEqual(rows["-n ln p / (ln 2)^2"], ["62,134,611"])
 
     def test_where_no_layout_can_each_says_why_and_what_all_say_is_said_once(self):
         self.refused("plan", "-n", "1", "-p", "1e-300", says=["blocked: a false-positive rate of 1e-300 is below",

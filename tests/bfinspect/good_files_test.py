@@ -1,4 +1,5 @@
 """bfinspect on good files: every field is the file's, the same as page and as JSON, and nothing is changed by looking."""
+import math
 import os
 import subprocess
 import unittest
@@ -11,6 +12,17 @@ def cells_set(layout: str, body: bytes) -> int:
     if layout == "counting":
         return sum((byte & 15 != 0) + (byte >> 4 != 0) for byte in body)
     return sum(bin(byte).count("1") for byte in body)
+
+
+def rate(bins, set_bins, k, equal):
+    """FORMAT.md, "Rates and estimates": of a line, or of a whole classic filter, with so many set bits."""
+    empty = max(bins - set_bins, 0.5) / bins
+    throws = math.log(empty) / math.log1p(-1 / bins)
+    both = math.expm1(throws * (math.log1p(-2 / bins) - 2 * math.log1p(-1 / bins)))
+    variance = (empty - empty**2) / bins + (1 - 1 / bins) * empty**2 * both
+    keys = max(0, throws + variance / (2 * empty**2) / math.log1p(-1 / bins)) / k
+    fill = set_bins / bins
+    return min(1, fill**k + keys * equal * (1 + 2 * sum(fill**j for j in range(1, k))))
 
 
 class GoodFiles(InspectorCase):
@@ -75,7 +87,8 @@ class GoodFiles(InspectorCase):
             self.assertAlmostEqual(found["remaining_keys"], 5000 - found["estimated_keys"], delta=1)
             blocks = [body] if layout == "classic" else [body[i:i + 64] for i in range(0, len(body), 64)]
             bits = {"blocked": 512, "counting": 128, "classic": found["m"]}[layout]
-            rates = [(cells_set(layout, block) / bits)**found["k"] for block in blocks]
+            equal = 2**-63 if layout == "classic" else 2**-32
+            rates = [rate(bits, cells_set(layout, block), found["k"], equal) for block in blocks]
             self.assertAlmostEqual(found["estimated_fpr"], sum(rates) / len(rates), places=12)
 
     def test_the_page_says_the_same_as_the_json(self):

@@ -7,6 +7,8 @@
 
 #include <bitset>
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "layout/occupancy.hpp"
 #include "support/occupancy.hpp"
@@ -60,6 +62,78 @@ TEST_CASE("blocked: the floor of equal 32 bits of h is in the formula") {
   CHECK(blocked_formula(512, 20) == doctest::Approx(0x1p-32).epsilon(0.01));
   CHECK(blocked_formula(256, 32) == doctest::Approx(2 * 0x1p-32).epsilon(0.01));
   CHECK(blocked_formula(128, 32) > 4 * 0x1p-32);
+}
+
+// A state of the generator `steps` before or after another one.
+template <class Int>
+Int moved(Int state, Int next, int steps) {
+  Int inverse = next;  // Newton's iteration, which doubles the right bits
+  for (int i = 0; i < 6; ++i) inverse *= 2 - next * inverse;
+  for (; steps > 0; --steps) state *= next;
+  for (; steps < 0; ++steps) state *= inverse;
+  return state;
+}
+
+template <class Rules>
+bool all_set(const std::vector<std::uint64_t>& words, const layout::Geometry& geometry, std::uint64_t digest) {
+  return Rules::each_probe(geometry, Rules::locate(geometry, digest),
+                           [&](std::uint64_t bit) { return layout::test_bit(words.data(), bit); });
+}
+
+// How many of the keys whose runs meet that of a key in the filter are maybe, for each key in it.
+template <class Rules, class Moved>
+double found_that_meet(const layout::Geometry& geometry, std::uint64_t keys, Moved moved_digest) {
+  std::vector<std::uint64_t> words(geometry.num_bits / 64);
+  std::mt19937_64 random(7);
+  std::vector<std::uint64_t> digests(keys);
+  for (std::uint64_t& digest : digests) {
+    digest = random();
+    Rules::each_probe(geometry, Rules::locate(geometry, digest), [&](std::uint64_t bit) {
+      words[bit / 64] |= std::uint64_t{1} << bit % 64;
+      return true;
+    });
+  }
+  std::uint64_t found = 0;
+  const int probes = static_cast<int>(geometry.num_probes);
+  for (const std::uint64_t digest : digests) {
+    for (int j = 1 - probes; j < probes; ++j)
+      found += all_set<Rules>(words, geometry, moved_digest(digest, j)) ? 1U : 0U;
+  }
+  return static_cast<double>(found) / static_cast<double>(keys);
+}
+
+// What the formulas add to Bloom's, seen in filters: no measurement of a rate near 2^-63 would show it.
+TEST_CASE("keys whose probes are those of another key, but for a few, are maybe as often as the formula says") {
+  for (const std::uint32_t k : {1U, 2U, 7U, 20U}) {
+    CAPTURE(k);
+    constexpr std::uint64_t kBits = 1 << 20;
+    for (const double fill : {0.2, 0.5, 0.8}) {
+      CAPTURE(fill);
+      const auto keys = static_cast<std::uint64_t>(std::log1p(-fill) / std::log1p(-1.0 / kBits) / k);
+      const double classic = found_that_meet<layout::Classic>({kBits, kBits, k}, keys, [](std::uint64_t digest, int j) {
+        return moved(digest | 1, layout::Classic::kNext, j);
+      });
+      CHECK(classic == doctest::Approx(layout::runs_that_meet({fill}, k)).epsilon(0.01));
+      const double blocked =
+          found_that_meet<layout::Blocked>({kBits, kBits / 512, k}, keys, [](std::uint64_t digest, int j) {
+            return digest >> 32 << 32 | moved(static_cast<std::uint32_t>(digest), layout::Blocked::kNext, j);
+          });
+      CHECK(blocked > layout::runs_that_meet({fill}, k) * 0.99);  // more where the lines' loads differ
+      CHECK(blocked < layout::runs_that_meet({fill}, k) * 1.15);
+    }
+  }
+}
+
+// 64-bit digests are too few for this rate, however large the filter is.
+TEST_CASE("a rate that digests of 64 bits can not keep is refused, and one that they can is not") {
+  const layout::Row& classic = layout::row_of(Layout::kClassic);
+  const auto refused = sizing::solve_for_rate(classic, 500'000'000, 5e-11);
+  CHECK(refused.error().code == Code::kSizing);
+  CHECK(refused.error().message.find("digests of 64 bits") != std::string::npos);
+  const auto size = sizing::solve_for_rate(classic, 500'000'000, 1e-10);
+  REQUIRE(size.ok());
+  CHECK(false_positive_rate(classic, size->capacity, size->num_bits, size->num_probes) <= 1e-10);
+  CHECK(false_positive_rate(classic, 500'000'000, size->num_bits / 2, size->num_probes) > 1.6e-10);
 }
 
 TEST_CASE("classic: the formula is the exact distribution's, and never below it") {

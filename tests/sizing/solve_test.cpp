@@ -170,7 +170,7 @@ TEST_CASE("blocked has a floor of 1e-8, and the error below it names classic") {
     check_refused(sizing::solve(layout::row_of(Layout::kBlocked), with(1000000, p), 0), Code::kSizing,
                   {"1e-08", "classic", "blocked"});
   }
-  for (const double p : {0.999e-8, 1e-9, 1e-15, 1e-40}) {
+  for (const double p : {0.999e-8, 1e-9, 1e-12}) {
     CHECK(rate_of(Layout::kClassic, solved(Layout::kClassic, with(1000000, p))) <= p);
   }
 }

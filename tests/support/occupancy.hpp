@@ -2,6 +2,7 @@
 // formula of src/sizing and the measured rates are compared with it. It shares no code with either.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -59,10 +60,11 @@ class ExactBlocks {
   explicit ExactBlocks(std::uint32_t k, std::size_t cells = 512)
       : k_(k), cells_(static_cast<double>(cells)), occupancy_(cells) {}
 
-  // Another key of the same block with the same 32 bits of h is surely hit: that is the floor.
+  // With the keys of the same block whose probes are those of the key that is asked for, but for the first j or the
+  // last j of them: that is the floor.
   [[nodiscard]] double rate(double cells_per_key) {
     const double load = cells_ / cells_per_key;
-    double sum = load / 4294967296.0;
+    double sum = 0;
     double logarithm = -load;  // of the chance that a block has i keys
     for (std::size_t i = 1; i < 4 * static_cast<std::size_t>(load) + 100; ++i) {
       logarithm += std::log(load / static_cast<double>(i));
@@ -75,7 +77,10 @@ class ExactBlocks {
   double with_keys(std::size_t keys) {
     while (rates_.size() <= keys) {
       occupancy_.throw_into(k_);
-      rates_.push_back(occupancy_.rate(k_));
+      double shared = 1;
+      for (std::uint32_t j = 1; j < k_; ++j) shared += 2 * occupancy_.rate(j);
+      const double met = static_cast<double>(rates_.size()) * shared / 4294967296.0;
+      rates_.push_back(std::min(1.0, occupancy_.rate(k_) + met));
     }
     return rates_[keys];
   }
