@@ -182,9 +182,11 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_POPULATE 0x10ull
 /* o p c.  Read the whole file into memory now, so that no lookup waits for the disk.  With this and with BFS_OPEN_COPY
  * only the header and the last page are read of a file that is refused. */
-#define BFS_OPEN_RANDOM 0x20ull /* o p c.  Small pages, no read-ahead: larger than memory, or synced often. */
-#define BFS_OPEN_COPY 0x40ull   /* o, reading, p.  Into private memory: see "Hostile files" below. */
-#define BFS_OPEN_GUARD 0x80ull  /* o p c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
+#define BFS_OPEN_RANDOM 0x20ull
+/* o p c.  Small pages, no read-ahead: for a file that is synced often.  A file of more than seven eighths of the memory
+ * of the machine, or of the limit of the process's control groups, gets them without being asked. */
+#define BFS_OPEN_COPY 0x40ull  /* o, reading, p.  Into private memory: see "Hostile files" below. */
+#define BFS_OPEN_GUARD 0x80ull /* o p c.  A page that cannot be read is doubt, not SIGBUS: see "Guard" below. */
 
 /* What is allowed. */
 #define BFS_OPEN_RECOVER 0x100ull        /* o, writing.  An unclean, poisoned or recovering file, to recover it. */
@@ -222,8 +224,11 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_OPEN_FD 0x4000000ull            /* o, reading.  The file that the program has open: see "Descriptors". */
 
 /* What a new file is like. */
-#define BFS_OPTION_SEED 0x100000ull        /* c b.  bfs_options.seed is given (otherwise the seed is random). */
-#define BFS_OPTION_REPLACE 0x200000ull     /* c s f i.  Take the place of another file, whose users learn of it. */
+#define BFS_OPTION_SEED 0x100000ull /* c b.  bfs_options.seed is given (otherwise the seed is random). */
+#define BFS_OPTION_REPLACE 0x200000ull
+/* c s f i.  Take the place of another file, whose users learn of it, and keep its owner and, where no mode is given,
+ * its mode and access list as far as the system allows it.  A file that was not there when the call began is not
+ * replaced: it has writers of its own (BFS_EBUSY). */
 #define BFS_OPTION_UNPUBLISHED 0x400000ull /* c.  No name in the file system until bfs_publish. */
 #define BFS_OPTION_FILE_ID 0x8000000ull
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is
@@ -255,8 +260,8 @@ typedef struct bfs_filter bfs_filter;
  * Hostile files.  BFS_OPEN_COPY reads the file into memory of this process and does not map it.  What happens to the
  * file later (truncation, I/O errors, new keys) does not reach the handle.  Opening it waits for a sync that is under
  * way, and reads the file again if it was recovered meanwhile.  BFS_ENOMEM if the file is larger than the
- * memory that the system has available; memory limits of containers are not asked.  BFS_ELOST if it was truncated
- * meanwhile. */
+ * memory that the system has available, or than the limit of the process's control groups.  BFS_ELOST if it was
+ * truncated meanwhile. */
 
 /* Replicas.  Filters of equal options (file_id and seed given) to which the same keys were added in the same order are
  * equal byte for byte in memory, in a file that bfs_publish gave its name, and in one that bfs_save made.  A file that
@@ -318,7 +323,7 @@ typedef struct bfs_error {
     sizeof(bfs_error), 0, 0, 0, { 0 } \
   }
 
-/* How to make a filter.  Zero means "not given".  Exactly one of these pairs gives the size:
+/* How to make a filter.  0 means "not given", -0.0 a zero that was given.  Exactly one of these pairs gives the size:
  *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
  *   capacity and bits_per_key  m = capacity * bits_per_key (counting: a quarter), and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
@@ -332,7 +337,7 @@ typedef struct bfs_error {
  * floor near 1e-8 is BFS_ESIZING and needs the classic layout. */
 typedef struct bfs_options {
   uint32_t struct_bytes;       /* sizeof(bfs_options) */
-  uint32_t mode;               /* permission bits of a new file, less the umask; 0 means 0600 */
+  uint32_t mode;               /* permission bits, less the umask; 0: those of the file it replaces, or 0600 */
   uint64_t flags;              /* those of c or b */
   uint64_t capacity;           /* n: distinct keys */
   double fpr;                  /* p: false-positive rate wanted at `capacity` keys, 0 < p < 1 */
@@ -377,7 +382,7 @@ typedef struct bfs_open_options {
 /* How to make a new file of an existing filter.  Zero means "not given".  A null pointer to it: nothing is given. */
 typedef struct bfs_copy_options {
   uint32_t struct_bytes;    /* sizeof(bfs_copy_options) */
-  uint32_t mode;            /* permission bits of the new file, less the umask; 0 means 0600 */
+  uint32_t mode;            /* permission bits, less the umask; 0: those of the file it replaces, or 0600 */
   uint64_t flags;           /* those of f or s */
   uint32_t lock_timeout_ms; /* for each lock: milliseconds, or BFS_LOCK_* */
   uint32_t reserved;        /* 0 */
@@ -584,7 +589,7 @@ BFS_API const char* bfs_code_name(int32_t code);
 
 /* --- Planning ----------------------------------------------------------------------------------------------------- */
 
-/* What is known of a filter that is not made yet.  Zero means "not given".  Any two or more numbers may be given, but
+/* What is known of a filter that is not made yet.  0 means "not given".  Any two or more numbers may be given, but
  * at most two of capacity, bits_per_key, and m (num_bits or max_bytes).  With capacity alone, fpr is 0.01. */
 typedef struct bfs_plan_request {
   uint32_t struct_bytes; /* sizeof(bfs_plan_request) */
@@ -929,7 +934,8 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
  * A whole filter of a layout with parts is a set of one.  A file that cannot be opened is the code that bfs_open has
  * for it, and no handle is made.  Every message names the manifest, the line and the file.
  * `options`: NULL is BFS_OPEN_READ alone.  Each part gets them, so that `key` is the secret of all.  Flags: those of p.
- * Each part keeps two descriptors, and a mapping or its copy in memory: mind RLIMIT_NOFILE and vm.max_map_count.
+ * Each part keeps two descriptors, or three where the manifest's path is relative and has a folder, and a mapping or
+ * its copy in memory: mind RLIMIT_NOFILE and vm.max_map_count.
  *
  * The handle answers as the parts' own handles do: bit for bit as one file of the whole filter.
  * - A part that is in doubt answers "maybe" to its own keys; the other parts answer as before.  bfs_health is the code
@@ -1275,10 +1281,10 @@ BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* erro
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file, as long as it must be, and no process is putting another in its place.  0 if it
- * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is that in the folder
- * that was current when the file was opened.  Of a range of a file: 1 if the path still names the file and the filter
- * is in its place; a relative path is then that in the folder of now.  Asks the file system, and the kernel for failed
- * writes, which it writes down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
+ * was replaced, removed, renamed, truncated or overwritten: open the path again.  A relative path is followed from the
+ * folder that was current when the file was opened; that of a range of a file, from the folder of now.  Of a range, 1
+ * also says that the filter is in its place.  Asks the file system, and the kernel for failed writes, which it writes
+ * down in the file (poisons): not for every lookup.  With BFS_OPEN_FOLLOW see there.
  * A reader of a sealed file that is in a lower layer of an overlay filesystem (a container's image) learns by this
  * alone that the file was replaced or overwritten: bfs_health stays BFS_OK there, and lookups keep the answers of the
  * old file.

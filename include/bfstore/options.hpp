@@ -64,9 +64,10 @@ struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
   // Of a file that is refused only the header and the last page are read, whatever is wanted here.
   bool populate = false;
-  // Small pages, no read-ahead: for files larger than memory, and for files that are synced often, because a sync
-  // writes every page, small or huge, that holds a new bit. Every process that opens such a file should set it. Lookups
-  // in a file that is in memory are slower.
+  // Small pages, no read-ahead: for files that are synced often, because a sync writes every page, small or huge, that
+  // holds a new bit. Every process that opens such a file should set it. Lookups in a file that is in memory are
+  // slower. A file that takes more than seven eighths of the memory of the machine, or of what its control groups
+  // (cgroups(7)) leave the process, is in small pages without being asked.
   bool random_access = false;
   // A page that cannot be read (an I/O error, or the file was truncated) is doubt, not SIGBUS. It puts this handle in
   // doubt for good (kFault): lookups answer "maybe"; adds, syncs and the close are errors; a file that the handle may
@@ -77,7 +78,7 @@ struct MapOptions {
   bool guard = false;
   // For reading. The file is read into memory of this process and not mapped: for hostile files. What happens to the
   // file later (truncation, I/O errors, new keys) does not reach this handle. kNoMemory if the file is larger than the
-  // memory that the system has available; memory limits of containers are not asked.
+  // memory that the system has available, or than the limit of the process's control groups.
   bool copy = false;
 };
 
@@ -213,9 +214,11 @@ struct Options {
   bool exclusive = false;
 
   // Files only.
-  std::uint32_t mode = 0600;  // permission bits, less the umask
-  bool replace = false;       // take the place of another file, whose users learn of it (kSuperseded)
-  bool unpublished = false;   // no name in the file system until Filter::publish(); the only writer until then
+  // Permission bits, less the umask. Without them, as they are: those of the file that is replaced, or 0600. The owner
+  // of a file that is replaced is kept as far as the system allows it.
+  std::optional<std::uint32_t> mode{};
+  bool replace = false;      // take the place of another file, whose users learn of it (kSuperseded)
+  bool unpublished = false;  // no name in the file system until Filter::publish(); the only writer until then
   // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(): so that writers add new
   // keys while a builder adds the old ones. Not with `unpublished`.
   bool filling = false;
@@ -231,10 +234,10 @@ struct Options {
 
 // How a filter is saved in a new file (Filter::save).
 struct SaveOptions {
-  std::uint32_t mode = 0600;    // permission bits of the new file, less the umask
-  bool replace = false;         // put the new file in the place of another one, which is not the filter's own
-  bool any_filesystem = false;  // OpenOptions
-  bool filling = false;         // every answer of the new file is "maybe" until Filter::finish_filling()
+  std::optional<std::uint32_t> mode{};  // of the new file, as of Options
+  bool replace = false;                 // put the new file in the place of another one, which is not the filter's own
+  bool any_filesystem = false;          // OpenOptions
+  bool filling = false;                 // every answer of the new file is "maybe" until Filter::finish_filling()
   // Not 0: the new filter is as small as folding makes it (FORMAT.md, "Folding") while its false-positive rate, with
   // the keys that it has now, is at most this. Its n is the number of keys with which that rate is reached. kSizing if
   // the rate is higher already.

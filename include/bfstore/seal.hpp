@@ -12,7 +12,7 @@
 namespace bfstore {
 
 struct SealOptions {
-  std::uint32_t mode = 0600;                       // permission bits of the new file, less the umask
+  std::optional<std::uint32_t> mode{};             // of the new file, as of Options
   bool replace = false;                            // take the place of another file, which may be `from` itself
   bool any_filesystem = false;                     // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,11 +37,33 @@ bool is_symlink(int folder, const std::string& name) noexcept {
   return fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
 }
 
+// " Its mode is 0600, ...": of a file that this process may not open. Nothing if it may not see that either.
+std::string rights_in_words(int folder, const std::string& name) {
+  struct stat facts {};
+  if (fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  std::array<char, 16> mode{};
+  std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(facts.st_mode & kPermissions));
+  return " Its mode is " + std::string(mode.data()) + ", its owner user " + std::to_string(facts.st_uid) +
+         ", its group " + std::to_string(facts.st_gid) + ", and this process is user " + std::to_string(geteuid()) +
+         ".";
+}
+
 bool same_inode(int one, int other) noexcept {
   struct stat first {};
   struct stat second {};
   return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
+}
+
+// Where a file has an access list, the group's bits of its mode are the most that the list gives (acl(5)). A new file
+// may have one of its folder. False if the two files have not the same now.
+bool copy_access_list(int from, int to) noexcept {
+  constexpr const char* kName = "system.posix_acl_access";
+  std::array<char, 4096> list{};  // 511 entries of 8 bytes
+  const ssize_t bytes = fgetxattr(from, kName, list.data(), list.size());
+  if (bytes >= 0) return fsetxattr(to, kName, list.data(), static_cast<std::size_t>(bytes), 0) == 0;
+  const bool has_none = errno == ENODATA || errno == EOPNOTSUPP;
+  return has_none && (fremovexattr(to, kName) == 0 || errno == ENODATA || errno == EOPNOTSUPP);
 }
 
 // The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c, fs/orangefs/protocol.h
@@ -152,7 +175,9 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
     return base::fail(Code::kNotRegular, path + ": not a regular file. Give the path of a filter file.");
   if (failed == ENOENT)
     return Error{Code::kNotFound, failed, path + ": no such file. Create it first, or correct the path."};
-  return fail_errno(failed, path, "opening");
+  Error error = fail_errno(failed, path, "opening");
+  if (failed == EACCES) error.message += rights_in_words(in_folder, name);
+  return error;
 }
 
 // Takes the right to write back before anything is written: only the descriptor matters. A process that is killed in
@@ -316,9 +341,10 @@ bool File::link_leads_elsewhere() const noexcept try {
 bool File::path_names_another() const noexcept {
   struct stat here {};
   struct stat there {};
-  if (folder_ == nullptr || path_.rfind('/', 0) != 0 || fstat(descriptor(), &here) != 0) return false;
+  if (folder_ == nullptr || fstat(descriptor(), &here) != 0) return false;
   const int flags = link_folder_ == nullptr ? AT_SYMLINK_NOFOLLOW : 0;
-  if (fstatat(AT_FDCWD, path_.c_str(), &there, flags) != 0) return false;
+  const Folder& followed = link_folder_ == nullptr ? *folder_ : *link_folder_;
+  if (fstatat(followed.start(), path_.c_str(), &there, flags) != 0) return false;
   return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
@@ -469,6 +495,12 @@ Error File::rename_temporary(bool replace) {
     }
   }
   if (outcome != 0 && errno == EEXIST) return base::fail(Code::kExists, path_ + ": exists already");
+  if (outcome != 0 && errno == EBUSY && replace) {  // rename(2)
+    return Error{Code::kBusy, EBUSY,
+                 path_ +
+                     ": is mounted by itself (as a container's volume may be), so no file can "
+                     "replace it. Mount its folder, or write to another path."};
+  }
   if (outcome != 0) return fail_errno(errno, path_, "giving the new file its name");
   temporary_.clear();
   return {};
@@ -478,6 +510,19 @@ Error File::rename_temporary(bool replace) {
 // power cut, whatever the folder says.
 Error File::sync_inode() const {
   return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
+}
+
+void File::take_rights_of(const File& other, bool mode_too) noexcept {
+  struct stat theirs {};
+  if (fstat(other.descriptor(), &theirs) != 0) return;
+  const bool owned = fchown(descriptor(), theirs.st_uid, theirs.st_gid) == 0;
+  const bool grouped = owned || fchown(descriptor(), static_cast<uid_t>(-1), theirs.st_gid) == 0;
+  if (!mode_too) return;
+  constexpr mode_t kGroups = S_IRWXG;
+  const bool listed = copy_access_list(other.descriptor(), descriptor());
+  const mode_t mode = theirs.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  const mode_t as_others = (mode << 3) & kGroups;
+  published_mode_ = listed && grouped ? mode : mode & (~kGroups | as_others);
 }
 
 Error File::publish(bool replace, const std::function<Error()>& last_look) {

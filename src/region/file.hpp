@@ -95,7 +95,8 @@ class File {
   // Whether this file still has its name, in the folder that its path led to. By a descriptor: whether it has any, if
   // it had one then.
   [[nodiscard]] bool has_its_path() const noexcept;
-  // Whether its path, an absolute one, leads to another file by now: a symbolic link to a folder was switched.
+  // Whether its path leads to another file by now, followed from the folder that was current then: a folder on the way
+  // was moved, or a symbolic link to one was switched.
   [[nodiscard]] bool path_names_another() const noexcept;
   [[nodiscard]] bool same_file(const File& other) const noexcept;
 
@@ -133,6 +134,11 @@ class File {
 
   // The same, asked by a sync, for a descriptor on an overlay, which the system tells in no other way.
   [[nodiscard]] int failed_sync() const noexcept;
+
+  // From the time when it is published this file has the owner and the group of the other one, and, if asked, the mode
+  // and the access list (acl(5)). What the system refuses stays as it is. If the group stays, or the list cannot be
+  // taken, the group gets no right that the others have not.
+  void take_rights_of(const File& other, bool mode_too) noexcept;
 
   // Gives a file made by create_unnamed its name, durably and atomically. Without `replace`, kExists if the name is
   // taken. With it, `last_look` is called right before the renaming, after all that waits for the disk; if it returns

@@ -7,10 +7,8 @@
 
 namespace bfstore::store {
 
-// What can be said without a look at any file.
-Error check_place(const std::string& path, const SaveOptions& options);
-
-Making making_of(const SaveOptions& options);
+// The first step of a call: it looks at the name before anything that takes time.
+Result<Making> making_at(const std::string& path, const SaveOptions& options);
 
 // A file whose bits are copied may get other bits meanwhile, and these would be in neither file.
 Error check_is_another(const region::File& source, const std::string& path);

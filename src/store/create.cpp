@@ -27,9 +27,9 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
 }
 
 // An unpublished file's handle is also the only one with the writers' lock.
-store::Making making_of(const Options& options) {
+store::Making making_at(const std::string& path, const Options& options) {
   return {.mode = options.mode,
-          .replace = options.replace,
+          .name = store::look_at_name(path, options.replace),
           .alone = options.exclusive || options.unpublished,
           .filling = options.filling,
           .any_filesystem = options.any_filesystem,
@@ -48,10 +48,10 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
     return fail(Code::kInvalid,
                 path + ": no process sees an unpublished filter while it is filled. Publish it when it has every key.");
   }
+  const store::Making making = making_at(path, options);
   const auto identity = store::plan(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
-  const store::Making making = making_of(options);
   const Adding how = making.alone ? Adding::kAlone : Adding::kShared;
   const auto functions = store::functions_for(identity->shape.layout, how);
   if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);

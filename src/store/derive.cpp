@@ -67,8 +67,8 @@ Error derive(std::span<const std::string> from, const std::string& to, const Mak
   const auto made = Session::make(to, *identity, how);
   if (!made) return made.error();
   if (Error error = recipe.fill(sources, (*made)->unpublished()); !error.ok()) return error;
-  // From here on no process can open the replaced file for writing. It may be one of the sources.
-  if (Error error = how.replace ? (*made)->supersede() : Error{}; !error.ok()) return error;
+  // What is replaced may be one of the sources.
+  if (Error error = (*made)->supersede_found(); !error.ok()) return error;
   for (const Source& source : sources) {
     if (Error error = check_still_at_rest(source, recipe); !error.ok()) return error;
   }

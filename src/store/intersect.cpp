@@ -14,6 +14,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
 #include "store/content.hpp"
 #include "store/copy_place.hpp"
 #include "store/core.hpp"
@@ -32,7 +33,7 @@ Error check_wish(std::size_t filters, const SaveOptions& options) {
   if (filters == 0) return fail(Code::kInvalid, "no filter to intersect was given. Give one or more.");
   if (options.same_file_id)
     return fail(Code::kInvalid, "an intersection is another filter than its sources. Leave the file_id out.");
-  if (options.fpr == 0) return {};
+  if (!sizing::is_given(options.fpr)) return {};
   return fail(Code::kInvalid, "an intersection is not folded further. Leave the fpr out, and fold what comes of it.");
 }
 
@@ -148,7 +149,8 @@ class Sources {
 
 Error Filter::intersect(std::span<const Filter* const> filters, const std::string& path, const SaveOptions& options) {
   if (Error error = check_wish(filters.size(), options); !error.ok()) return error;
-  if (Error error = store::check_place(path, options); !error.ok()) return error;
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
   Sources<Core, Core::InUse> sources;
   for (const Filter* const filter : filters) {
     if (Error error = sources.add(*filter->core_); !error.ok()) return error;
@@ -156,7 +158,7 @@ Error Filter::intersect(std::span<const Filter* const> filters, const std::strin
   if (Error error = sources.check(path, options.replace); !error.ok()) return error;
   const auto identity = sources.identity();
   if (!identity) return identity.error();
-  const auto made = store::Session::make(path, *identity, store::making_of(options));
+  const auto made = store::Session::make(path, *identity, *making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
   if (Error error = sources.write(file); !error.ok()) return error;
@@ -164,7 +166,7 @@ Error Filter::intersect(std::span<const Filter* const> filters, const std::strin
   if (!keys) return keys.error();
   Error error = store::write_keys_added(file, *keys);
   // The sources are looked at last: if the path was given to one of them meanwhile, that one is superseded.
-  if (error.ok() && options.replace) error = (*made)->supersede();
+  if (error.ok()) error = (*made)->supersede_found();
   if (error.ok()) error = sources.check_copied();
   return error.ok() ? (*made)->publish() : error;
 }

@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
 #include "store/content.hpp"
 #include "store/copy_place.hpp"
 #include "store/core.hpp"
@@ -27,7 +28,7 @@ Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   if (parts == 0) return fail(Code::kInvalid, "no part to join was given. Give all parts of one filter.");
   if (options.same_file_id)
     return fail(Code::kInvalid, "a whole filter is another one than its parts. Leave the file_id out.");
-  if (options.fpr == 0) return {};
+  if (!sizing::is_given(options.fpr)) return {};
   return fail(Code::kInvalid, "a join does not fold. Leave the fpr out, and fold what comes of it.");
 }
 
@@ -129,7 +130,8 @@ class Parts {
 
 Error Filter::join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options) {
   if (Error error = check_parts_wish(parts.size(), options); !error.ok()) return error;
-  if (Error error = store::check_place(path, options); !error.ok()) return error;
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
   Parts<Core, Core::InUse> sources;
   for (const Filter* const part : parts) {
     if (Error error = sources.add(*part->core_); !error.ok()) return error;
@@ -137,13 +139,13 @@ Error Filter::join(std::span<const Filter* const> parts, const std::string& path
   if (Error error = sources.check(path, options.replace); !error.ok()) return error;
   const auto identity = sources.identity();
   if (!identity) return identity.error();
-  const auto made = store::Session::make(path, *identity, store::making_of(options));
+  const auto made = store::Session::make(path, *identity, *making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
   if (Error error = sources.write(file); !error.ok()) return error;
   Error error = store::write_keys_added(file, sources.keys());
   // The parts are looked at last: if the path was given to one of them meanwhile, that one is superseded.
-  if (error.ok() && options.replace) error = (*made)->supersede();
+  if (error.ok()) error = (*made)->supersede_found();
   if (error.ok()) error = sources.check_copied();
   return error.ok() ? (*made)->publish() : error;
 }

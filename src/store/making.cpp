@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <span>
 
@@ -16,6 +17,8 @@ namespace {
 using base::fail;
 using format::Slot;
 using region::File;
+
+constexpr std::uint32_t kDefaultMode = 0600;
 
 // Clean in the older slot and dirty in the newer one: the process that makes it writes to it.
 Error initialize(const OpenFile& opened, bool filling) {
@@ -36,12 +39,24 @@ Error initialize(const OpenFile& opened, bool filling) {
 
 }  // namespace
 
+NameBefore look_at_name(const std::string& path, bool replace) {
+  if (!replace) return NameBefore::kNothing;
+  struct stat there {};
+  const bool free = lstat(path.c_str(), &there) != 0 && errno == ENOENT;
+  return free ? NameBefore::kWasFree : NameBefore::kMayBeTaken;
+}
+
+Error check_mode(const std::optional<std::uint32_t>& mode) {
+  if (!mode || (*mode & ~0777U) == 0) return {};
+  return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+}
+
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
   struct stat there {};
-  if (!how.replace && lstat(path.c_str(), &there) == 0) {
+  if (how.name == NameBefore::kNothing && lstat(path.c_str(), &there) == 0) {
     return fail(Code::kExists, path + ": exists already. Choose another name, or replace it.");
   }
-  auto file = File::create_unnamed(path, how.mode);
+  auto file = File::create_unnamed(path, how.mode.value_or(kDefaultMode));
   if (!file) return file.error();
   if (!how.any_filesystem) {
     if (Error error = check_sharing(*file, File::Access::kReadWrite, false); !error.ok()) return error;

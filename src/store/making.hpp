@@ -3,6 +3,8 @@
 
 #include <bfstore/options.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,18 +12,30 @@
 
 namespace bfstore::store {
 
+// What may have the name that the new file is to get.
+enum class NameBefore {
+  kNothing,    // it must be free
+  kWasFree,    // the caller may replace a file, and none was there when the call began: what is there now is another's
+  kMayBeTaken  // a file was there: it, or what took its place, is replaced
+};
+
+// Looks when the caller's call begins, before anything that takes time.
+NameBefore look_at_name(const std::string& path, bool replace);
+
 // What a new file needs besides its identity.
 struct Making {
-  std::uint32_t mode = 0600;  // permission bits, less the umask
-  bool replace = false;       // another file may have the name
-  bool alone = false;         // the new file's handle is the only writer
-  bool filling = false;       // answers "maybe" until Session::finish_filling()
+  std::optional<std::uint32_t> mode;  // as of SaveOptions
+  NameBefore name = NameBefore::kNothing;
+  bool alone = false;    // the new file's handle is the only writer
+  bool filling = false;  // answers "maybe" until Session::finish_filling()
   bool any_filesystem = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;
   MapOptions map;
 };
 
-// The new file is dirty, durably, when this returns. kExists if the name is taken and `replace` is not set.
+Error check_mode(const std::optional<std::uint32_t>& mode);
+
+// The new file is dirty, durably, when this returns. kExists if the name is taken and must be free.
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how);
 
 // What a copy has besides its bits, before it has a name: the marks of its source, in a slot that says dirty, and the

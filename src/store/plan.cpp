@@ -15,6 +15,7 @@
 #include "sizing/sizing.hpp"
 #include "store/header.hpp"
 #include "store/key.hpp"
+#include "store/making.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -41,7 +42,7 @@ std::uint64_t body_budget(const Options& options, const Identity& identity) noex
 }
 
 bool anything_but_like(const Options& options) noexcept {
-  return options.capacity != 0 || options.fpr != 0 || options.bits_per_key != 0 || options.max_bytes != 0 ||
+  return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) || options.max_bytes != 0 ||
          options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed ||
          !options.seeds.empty() || options.tutorial_sizing;
 }
@@ -257,8 +258,7 @@ Result<Identity> plan(const Options& options, Form form) {
                 "the bare form has no room for a key check or a list of seeds, so its hash is xxh3 or external. Use "
                 "the embedded form.");
   }
-  if ((options.mode & ~0777U) != 0)
-    return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+  if (Error error = store::check_mode(options.mode); !error.ok()) return error;
   if (Error error = check_file_id(options); !error.ok()) return error;
   auto parameters = parameters_of(options);
   if (!parameters) return parameters.error();

@@ -32,6 +32,7 @@ class Replaced {
   // kLost if other code of this process closed the file's descriptor, or ended the lock that keeps writers out.
   [[nodiscard]] Error check() const;
   [[nodiscard]] bool has_its_path() const noexcept { return file_.has_its_path(); }
+  [[nodiscard]] const region::File& file() const noexcept { return file_; }
   // Another handle of this process that wants to replace the file gets kBusy, and does not wait.
   void hold_for_long() const noexcept { file_.hold_for_long(); }
 

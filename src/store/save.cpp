@@ -74,7 +74,7 @@ std::uint64_t whole_capacity(const layout::Row& row, const Shape& part, std::uin
 // promise. How often it is folded.
 template <class Core>
 Result<std::uint64_t> fold(const Core& core, Content& content, double fpr) {
-  if (fpr == 0) return std::uint64_t{1};
+  if (!sizing::is_given(fpr)) return std::uint64_t{1};
   Shape& shape = content.identity.shape;
   const auto times = times_to_fold(core, shape, fpr);
   if (!times) return times;
@@ -174,7 +174,8 @@ Result<Dump> dump_of(const Content& content, const DumpOptions& options) {
 }  // namespace
 
 Error Filter::save(const std::string& path, const SaveOptions& options) const {
-  if (Error error = store::check_place(path, options); !error.ok()) return error;
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
   const Core::InUse core(*core_);
   auto content = store::content_of(*core);
   if (!content) return content.error();
@@ -185,14 +186,14 @@ Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (options.replace && core->session != nullptr) {
     if (Error error = store::check_is_another(core->session->file().file(), path); !error.ok()) return error;
   }
-  const auto made = store::Session::make(path, *identity, store::making_of(options));
+  const auto made = store::Session::make(path, *identity, *making);
   if (!made) return made.error();
   const store::OpenFile& file = (*made)->unpublished();
   Error error = write_body(*core, *times, file);
   if (error.ok()) error = store::write_keys_added(file, content->keys_added);
   if (error.ok()) error = store::write_marks(file, content->lanes);
   // The source is looked at last: if its path was given to it meanwhile, it is the one that is superseded.
-  if (error.ok() && options.replace) error = (*made)->supersede();
+  if (error.ok()) error = (*made)->supersede_found();
   if (error.ok()) error = store::check_copied(*core, *content);
   return error.ok() ? (*made)->publish() : error;
 }

@@ -38,10 +38,9 @@ Error check_words(const region::File& file, const store::CheckedHeader& header) 
 }  // namespace
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
-  if ((options.mode & ~0777U) != 0)
-    return base::fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+  if (Error error = store::check_mode(options.mode); !error.ok()) return error;
   const store::Making making{.mode = options.mode,
-                             .replace = options.replace,
+                             .name = store::look_at_name(to, options.replace),
                              .alone = true,
                              .any_filesystem = options.any_filesystem,
                              .lock_timeout_ms = options.lock_timeout_ms,

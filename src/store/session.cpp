@@ -29,11 +29,11 @@ Result<Slot> newest_slot_in(const Result<HeaderBytes>& header, const OpenFile& o
 
 }  // namespace
 
-Session::Session(OpenFile opened, Joined joined, bool replace)
+Session::Session(OpenFile opened, Joined joined, Publication publication)
     : opened_(std::move(opened)),
       role_(joined.role),
       writers_lock_(std::move(joined.lock)),
-      publication_(replace),
+      publication_(std::move(publication)),
       opener_(opened_.born()) {}
 
 // First lets a file that was superseded and not replaced continue, because another process may wait for its state lock.
@@ -89,7 +89,7 @@ Result<std::unique_ptr<Session>> Session::make(const std::string& path, const fo
   if (!made) return made.error();
   auto lock = hold_writers_lock(*made, how.alone ? Writers::kAlone : Writers::kShared);
   if (!lock) return lock.error();
-  return std::unique_ptr<Session>(new Session(std::move(*made), {Role::kMaker, std::move(*lock)}, how.replace));
+  return std::unique_ptr<Session>(new Session(std::move(*made), {Role::kMaker, std::move(*lock)}, Publication(how)));
 }
 
 // --- Syncing ---------------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ class Session {
     return writers_lock_.ends_with();
   }
   Error supersede();
+  // For a copy, once it has every bit: from here on no process can open the file that it replaces for writing.
+  Error supersede_found() { return publication_.supersede_found(opened_); }
   // Afterwards this session only reads.
   Error publish();
   // Gives a file to which nothing was added yet its name. This session continues to write.
@@ -79,7 +81,7 @@ class Session {
   [[nodiscard]] OpenFile& unpublished() noexcept { return opened_; }
 
  private:
-  Session(OpenFile opened, Joined joined, bool replace = false);
+  Session(OpenFile opened, Joined joined, Publication publication = {});
 
   Error sync_and_store(const SlotUpdate& update);
   Error go_on_unpublished(const Error& cause);

@@ -250,7 +250,15 @@ class Build(BfCase):
     def test_more_keys_than_room_is_warned_about_once(self):
         done = self.run_bf("build", "f", "--from", "-", "--capacity", "100", input=LINES)
         self.assertEqual((done.returncode, done.stdout[:27]), (0, b"f: built from 30,000 keys ("))
-        self.assert_complaint(done.stderr, says=["f: ", "100"])
+        self.assert_complaint(done.stderr, says=["f: holds more than the ", " with which it keeps its promised"])
+
+    def test_keys_that_a_whole_line_has_room_for_are_no_warning(self):
+        # Three keys get a line of 512 bits, which keeps the rate of 1 % with many more.
+        self.good("build", "f", "--from", "-", "-q", input=b"a\nb\nc\n")
+        self.good("add", "f", "-q", *map(str, range(40)))
+        done = self.run_bf("add", "f", "-q", *map(str, range(40, 80)))
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, says="f: holds more than the 51 keys with which it keeps its promised")
 
     def test_a_list_that_changes_at_any_step_breaks_nothing(self):
         size = len(LINES) * 3
@@ -296,8 +304,9 @@ class BuildRefusals(BfCase):
             self.assertEqual(file.read(), b"precious")
 
     def test_a_file_that_appears_meanwhile_is_not_replaced(self):
-        for capacity in [[], ["--capacity", "9"]]:  # it appears while the keys are copied, or while they are loaded
-            building = self.spawn("build", "f", "--from", "-", *capacity)
+        # It appears while the keys are copied, or while they are loaded.
+        for options in [[], ["--capacity", "9"], ["--force"], ["--force", "--capacity", "9"]]:
+            building = self.spawn("build", "f", "--from", "-", *options)
             building.stdin.write(b"one\n")
             building.stdin.flush()
             # What is there already is refused before the first byte is read.
@@ -385,7 +394,7 @@ class Add(BfCase):
         self.good("add", "small", *"0123456789")
         done = self.run_bf("add", "small", "-q", input=LINES)
         self.assertEqual((done.returncode, done.stdout), (0, b""))
-        self.assert_complaint(done.stderr, says=["small: ", "(10)", "0.01", "bf build"])
+        self.assert_complaint(done.stderr, says=["small: ", "than the 51 keys", "0.01", "bf build"])
         self.assert_complaint(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
 
     def test_too_many_keys_of_several_are_warned_about_too(self):
@@ -394,10 +403,10 @@ class Add(BfCase):
         adder.stdin.write(b"one\n")
         adder.stdin.flush()
         self.wait_until(lambda: header(self.path("small"))["keys_added"] == 1)
-        self.good("add", "small", "-q", *"012345678")
+        self.good("add", "small", "-q", *map(str, range(50)))
         stdout, stderr = adder.communicate(b"two\n", timeout=PATIENCE)
         self.assertEqual((adder.returncode, stdout), (0, b""))
-        self.assert_complaint(stderr, says=["small: ", "(10)"])
+        self.assert_complaint(stderr, says=["small: ", "than the 51 keys"])
 
 
 if __name__ == "__main__":

@@ -93,6 +93,41 @@ TEST_CASE("the file that a relative path led to when the new one was created is 
   });
 }
 
+// A folder that a deployment switches: by a symbolic link, or by moving it.
+TEST_CASE("a relative path whose folder was switched is not current, whatever folder is current") {
+  for (const bool by_link : {false, true}) {
+    CAPTURE(by_link);
+    in_a_process([&](const TempDir& dir) {
+      std::filesystem::create_directory("one");
+      std::filesystem::create_directory("two");
+      if (by_link) std::filesystem::create_directory_symlink("one", "now");
+      const std::string path = by_link ? "now/f.bf" : "one/f.bf";
+      const auto other = Filter::create("two/f.bf", small_options());
+      const auto writer = Filter::create(path, small_options());
+      const auto reader = Filter::open(path, OpenMode::kRead);
+      std::filesystem::create_symlink(path, "link.bf");
+      const auto by_its_link = Filter::open("./link.bf", OpenMode::kRead);
+      if (!other || !writer || !reader || !by_its_link) return 1;
+      if (chdir(dir.file("elsewhere").c_str()) != 0) return 2;
+      for (const Filter* const filter : {&*writer, &*reader, &*by_its_link}) {
+        if (!filter->is_current().ok() || !*filter->is_current()) return 3;
+      }
+      const auto here = std::filesystem::path(dir.file("here"));
+      if (by_link) {
+        std::filesystem::remove(here / "now");
+        std::filesystem::create_directory_symlink("two", here / "now");
+      } else {
+        std::filesystem::rename(here / "one", here / "old");
+        std::filesystem::rename(here / "two", here / "one");
+      }
+      for (const Filter* const filter : {&*writer, &*reader, &*by_its_link}) {
+        if (!filter->is_current().ok() || *filter->is_current()) return 4;
+      }
+      return 0;
+    });
+  }
+}
+
 TEST_CASE("a handle that was opened before chroot publishes, syncs and closes as before") {
   if (geteuid() != 0) {
     tests::skip_case("only root may chroot");

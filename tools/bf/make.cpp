@@ -16,8 +16,6 @@
 #include <span>
 #include <vector>
 
-#include <sys/stat.h>
-
 namespace bf {
 namespace {
 
@@ -176,13 +174,9 @@ int clear(const Arguments& arguments) {
     throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
   refuse_taken(arguments.file, true);
   const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
-  struct stat facts {};
-  if (::stat(arguments.file.c_str(), &facts) != 0) throw Failure(arguments.file + ": no such file.");
   bfstore::Options options = arguments.options;
   options.like = arguments.file;
-  options.mode = facts.st_mode & 0777U;
   if (old.identity && old.identity->note) options.note = *old.identity->note;
-  ::umask(0);  // the new file has the permissions of the old one
   bfstore::Filter filter = make_filter(arguments, options);
   const std::string words = shape_words(filter.stats());
   check(filter.close(), arguments.file);
@@ -195,10 +189,10 @@ int clear(const Arguments& arguments) {
 int build(const Arguments& arguments) {
   interrupt::defer();
   Input input(arguments);
-  refuse_taken(arguments.file, arguments.options.replace);
+  bfstore::Options options = arguments.options;
+  options.replace = refuse_taken(arguments.file, arguments.options.replace);
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
-  bfstore::Options options = arguments.options;
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);
   if (!arguments.is_sized()) {

@@ -138,9 +138,10 @@ int import_array(const Arguments& arguments) {
   }
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
-  if (stats.saturated) {
-    complain(arguments.file + ": is fuller than the " + key_words(stats.shape.capacity) +
-             " that it has room for make it. More absent keys than promised are maybe.");
+  const std::uint64_t most_keys = keys_within_promise(stats.shape);
+  if (keys_left(stats) > most_keys) {
+    complain(arguments.file + ": is fuller than the " + key_words(most_keys) +
+             " make it with which it keeps its promise. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
     report(arguments.file + ": imported " + grouped(stats.shape.num_bits) + " bits, as full as with " +
@@ -167,7 +168,7 @@ int export_array(const Arguments& arguments) {
   }
   if (KeySource(arguments.file, "the filter").is_same_file(arguments.raw))
     throw Failure(arguments.raw + ": is the filter itself. Name another file.");
-  write_whole(arguments.raw, bytes, arguments.options.replace, arguments.options.mode);
+  write_whole(arguments.raw, bytes, arguments.options.replace, arguments.options.mode.value_or(0600));
   if (!arguments.quiet)
     report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
            " bytes");
