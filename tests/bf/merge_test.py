@@ -66,11 +66,11 @@ class Merge(BfCase):
         self.refused("merge", "large", "small", "--into", says=("small", "large", "number of bits 30000 and 120000"))
 
     def test_too_many_keys_for_the_filter_are_told(self):
-        self.make("one", KEYS[:10], "--capacity", "10", "--seed", "7")
-        self.make("two", [b"other %d" % i for i in range(10)], "--like", "one")
+        self.make("one", KEYS[:50], "--capacity", "50", "--seed", "7")
+        self.make("two", [b"other %d" % i for i in range(50)], "--like", "one")
         done = self.run_bf("merge", "all", "one", "two")
         self.assertEqual(done.returncode, 0)
-        self.assert_complaint(done.stderr, "more than the 10")
+        self.assert_complaint(done.stderr, "more than the 51 with which it keeps its promise")
 
     def test_what_does_not_fit_is_named_and_nothing_is_made(self):
         self.make("one", KEYS)

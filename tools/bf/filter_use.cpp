@@ -27,6 +27,7 @@ constexpr std::size_t kTurn = 65'536;
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
   options.key = arguments.key;
   options.any_filesystem = arguments.any_filesystem;
+  options.map.random_access = arguments.small_pages;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   options.map.guard = true;
 }
@@ -61,13 +62,14 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
   throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
 }
 
-void refuse_taken(const std::string& file, bool replace) {
+bool refuse_taken(const std::string& file, bool replace) {
   struct stat facts {};
-  if (::lstat(file.c_str(), &facts) != 0) return;
+  if (::lstat(file.c_str(), &facts) != 0) return false;
   if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
   if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
   if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
   if (!replace) fail_exists(file);
+  return true;
 }
 
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options) {
@@ -135,6 +137,7 @@ Loader::Loader(bfstore::Filter& filter, std::string file)
     : filter_(filter),
       file_(std::move(file)),
       keys_before_(keys_left(filter.stats())),
+      most_keys_(keys_within_promise(filter.shape())),
       counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
 void Loader::add(std::span<const std::string_view> keys) {
@@ -219,11 +222,20 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
 void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }
 
 void Loader::warn_if_overfull(std::uint64_t keys_held) {
-  const bfstore::Shape& shape = filter_.shape();
-  if (keys_held <= shape.capacity || warned_.exchange(true)) return;
-  complain(file_ + ": holds more keys than it was made for (" + grouped(shape.capacity) +
-           "), so false positives exceed the promised rate of " + short_number(shape.fpr) +
+  if (keys_held <= most_keys_ || warned_.exchange(true)) return;
+  complain(file_ + ": holds more than the " + key_words(most_keys_) +
+           " with which it keeps its promised false-positive rate of " + short_number(filter_.shape().fpr) +
            ". Make a larger one with bf build.");
+}
+
+std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
+  bfstore::PlanRequest request;
+  request.layout = shape.layout;
+  request.fpr = shape.fpr;
+  request.num_bits = shape.num_bits;
+  request.num_probes = shape.num_probes;
+  const auto plan = bfstore::plan(request);  // an error in the bare form, which promises no rate
+  return plan.ok() ? std::max(plan->capacity, shape.capacity) : shape.capacity;
 }
 
 std::uint64_t keys_left(const bfstore::Stats& stats) {

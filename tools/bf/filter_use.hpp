@@ -49,8 +49,8 @@ bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& 
 [[noreturn]] void fail_exists(const std::string& file);
 
 // Refuses a name that is taken, early: no user waits for a long command first. The library checks again when it
-// matters.
-void refuse_taken(const std::string& file, bool replace);
+// matters. Whether a file is there, which may be replaced: one that comes later has keys of its own.
+bool refuse_taken(const std::string& file, bool replace);
 
 // Gives an unpublished filter its name.
 void publish(bfstore::Filter& filter, const std::string& file);
@@ -115,7 +115,8 @@ class Loader {
   std::string file_;
   std::uint64_t keys_before_;
   bool leaves_out_ = false;
-  bool counts_;  // every add, also of a key that was there
+  std::uint64_t most_keys_;  // within the promise
+  bool counts_;              // every add, also of a key that was there
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> keys_left_out_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
@@ -124,6 +125,9 @@ class Loader {
   std::atomic<bool> warned_{false};
   std::atomic<bool> failed_{false};  // in one thread, so that the others stop
 };
+
+// With so many keys the rate is the promised one: more than the capacity where the filter was rounded up to whole lines.
+std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
 // Those that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);

@@ -98,9 +98,10 @@ int merge(const Arguments& arguments) {
   } else {
     publish(filter, arguments.file);
   }
-  if (stats.saturated) {
-    complain(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " +
-             grouped(stats.shape.capacity) + " that it was made for. More absent keys than promised are maybe.");
+  const std::uint64_t most_keys = keys_within_promise(stats.shape);
+  if (keys_left(stats) > most_keys) {
+    complain(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " + grouped(most_keys) +
+             " with which it keeps its promise. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
     report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
