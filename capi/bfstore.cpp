@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -119,9 +120,8 @@ class KeyWiper {
 
 // nullptr, or what is wrong with the secret.
 const char* read_secret(const void* from, std::uint64_t key_bytes, std::optional<SecretKey>& to) noexcept {
-  if (key_bytes == 0) return from == nullptr ? nullptr : ".key_bytes is 0, but key is not null";
-  if (from == nullptr) return ".key is null, but key_bytes is not 0";
-  if (key_bytes != sizeof(SecretKey)) return ".key_bytes is not 16 or 0";
+  if (from == nullptr) return key_bytes == 0 ? nullptr : "the secret key is null, but its length is not 0";
+  if (key_bytes != sizeof(SecretKey)) return "the secret key has another length than 16 bytes";
   std::memcpy(to.emplace().data(), from, sizeof(SecretKey));
   return nullptr;
 }
@@ -232,9 +232,9 @@ Error check_options(const bfs_options& from, const char* function, std::uint64_t
   if (Error wrong = check_number("layout", from.layout); !wrong.ok()) return wrong;
   if (Error wrong = check_number("hash", from.hash); !wrong.ok()) return wrong;
   if (from.note == nullptr && from.note_bytes != 0) return invalid("bfs_options.note is null, but note_bytes is not 0");
-  if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("bfs_options.note is longer than 1024 bytes");
+  if (from.note_bytes > bfstore::kMaxNoteBytes) return invalid("the note is longer than 1024 bytes");
   if (from.reserved != 0) return invalid("bfs_options: reserved is not 0");
-  if (from.num_seeds > bfstore::kMaxProbes) return invalid("bfs_options.num_seeds is above 64");
+  if (from.num_seeds > bfstore::kMaxProbes) return invalid("there are more than 64 seeds");
   if ((from.seeds == nullptr) != (from.num_seeds == 0))
     return invalid("bfs_options: one of seeds and num_seeds is given without the other");
   return {};
@@ -335,12 +335,12 @@ std::int32_t with_options(const bfs_options* from, const char* function, std::ui
   return guarded(error, [&] {
     bfs_options known;
     if (const char* wrong = capi::read_struct(from, capi::kLeastOptions, known); wrong != nullptr)
-      return report(error, invalid(std::string("bfs_options") + wrong));
+      return report(error, invalid(wrong));
     if (const Error wrong = check_options(known, function, taken); !wrong.ok()) return report(error, wrong);
     Options options = options_of(known);
     const KeyWiper wiper(options.key);
     if (const char* wrong = read_secret(known.key, known.key_bytes, options.key); wrong != nullptr)
-      return report(error, invalid(std::string("bfs_options") + wrong));
+      return report(error, invalid(wrong));
     return use(options);
   });
 }
@@ -376,12 +376,12 @@ std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, C
   return guarded(error, [&] {
     bfs_open_options known;
     if (const char* wrong = capi::read_struct(from, capi::kLeastOpenOptions, known); wrong != nullptr)
-      return report(error, invalid(std::string("bfs_open_options") + wrong));
+      return report(error, invalid(wrong));
     if (const Error wrong = check(known); !wrong.ok()) return report(error, wrong);
     bfstore::OpenOptions options = open_options_of(known);
     const KeyWiper wiper(options.key);
     if (const char* wrong = read_secret(known.key, known.key_bytes, options.key); wrong != nullptr)
-      return report(error, invalid(std::string("bfs_open_options") + wrong));
+      return report(error, invalid(wrong));
     return use(known, options);
   });
 }
@@ -756,7 +756,8 @@ int32_t bfs_publish(bfs_filter* filter, bfs_error* error) {
 int32_t bfs_seal(const char* from, const char* to, const bfs_copy_options* options, bfs_error* error) {
   if (from == nullptr || to == nullptr) return invalid(error, "bfs_seal: from or to is null");
   return with_copy_options(options, "bfs_seal", kFlagsOfSeal, error, [&](const bfs_copy_options& known) {
-    if (known.fpr != 0) return report(error, invalid("bfs_copy_options: fpr is not for bfs_seal"));
+    if (known.fpr != 0 || std::signbit(known.fpr))
+      return report(error, invalid("bfs_copy_options: fpr is not for bfs_seal"));
     bfstore::SealOptions how;
     copy_how(known, how);
     return report(error, bfstore::seal(from, to, how));

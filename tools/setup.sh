@@ -193,23 +193,23 @@ fetch_language_packages() {
   return "$code"
 }
 
-# Python packages that Debian lacks, whose bits bfstore's filters hold: into a folder that tests/bf/meson.build names.
-# pybloom-live in two versions, since its digest changed; what it needs is Debian's. Fetched once. Without them the tests
+# Python packages whose bits bfstore's filters hold, and whose arrays are keys: into a folder that tests/bf/meson.build and
+# tests/bindings/python.py name. pybloom-live in two versions, since its digest changed; what it needs is Debian's. Fetched once. Without them the tests
 # that compare with them are skipped.
 fetch_python_wheels() {
   local venv=$root/build-deps/tests-venv
-  [[ -f $venv/complete_2 ]] && return 0
+  [[ -f $venv/complete_3 ]] && return 0
   [[ -x $venv/bin/pip ]] || /usr/bin/python3 -m venv "$venv" || return 1
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --target "$venv/packages" mmh3 || return 1
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --target "$venv/packages" mmh3 numpy || return 1
   local version
   for version in 3.1.0 4.0.0; do
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --use-pep517 \
       --target "$venv/packages/pybloom-live-${version%%.*}" "pybloom-live==$version" || return 1
   done
-  touch "$venv/complete_2"
+  touch "$venv/complete_3"
 }
 
-fetch_python_packages() { fetch_for "mmh3 and pybloom" fetch_python_wheels; }
+fetch_python_packages() { fetch_for "mmh3, numpy and pybloom" fetch_python_wheels; }
 
 # fetch_npm FROM TO: the packages of FROM/package-lock.json, of those versions and hashes. No script of theirs runs.
 fetch_npm() {

@@ -1,5 +1,6 @@
 """Python: the extension is built from the tree with the package's own build backend."""
 
+import os
 import pathlib
 import sys
 import sysconfig
@@ -18,8 +19,9 @@ def build(tree):
     languages.once(tree.out / "recipe", [tree.cc, sys.executable], [tree.archive, folder / "backend.py", *sources],
                    lambda: backend.assemble(tree.archive, list(tree.cc), tree.out))
     python = [sys.executable, "-B", "-X", "dev"]
+    packages = tree.root / "build-deps" / "tests-venv" / "packages"  # tools/setup.sh makes it
     return languages.Binding(tests=[*python, "-m", "unittest", "discover", "-v", "-s", str(folder / "tests")],
-                             agree=[*python, str(folder / "tests" / "agree.py")], environment={"PYTHONPATH": str(tree.out)})
+                             agree=[*python, str(folder / "tests" / "agree.py")], environment={"PYTHONPATH": os.pathsep.join([str(tree.out), str(packages)])})
 
 
 def times(tree, binding):

@@ -30,7 +30,7 @@ const EachAdd time.Duration = -1
 // Capacity and MaxBytes, NumBits and NumProbes, or Like. With Capacity alone, FPR is 0.01.
 type Options struct {
 	Capacity   uint64   // n: distinct keys
-	FPR        float64  // p: false-positive rate wanted at Capacity keys
+	FPR        float64  // p: false-positive rate wanted at Capacity keys; 0 means 0.01
 	BitsPerKey float64  // m / n
 	MaxBytes   uint64   // of the whole file or buffer
 	NumBits    uint64   // m
@@ -44,7 +44,7 @@ type Options struct {
 	Note       []byte   // the owner's own words, at most 1024 bytes
 	FileID     [16]byte // not zero: instead of a random one (see "Replicas" in bfstore.h)
 
-	Mode           fs.FileMode   // permission bits of the new file, less the umask; 0 means 0600
+	Mode           fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
 	LockTimeout    time.Duration // for each lock, as long as the filter is open
 	WritebackCheck time.Duration // how often a writer asks the kernel for failed writes; 0 is 100 ms
 
@@ -96,7 +96,7 @@ type OpenOptions struct {
 
 // CopyOptions say how Save, Seal, Intersect and Join make their file.
 type CopyOptions struct {
-	Mode          fs.FileMode   // permission bits of the new file, less the umask; 0 means 0600
+	Mode          fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
 	LockTimeout   time.Duration // for each lock
 	FPR           float64       // Save: as small as folding makes it while its rate is at most this
 	Replace       bool          // take the place of another file, whose users learn of it

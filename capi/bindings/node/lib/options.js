@@ -36,7 +36,7 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
  */
 
 /** @typedef {object} CreateFlags
- * @property {number} [mode]  permission bits, less the umask: default 0o600
+ * @property {number} [mode]  permission bits, less the umask: default those of the file that is replaced, or 0o600
  * @property {boolean} [exclusive]  the only writer: several times as fast
  * @property {boolean} [populate]  reads the whole file into memory now
  * @property {boolean} [random]  small pages, no read-ahead: larger than memory, or synced often
@@ -76,7 +76,7 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
 
 /** How to make a new file of a filter.
  * @typedef {object} CopyOptions
- * @property {number} [mode]  permission bits, less the umask: default 0o600
+ * @property {number} [mode]  permission bits, less the umask: default those of the file that is replaced, or 0o600
  * @property {boolean} [replace]  takes the place of another file
  * @property {boolean} [anyFilesystem]
  * @property {number} [lockTimeout]  milliseconds for each lock

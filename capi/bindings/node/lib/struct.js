@@ -30,6 +30,9 @@ export function shown(value) {
   return value.constructor?.name ?? "an object";
 }
 
+/** A zero that is given is none that is not: the library knows it by its sign. @param {number} number */
+const given = (number) => (number === 0 ? -0 : number);
+
 /** One struct, zeros but for its size. */
 export class Struct {
   /** @param {string} name @param {Buffer} [bytes]  of an array of structs: this one's bytes */
@@ -47,7 +50,7 @@ export class Struct {
     if (kind === "u32") this.bytes.writeUInt32LE(unsigned(said, 2 ** 32, value), offset);
     else if (kind === "i32") this.bytes.writeInt32LE(unsigned(said, 2 ** 31, value), offset);
     else if (kind === "u64") this.bytes.writeBigUInt64LE(u64(said, value), offset);
-    else if (kind === "f64") this.bytes.writeDoubleLE(asNumber(said, value), offset);
+    else if (kind === "f64") this.bytes.writeDoubleLE(given(asNumber(said, value)), offset);
     else if (kind === "pointer") this.point(offset, /** @type {NodeJS.ArrayBufferView} */ (value));
     else this.bytes.set(asBytes(said, value, Number(kind)), offset);
   }

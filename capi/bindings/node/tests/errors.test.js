@@ -66,6 +66,10 @@ test("an asynchronous call rejects with the same error", async (t) => {
   for (const promise of [bfstore.openAsync(file("none")), bfstore.verifyAsync(file("none")), bfstore.sealAsync(file("none"), file("x"))])
     await assert.rejects(promise, {code: "ENOENT", errno: -2, bfsCode: BFS.ENOENT});
   await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 2}), {code: "EINVAL", message: /false-positive rate 2/});
+  await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 0}), {code: "EINVAL", message: /false-positive rate 0/});
+  assert.throws(() => bfstore.create(file("x"), {capacity: 5, bitsPerKey: 0}), {code: "EINVAL", message: /bits per key 0/});
+  assert.throws(() => bfstore.create(file("x"), {capacity: 5, hash: "siphash", secret: new Uint8Array(15)}),
+    {code: "EINVAL", message: /the secret key has another length than 16 bytes/});
   await assert.rejects(bfstore.createAsync(file("x"), {capcity: 5}), TypeError);
   await assert.rejects(bfstore.openAsync("a\0b"), TypeError);
 });

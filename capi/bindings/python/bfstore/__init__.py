@@ -568,7 +568,8 @@ def create(path, *, part=None, **options):
         or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
         "pybloom-live" (its version 4 or later).  Where python-bloomfilter has the key k, say str(k) to the last two:
         an int or bytes is another key here.
-    seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.  mode: permission bits (0o600).
+    seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.
+    mode: permission bits, less the umask (if not given: those of the file that is replaced, or 0o600).
     part: (i, n) makes part i, from 0, of n of the filter that the others describe: it takes the keys of that part alone.
     lock_timeout, writeback_check: as in open().
 

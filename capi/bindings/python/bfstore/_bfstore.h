@@ -74,6 +74,9 @@ typedef struct OneKey {
 /* -1: an exception is set.  After 0, key_close follows. */
 int key_open_other(OneKey* key, PyObject* object);
 
+/* -1 with an exception for a masked array, whose buffer has what is under the mask, too. */
+int refuse_masked(PyObject* object);
+
 static inline int key_open(OneKey* key, PyObject* object) {
   Py_ssize_t bytes = 0;
   key->view.obj = NULL;

@@ -35,9 +35,11 @@ static int fill_number(char* record, const Field* field, PyObject* value) {
   return 0;
 }
 
+/* 0 would be "not given". */
 static int fill_double(char* record, const Field* field, PyObject* value) {
-  const double number = PyFloat_AsDouble(value);
+  double number = PyFloat_AsDouble(value);
   if (PyErr_Occurred()) return -1;
+  if (number == 0) number = -0.0;
   memcpy(record + field->offset, &number, sizeof number);
   return 0;
 }

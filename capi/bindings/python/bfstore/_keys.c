@@ -39,13 +39,15 @@ static int is_bytes(const Py_buffer* view) {
          (view->format == NULL || strcmp(view->format, "B") == 0 || strcmp(view->format, "c") == 0);
 }
 
-/* An array of numbers is no key: its bytes depend on the numbers' width. */
+/* An array of numbers is no key: its bytes depend on the numbers' width.  Nor is a number that shows its bytes, such as
+ * NumPy's datetime64, for equal times of different units have different ones.  What has bytes is a sequence of them. */
 static int open_buffer(OneKey* key, PyObject* object) {
+  if (refuse_masked(object) < 0) return -1;
   if (PyObject_GetBuffer(object, &key->view, PyBUF_ND | PyBUF_FORMAT) < 0) {
     key->view.obj = NULL;
     return -1;
   }
-  if (is_bytes(&key->view)) {
+  if (is_bytes(&key->view) && PySequence_Check(object)) {
     key->data = key->view.buf;
     key->bytes = (size_t)key->view.len;
     return 0;
@@ -53,6 +55,23 @@ static int open_buffer(OneKey* key, PyObject* object) {
   PyBuffer_Release(&key->view);
   key->view.obj = NULL;
   return PyIndex_Check(object) ? open_index(key, object) : refuse(object);
+}
+
+/* NumPy's masked arrays show what is under the mask. */
+int refuse_masked(PyObject* object) {
+  if (PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object)) return 0;
+  PyObject* mask = NULL;
+  PyObject* compressed = PyObject_GetAttrString(object, "compressed");
+  if (compressed != NULL) mask = PyObject_GetAttrString(object, "mask");
+  Py_XDECREF(compressed);
+  if (mask == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+    PyErr_Clear();
+    return 0;
+  }
+  Py_DECREF(mask);
+  PyErr_SetString(PyExc_TypeError, "a masked array: the keys that are not masked are its compressed()");
+  return -1;
 }
 
 int key_open_other(OneKey* key, PyObject* object) {

@@ -208,11 +208,47 @@ static PyObject* batch(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_
   return answers;
 }
 
+/* Keys that exist one after the other, and not as a buffer or a column. */
+static int is_stream(PyObject* keys) {
+  return PyIter_Check(keys) && !PyObject_CheckBuffer(keys) && !PyObject_HasAttrString(keys, "__arrow_c_stream__") &&
+         !PyObject_HasAttrString(keys, "__arrow_c_array__");
+}
+
+/* The next keys of an iterator, at most `most`. */
+static PyObject* next_keys(PyObject* iterator, Py_ssize_t most) {
+  PyObject* keys = PyList_New(0);
+  while (keys != NULL && PyList_Size(keys) < most) {
+    PyObject* key = PyIter_Next(iterator);
+    if (key == NULL && !PyErr_Occurred()) break;
+    if (key == NULL || PyList_Append(keys, key) < 0) Py_CLEAR(keys);
+    Py_XDECREF(key);
+  }
+  return keys;
+}
+
+/* A piece at a time, so that the memory does not grow with the keys. */
+static PyObject* add_stream(PyObject* self, PyObject* iterator, int digests) {
+  enum { PIECE = 1 << 16 };
+  long long sum = 0;
+  for (Py_ssize_t got = PIECE; got == PIECE;) {
+    PyObject* keys = next_keys(iterator, PIECE);
+    if (keys == NULL) return NULL;
+    got = PyList_Size(keys);
+    PyObject* added = batch(self, ADD, keys, 0, digests);
+    Py_DECREF(keys);
+    if (added == NULL) return NULL;
+    sum += PyLong_AsLongLong(added);
+    Py_DECREF(added);
+  }
+  return PyLong_FromLongLong(sum);
+}
+
 static PyObject* batch_of_keys(PyObject* self, enum verb verb, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"keys", "width", NULL};
   PyObject* keys = NULL;
   Py_ssize_t width = 0;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|$n", names, &keys, &width)) return NULL;
+  if (verb == ADD && width == 0 && is_stream(keys)) return add_stream(self, keys, 0);
   return batch(self, verb, keys, width, 0);
 }
 
@@ -227,7 +263,9 @@ static PyObject* handle_select(PyObject* self, PyObject* a, PyObject* k) { retur
 static PyObject* handle_digest_many(PyObject* self, PyObject* a, PyObject* k) {
   return batch_of_keys(self, DIGEST, a, k);
 }
-static PyObject* handle_add_digests(PyObject* self, PyObject* digests) { return batch(self, ADD, digests, 0, 1); }
+static PyObject* handle_add_digests(PyObject* self, PyObject* digests) {
+  return is_stream(digests) ? add_stream(self, digests, 1) : batch(self, ADD, digests, 0, 1);
+}
 static PyObject* handle_remove_digests(PyObject* self, PyObject* digests) { return batch(self, REMOVE, digests, 0, 1); }
 static PyObject* handle_contains_digests(PyObject* self, PyObject* digests) {
   return batch(self, CONTAINS, digests, 0, 1);

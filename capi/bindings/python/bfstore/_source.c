@@ -181,6 +181,7 @@ static int add_key_buffer(Source* source, Py_ssize_t width) {
 }
 
 static int add_buffer(Source* source, PyObject* keys, Py_ssize_t width) {
+  if (refuse_masked(keys) < 0) return -1;
   if (PyObject_GetBuffer(keys, &source->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
     source->view.obj = NULL;
     return -1;

@@ -12,6 +12,13 @@ ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
 HEADER = ROOT / "capi" / "bfstore.h"
 
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+needs_numpy = unittest.skipIf(numpy is None, "numpy is not here: tools/setup.sh fetches it")
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-python-")

@@ -9,7 +9,7 @@ import unittest
 
 import arrow
 import bfstore
-from case import Case
+from case import Case, needs_numpy, numpy
 
 KEYS = [b"", b"alice", "bob", "Zürich".encode(), b"a\x00b", b"\x00", b"k" * 12, b"k" * 13, b"x" * 1000] + [b"key %d" % i for i in range(100)]
 KEYS = [key.encode() if isinstance(key, str) else key for key in KEYS]
@@ -85,6 +85,20 @@ class Lists(Batch):
         with self.assertRaises(ZeroDivisionError):
             self.filter.add_many(1 // (i - 3) for i in range(9))
 
+    def test_an_iterator_is_added_in_pieces(self):
+        # Its keys need not be in memory at once: the first ones are in the filter while the last ones are made.
+        def keys():
+            for number in range(200_000):
+                if number == 199_999:
+                    self.assertGreater(self.filter.stats().keys_added, 10_000)
+                yield b"%d" % number
+        self.assertGreater(self.filter.add_many(keys()), 20_000)
+        self.assertTrue(all(self.filter.contains_many([b"%d" % number for number in range(200_000)])))
+        self.assertEqual(self.filter.add_many(iter(())), 0)
+        digests = list(range(0, 2**63, 2**45))
+        self.filter.add_digests(iter(digests))
+        self.assertTrue(all(self.filter.contains_digests(digests)))
+
     def test_an_iterator_that_closes_the_filter(self):
         def keys():
             yield b"a"
@@ -153,6 +167,30 @@ class Buffers(Batch):
             with self.subTest(wrong), self.assertRaises(error):
                 self.filter.add_digests(wrong)
         self.assertEqual(self.filter.stats(fill=True).set_bits, 0)
+
+
+@needs_numpy
+class NumPy(Batch):
+    def test_arrays_of_keys(self):
+        numbers = [0, 1, -1, 2**63 - 1, -2**63, *range(100, 200)]
+        self.check(numpy.array(numbers), [struct.pack("<q", number) for number in numbers])
+        rows = numpy.frombuffer(b"".join(b"%08d" % i for i in range(200)), numpy.uint8).reshape(200, 8)
+        self.check(rows, [b"%08d" % i for i in range(200)])
+        self.check(numpy.array(["alice", "bob", None, "zoe"][:2] + ["zoe"], object), [b"alice", b"bob", b"zoe"])
+
+    def test_arrays_whose_items_are_no_keys_are_refused(self):
+        days = numpy.array(["2026-11-26", "2026-11-27"], "datetime64[D]")
+        masked = numpy.ma.array([1, 2, 3], mask=[0, 1, 0])
+        for wrong in (days, list(days), days - days[0], numpy.array([1.0]), masked, masked.astype(numpy.uint64), list(masked)):
+            for call in (self.filter.add_many, self.filter.contains_many, self.filter.select, self.filter.digest_many):
+                with self.subTest(repr(wrong)), self.assertRaises((TypeError, ValueError)):
+                    call(wrong)
+        for call in (self.filter.add_digests, self.filter.contains_digests):
+            with self.assertRaisesRegex(TypeError, "compressed"):
+                call(masked.astype(numpy.uint64))
+        self.assertEqual(self.filter.stats(fill=True).set_bits, 0)
+        self.filter.add_many(masked.compressed())
+        self.assertEqual(list(self.filter.contains_many([1, 2, 3])), [1, 0, 1])
 
 
 class Arrow(Batch):

@@ -92,6 +92,15 @@ class Raised(Case):
     def test_arguments_out_of_range(self):
         self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, fpr=2.0), "false-positive rate 2", code="BFS_EINVAL")
         self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, fpr=1e-12), code="BFS_ESIZING")
+        for zero in (0, 0.0, -0.0):  # given, and so not the default
+            for call in (bfstore.create, bfstore.build):
+                self.check(ValueError, lambda call=call: call(self.path, *[["a"]] * (call is bfstore.build), capacity=5, fpr=zero),
+                           "false-positive rate 0 is not", code="BFS_EINVAL")
+            self.check(ValueError, lambda: bfstore.plan(capacity=5, fpr=zero), "false-positive rate 0 is not", code="BFS_EINVAL")
+        self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, bits_per_key=0), "bits per key 0", code="BFS_EINVAL")
+        for length in (0, 15, 17):
+            self.check(ValueError, lambda: bfstore.create(self.path, capacity=5, hash="siphash", secret=bytes(length)),
+                       "the secret key has another length than 16 bytes", code="BFS_EINVAL")
         self.check(ValueError, lambda: self.create().use_threads(2**40), code="BFS_EINVAL")
 
     def test_a_long_path_that_is_no_text_is_told_in_words(self):

@@ -7,7 +7,7 @@ import unittest
 
 import arrow
 import bfstore
-from case import ROOT, Case
+from case import Case, ROOT, needs_numpy, numpy
 
 MEBIBYTE = b"\x00\xff" * 2**19
 # (what is said in Python, the bytes that it is)
@@ -123,6 +123,33 @@ class OneKey(Case):
                      lambda: keys_only.add_digest(1), lambda: keys_only.contains_digests([1]), lambda: keys_only.digest("a")):
             with self.assertRaises(bfstore.KindOfKeyError):
                 call()
+
+
+@needs_numpy
+class KeysOfNumPy(Case):
+    """Scalars are keys only if equal ones are the same key."""
+
+    def setUp(self):
+        super().setUp()
+        self.filter = self.create()
+
+    def test_whole_numbers_text_and_bytes_are_keys(self):
+        for said, same in ((numpy.int64(-7), -7), (numpy.uint8(7), 7), (numpy.int16(7), 7), (numpy.array(7), 7), (numpy.str_("a"), "a"),
+                           (numpy.bytes_(b"a"), b"a"), (numpy.frombuffer(b"ab", numpy.uint8), b"ab")):
+            with self.subTest(repr(said)):
+                self.assertEqual(self.filter.digest(said), self.filter.digest(same))
+
+    def test_what_has_other_bytes_than_its_equals_is_no_key(self):
+        day = numpy.datetime64("2026-11-26")
+        self.assertEqual(day, day.astype("datetime64[ns]"))
+        for no_key in (day, day.astype("datetime64[ns]"), numpy.timedelta64(1, "D"), numpy.float64(1), numpy.float32(1), numpy.float16(1),
+                       numpy.longdouble(1), numpy.complex64(1), numpy.void(b"abcd"), numpy.array(b"ab"), numpy.array(day), numpy.array(1.0),
+                       numpy.ma.masked, numpy.ma.array([1, 2], mask=[0, 1], dtype=numpy.uint8)):
+            for call in (self.filter.add, self.filter.contains, self.filter.digest, lambda key: self.filter.add_many([b"before", key]),
+                         lambda key: self.filter.contains_many([key])):
+                with self.subTest(repr(no_key)), self.assertRaises((TypeError, ValueError)):
+                    call(no_key)
+        self.assertEqual(self.filter.stats(fill=True).set_bits, 0)
 
 
 class KeysOfPythonBloomfilter(Case):

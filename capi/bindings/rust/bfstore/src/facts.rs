@@ -3,6 +3,7 @@
 use bfstore_sys as sys;
 
 use crate::error::{call, checked, text};
+use crate::options::given;
 use crate::Result;
 
 /// An enum of the library's numbers.  A file may have one that only a later library knows.
@@ -412,13 +413,13 @@ impl PlanRequest {
 
     /// p: the highest false-positive rate at n keys.  1 in 100 if n alone is given.
     pub fn fpr(&mut self, fpr: f64) -> &mut PlanRequest {
-        self.0.fpr = fpr;
+        self.0.fpr = given(fpr);
         self
     }
 
     /// Bits of the body for each of the n keys.
     pub fn bits_per_key(&mut self, bits_per_key: f64) -> &mut PlanRequest {
-        self.0.bits_per_key = bits_per_key;
+        self.0.bits_per_key = given(bits_per_key);
         self
     }
 

@@ -46,6 +46,15 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
     })
 }
 
+/// A zero that is given is none that is not: the library knows it by its sign.
+pub(crate) fn given(number: f64) -> f64 {
+    if number == 0.0 {
+        -0.0
+    } else {
+        number
+    }
+}
+
 /// A secret: a log that shows options shows that there is one, and not its bytes.
 #[derive(Clone, Copy)]
 struct Secret<'a>(&'a [u8]);
@@ -326,9 +335,9 @@ impl<'a> CreateOptions<'a> {
         /// n: distinct keys.
         capacity: u64 => capacity = capacity;
         /// p: the false-positive rate wanted at `capacity` keys, between 0 and 1.
-        fpr: f64 => fpr = fpr;
+        fpr: f64 => fpr = given(fpr);
         /// m / n.
-        bits_per_key: f64 => bits_per_key = bits_per_key;
+        bits_per_key: f64 => bits_per_key = given(bits_per_key);
         /// Bytes of the whole file or buffer.
         max_bytes: u64 => max_bytes = max_bytes;
         /// m: 1 to 2^48; rounded up to a multiple of 512 for the blocked layout.
@@ -345,7 +354,8 @@ impl<'a> CreateOptions<'a> {
         secret: &'a [u8] => secret = Some(Secret(secret));
         /// One seed for each bit of a key, for the hashes of other programs.
         seeds: &'a [u32] => seeds = seeds;
-        /// Permission bits of a new file, less the umask; 0o600 if it is not given.
+        /// Permission bits of a new file, less the umask; if they are not given, those of the file that is replaced, or
+        /// 0o600.
         mode: u32 => mode = mode;
         /// As [`OpenOptions::lock_timeout`].
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
@@ -544,11 +554,12 @@ impl CopyOptions {
     }
 
     fields! {
-        /// Permission bits of the new file, less the umask; 0o600 if it is not given.
+        /// Permission bits of the new file, less the umask; if they are not given, those of the file that is replaced,
+        /// or 0o600.
         mode: u32 => mode = mode;
         /// As small as folding makes it while its rate, with its keys of now, is at most this.  Of
         /// [`Filter::save_with`] alone.
-        fpr: f64 => fpr = fpr;
+        fpr: f64 => fpr = given(fpr);
         /// As [`OpenOptions::lock_timeout`].
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
     }

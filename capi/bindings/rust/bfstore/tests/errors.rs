@@ -83,6 +83,14 @@ fn a_full_filter() {
 fn arguments_out_of_range() {
     let folder = Folder::new();
     let path = folder.filter();
+    for (made, said) in [
+        (small().fpr(0.0).create(&path), "false-positive rate 0 "),
+        (small().bits_per_key(0.0).create(&path), "bits per key 0 "),
+        (small().hash(Hash::SipHash).secret(&[1; 15]).create(&path), "the secret key has another length than 16 bytes"),
+    ] {
+        let error = failed_with(made, "BFS_EINVAL");
+        assert!(error.to_string().contains(said), "{error}");
+    }
     let error = failed_with(small().fpr(2.0).create(&path), "BFS_EINVAL");
     assert!(
         error.to_string().contains("false-positive rate 2") && error.kind() == io::ErrorKind::InvalidInput,

@@ -64,12 +64,12 @@ public final class CopyOptions {
    * @return this
    */
   public CopyOptions fpr(double fpr) {
-    this.fpr = fpr;
+    this.fpr = CreateOptions.given(fpr);
     return this;
   }
 
   /**
-   * The permissions of the new file, less the umask. Not given: its owner reads and writes.
+   * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
    *
    * @param permissions at least one
    * @return this

@@ -52,7 +52,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions fpr(double fpr) {
-    this.fpr = fpr;
+    this.fpr = given(fpr);
     return this;
   }
 
@@ -63,7 +63,7 @@ public final class CreateOptions {
    * @return this
    */
   public CreateOptions bitsPerKey(double bitsPerKey) {
-    this.bitsPerKey = bitsPerKey;
+    this.bitsPerKey = given(bitsPerKey);
     return this;
   }
 
@@ -304,7 +304,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The permissions of the new file, less the umask. Not given: its owner reads and writes.
+   * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
    *
    * @param permissions at least one
    * @return this
@@ -421,6 +421,11 @@ public final class CreateOptions {
       made.point("seeds", Text.nativeBytes(seeds)).put64("num_seeds", seeds.length);
     }
     return made;
+  }
+
+  /** A zero that is given is none that is not: the library knows it by its sign. */
+  static double given(double number) {
+    return number == 0 ? -0.0 : number;
   }
 
   /** The library would read a negative number as one above 2^63. */

@@ -45,7 +45,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest fpr(double fpr) {
-    this.fpr = fpr;
+    this.fpr = CreateOptions.given(fpr);
     return this;
   }
 
@@ -56,7 +56,7 @@ public final class PlanRequest {
    * @return this
    */
   public PlanRequest bitsPerKey(double bitsPerKey) {
-    this.bitsPerKey = bitsPerKey;
+    this.bitsPerKey = CreateOptions.given(bitsPerKey);
     return this;
   }
 

@@ -165,6 +165,10 @@ class ErrorsTest extends Case {
   @Test
   void argumentsOutOfRange() {
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(2)), "false-positive rate 2");
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(0)), "false-positive rate 0");
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().bitsPerKey(0)), "bits per key 0");
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().hash(Hash.SIPHASH).secret(new byte[15])),
+        "the secret key has another length than 16 bytes");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
     Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
