@@ -1,10 +1,11 @@
-// Little-endian loads and stores at any address: the only way in which structs meet bytes.
+// Little-endian loads and stores at any address: the only way in which structs meet bytes.  And zeros.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace bfstore::base {
 
@@ -32,6 +33,18 @@ template <class Integer>
 void store(std::byte* to, Integer value) noexcept {
   value = little_endian(value);
   std::memcpy(to, &value, sizeof value);
+}
+
+/// Zeros the bytes.  It only reads pages that are zero already: pages of a fresh, large allocation stay the kernel's
+/// until a program writes to them.
+inline void clear(std::span<std::byte> bytes) noexcept {
+  constexpr std::size_t kPage = 4096;
+  while (!bytes.empty()) {
+    const auto page = bytes.first(bytes.size() < kPage ? bytes.size() : kPage);
+    const bool is_zero = page[0] == std::byte{0} && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0;
+    if (!is_zero) std::memset(page.data(), 0, page.size());
+    bytes = bytes.subspan(page.size());
+  }
 }
 
 }  // namespace bfstore::base

@@ -1,6 +1,7 @@
 // From Options to a filter: in a file, in a caller's buffer, or found in one.
 #include <cstring>
 
+#include "base/bytes.hpp"
 #include "base/fail.hpp"
 #include "format/bare.hpp"
 #include "format/identity.hpp"
@@ -90,7 +91,7 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   // Plain stores take turns by a lock, which other processes do not see.
   const auto born = options.exclusive ? region::ForkMark::make() : region::ForkMark();
   if (!born) return born.error();
-  std::memset(buffer.data(), 0, needed);
+  base::clear(buffer.first(needed));
   if (options.bare) {
     shape.capacity = 0;  // as wrap() will see it: the bare form has no room for them
     shape.fpr = 0;

@@ -1,6 +1,7 @@
 // The base room: arithmetic, bytes, and errors with their codes.
 #include <cstring>
 #include <set>
+#include <vector>
 
 #include "base/arith.hpp"
 #include "base/bytes.hpp"
@@ -127,6 +128,20 @@ const char* expected_name(Code code) {
 }
 
 }  // namespace
+
+TEST_CASE("clear() zeros its bytes, and no others, wherever one is not zero") {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{4095}, std::size_t{4096}, std::size_t{12289}}) {
+    for (std::size_t dirty = 0; dirty < length; dirty += dirty % 4096 == 1 ? 4093 : 1) {
+      std::vector<std::byte> bytes(length + 2);
+      bytes.front() = bytes.back() = bytes[1 + dirty] = std::byte{1};
+      base::clear({bytes.data() + 1, length});
+      std::vector<std::byte> expected(length + 2);
+      expected.front() = expected.back() = std::byte{1};
+      REQUIRE(bytes == expected);
+    }
+  }
+}
 
 TEST_CASE("rounding to a power of two keeps what is a multiple") {
   for (const std::uint64_t unit : {1U, 8U, 64U, 512U, 4096U}) {
