@@ -5,6 +5,7 @@ Arguments: see engines.py; or --bench, which only measures.
 --server=PATH is another server than Debian's: a newer one, or Valkey's.
 """
 
+import base64
 import contextlib
 import itertools
 import logging
@@ -16,10 +17,12 @@ import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
 import unittest
+import zlib
 
 import engines
 
@@ -86,6 +89,9 @@ class Redis:
 
     def ask(self, name, items):
         return self.call("BF.MEXISTS", name, *items)
+
+    def state(self, name):
+        return self.call("BF.INFO", name, "STATE")[0]
 
     def digest(self, *names):
         return self.call("DEBUG", "DIGEST-VALUE", *names)
@@ -174,7 +180,6 @@ class FilterCase(unittest.TestCase):
     def refuses(self, text, server, *words):
         with self.assertRaisesRegex(redis.ResponseError, text):
             server.call(*words)
-
 
     def follow(self, replica, server):
         replica.call("REPLICAOF", "127.0.0.1", server.port)
@@ -439,7 +444,8 @@ class Dumps(FilterCase):
                     server.call("RESTORE", "bad", 0, bytes(bad), "REPLACE")
             self.assert_there(server, "chain", has["chain"])
 
-    def chunks_of(self, server, name):
+    @staticmethod
+    def chunks_of(server, name):
         chunks = [server.call("BF.SCANDUMP", name, 0)]
         while chunks[-1][0] != 0:
             chunks.append(server.call("BF.SCANDUMP", name, chunks[-1][0]))
@@ -462,6 +468,84 @@ class Dumps(FilterCase):
             self.assert_there(server, "g", keys(250))
             self.assert_filters(server, "g")
 
+    def large(self, server, seed=1):
+        """A filter of several chunks, and these. Each key is in one of two, so that each chunk has keys."""
+        server.call("BF.RESERVE", f"large-{seed}", FPR, 2000000, "SEED", seed)
+        server.add(f"large-{seed}", keys(1000))
+        return self.chunks_of(server, f"large-{seed}")
+
+    def test_a_chunk_that_is_not_the_next_one_is_refused(self):
+        with running("--appendonly", "yes") as server:
+            head, *chunks = self.large(server)
+            self.assertGreater(len(chunks), 2)
+            server.call("BF.LOADCHUNK", "g", *head)
+            begin = 0
+            for i, (at, chunk) in enumerate(chunks):
+                wrong = {"none": b"", "decoded to text": chunk.decode("latin-1").encode(), "cut": chunk[:-1], "half": chunk[:len(chunk) // 2],
+                         "lacks its first byte": chunk[1:], "longer": chunk + b"\0", "longer at its front": b"\0" + chunk, "twice": chunk * 2}
+                for what, bad in wrong.items():
+                    with self.subTest(what):
+                        self.refuses(f"invalid offset.* byte {begin}\\b", server, "BF.LOADCHUNK", "g", at, bad)
+                for other in (*chunks[:i], *chunks[i + 1:], (at + 1, chunk), (at - 1, chunk), (begin + 2, chunk), (0, chunk), (-1, chunk),
+                              (2**63 - 1, chunk)):
+                    self.refuses(f"invalid offset.* byte {begin}\\b", server, "BF.LOADCHUNK", "g", *other)
+                self.refuses("bad data", server, "BF.LOADCHUNK", "g", *head)
+                self.assert_all_maybe(server, "g")
+                self.assertEqual(server.state("g"), b"loading")
+                server.call("BF.LOADCHUNK", "g", at, chunk)
+                begin = at - 1
+            for at, chunk in chunks:
+                self.refuses("invalid offset", server, "BF.LOADCHUNK", "g", at, chunk)
+            for _ in range(2):
+                self.assertEqual(server.state("g"), b"good")
+                self.assertEqual(server.digest("g"), server.digest("large-1"))
+                server.restart()
+
+    def test_bytes_that_changed_on_their_way_are_not_answered_from(self):
+        chance = random.Random(SEED)
+        with running("--appendonly", "yes") as server, running("--appendonly", "yes") as replica:
+            self.follow(replica, server)
+            head, *chunks = self.large(server)
+            other = self.large(server, seed=2)[1:]
+            server.call("BF.LOADCHUNK", "g", *head)
+
+            def load(changed):
+                for at, chunk in chunks[:-1]:
+                    server.call("BF.LOADCHUNK", "g", at, changed.get(at, chunk))
+                at, chunk = chunks[-1]
+                return server.call("BF.LOADCHUNK", "g", at, changed.get(at, chunk))
+            for at, chunk in chunks:
+                bad = bytearray(chunk)
+                bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
+                for wrong in (bytes(bad), bytes(len(chunk)), b"?" * len(chunk), dict(other)[at]):
+                    with self.assertRaisesRegex(redis.ResponseError, "bad data.* all of them again"):
+                        load({at: wrong})
+                    self.assert_all_maybe(server, "g")
+            with self.assertRaisesRegex(redis.ResponseError, "bad data"):  # the first two are as long
+                load({chunks[0][0]: chunks[1][1], chunks[1][0]: chunks[0][1]})
+            self.assertEqual(load({}), b"OK")
+            server.wait_for_replica()
+            replica.wait_for_rewrite()
+            for either in (server, replica):
+                for _ in range(2):
+                    self.assertEqual(either.digest("g"), server.digest("large-1"))
+                    self.assertEqual(either.state("g"), b"good")
+                    either.restart()
+
+    def test_a_dump_of_a_filter_that_changed_meanwhile_is_refused(self):
+        with running() as server:
+            for name, how in (("grows", ["2000000"]), ("counts", ["1000000", "LAYOUT", "COUNTING"])):
+                server.call("BF.RESERVE", name, FPR, *how, "SEED", 1)
+                server.add(name, keys(1000))
+                chunks = [server.call("BF.SCANDUMP", name, 0)]
+                while chunks[-1][0] != 0:
+                    chunks.append(server.call("BF.SCANDUMP", name, chunks[-1][0]))
+                    server.add(name, keys(100, 1000 * len(chunks)))
+                for chunk in chunks[:-2]:
+                    server.call("BF.LOADCHUNK", "copy-" + name, *chunk)
+                self.refuses("bad data", server, "BF.LOADCHUNK", "copy-" + name, *chunks[-2])
+                self.assert_all_maybe(server, "copy-" + name)
+
     def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
         with running("--appendonly", "yes") as server:
             server.call("BF.RESERVE", "f", FPR, 2000000)
@@ -478,8 +562,20 @@ class Dumps(FilterCase):
             server.call("BF.LOADCHUNK", "g", *chunks[-1])
             self.assert_there(server, "g", keys(1000))
             self.assertEqual(server.digest("f"), server.digest("g"))
-            server.call("BF.LOADCHUNK", "gap", *chunks[0])
-            self.refuses("invalid offset", server, "BF.LOADCHUNK", "gap", *chunks[2])
+            server.call("BF.LOADCHUNK", "copied", *chunks[0])
+            server.call("BF.LOADCHUNK", "copied", *chunks[1])
+            for _ in range(2):
+                server.call("RESTORE", "copied", 0, server.call("DUMP", "copied"), "REPLACE")
+                self.assert_all_maybe(server, "copied")
+                server.rewrite()
+                server.restart()
+                server.call("DEBUG", "RELOAD")
+            bad = bytearray(chunks[2][1])
+            bad[7] ^= 1
+            server.call("BF.LOADCHUNK", "copied", chunks[2][0], bytes(bad))
+            with self.assertRaisesRegex(redis.ResponseError, "bad data"):  # the proof went with it
+                for chunk in chunks[3:]:
+                    server.call("BF.LOADCHUNK", "copied", *chunk)
             other = bytearray(chunks[0][1])
             other[16] ^= 1  # the capacity
             for bad in (b"", b"x" * 200, bytes(other), chunks[0][1][:-1], bytes([chunks[0][1][0] ^ 1]) + chunks[0][1][1:]):
@@ -493,6 +589,192 @@ class Dumps(FilterCase):
                 server.call("MIGRATE", "127.0.0.1", other.port, name, 0, 1000 * engines.PATIENCE)
                 self.assertEqual(server.call("EXISTS", name), 0)
             self.assert_equal_values(other, has, digests)
+
+
+def fletcher(text):
+    low, high = 1, 0
+    for byte in text:
+        low = (low + byte) % 0xfffffffb
+        high = (high + low) % 0xfffffffb
+    return struct.pack("<Q", high << 32 | low)
+
+
+BLOCKED = 1
+
+
+def header(*links, capacity=1000, fpr=FPR, expansion=2, layout=0, proof=1):
+    """The first chunk of a dump, as anyone can write it. A link: (bytes, capacity, items, rate, layout)."""
+    text = struct.pack("<8sd6Q", b"BFSDUMP2", fpr, capacity, expansion, 1, layout, len(links), proof)
+    text += b"".join(struct.pack("<3QdQ", *link) for link in links)
+    return text + fletcher(text)
+
+
+def first_header(num_bytes):
+    """The same of version 1, which had no proof: of 88 bytes."""
+    text = struct.pack("<8sd5Q3Q", b"BFSDUMP1", FPR, 1000, 2, 1, 0, 1, num_bytes, 1000, 0)
+    return text + fletcher(text)
+
+
+class Memory(FilterCase):
+    LIMIT = "bf.bloom-memory-usage-limit"
+
+    def limit(self, server, num_bytes):
+        server.call("CONFIG", "SET", self.LIMIT, num_bytes)
+
+    def size(self, server, name):
+        return server.call("BF.INFO", name, "SIZE")[0]
+
+    def said(self, server, text):
+        return text in (server.folder / "log").read_text("utf-8", "replace")
+
+    def test_no_client_makes_a_filter_above_the_limit(self):
+        with running("--appendonly", "yes", "--" + self.LIMIT, "1mb", "--aof-use-rdb-preamble", "no") as server:
+            self.assertEqual(server.call("CONFIG", "GET", self.LIMIT), [self.LIMIT.encode(), b"1048576"])
+            server.call("BF.RESERVE", "first", FPR, 500000)
+            chunks = Dumps.chunks_of(server, "first")
+            payload = server.call("DUMP", "first")
+            server.call("BF.RESERVE", "grows", FPR, 10, "EXPANSION", 1000, "SEED", 1)
+            server.call("BF.RESERVE", "other", FPR, 400000, "SEED", 2)
+            for words in (("BF.RESERVE", "f", FPR, 2000000), ("BF.RESERVE", "f", 1e-7, 500000), ("BF.RESERVE", "f", FPR, 2**30),
+                          ("BF.RESERVE", "f", FPR, 500000, "LAYOUT", "COUNTING"),
+                          ("BF.INSERT", "f", "CAPACITY", 2000000, "ITEMS", "a"), ("BF.MERGE", "first", "other")):
+                self.refuses("limit.* " + self.LIMIT, server, *words)
+            added = keys(20000)
+            answers = server.add("grows", added)
+            self.assertRegex(str(answers[-1]), "limit.* " + self.LIMIT)
+            self.assertGreater(len(answers), 10)
+            self.assert_there(server, "grows", added[:len(answers) - 1])
+            self.assert_filters(server, "grows")
+            self.assertLess(self.size(server, "grows"), 1 << 20)
+            self.limit(server, 200)
+            self.refuses("limit.* " + self.LIMIT, server, "BF.ADD", "auto", "a")
+            self.refuses("limit.* " + self.LIMIT, server, "BF.LOADCHUNK", "f", *chunks[0])
+            for words in (("RESTORE", "f", 0, payload), ("COPY", "first", "f")):
+                self.refuses("", server, *words)
+                self.assertTrue(self.said(server, self.LIMIT), words)
+                os.truncate(server.folder / "log", 0)
+            self.assertEqual(server.call("EXISTS", "f", "auto"), 0)
+            digests = server.digest("first", "grows", "other")
+            with running("--" + self.LIMIT, "0") as replica:  # and what a server has, it keeps: so does its replica
+                self.follow(replica, server)
+                self.limit(server, "1gb")
+                server.call("BF.RESERVE", "later", FPR, 500000)
+                server.wait_for_replica()
+                self.assertEqual(replica.digest("first", "grows", "other"), digests)
+                self.assertEqual(replica.digest("later"), server.digest("later"))
+                self.assertEqual(replica.state("later"), b"good")
+            for rewrite in (False, True):
+                if rewrite:
+                    server.rewrite()
+                server.restart()
+                self.assertEqual(server.digest("first", "grows", "other"), digests)
+
+    def test_the_limit_is_valkey_s_by_default(self):
+        with running() as server:
+            self.assertEqual(server.call("CONFIG", "GET", self.LIMIT)[1], b"134217728")
+            self.refuses(self.LIMIT, server, "BF.RESERVE", "f", FPR, 2**30)
+            self.refuses(self.LIMIT, server, "BF.RESERVE", "f", FPR, 2**27)
+            server.call("BF.RESERVE", "f", FPR, 80_000_000)
+
+    FORGED = {
+        "16 TiB": [(1 << 44, 1000, 0, FPR, BLOCKED)],
+        "1 MiB": [(1 << 20, 1000, 0, FPR, BLOCKED)],
+        "all": [(2**64 - 1, 1000, 0, FPR, BLOCKED)],
+        "almost all": [(2**64 - 64, 1000, 0, FPR, BLOCKED), (128, 1000, 0, FPR, BLOCKED)],
+        "16 TiB by its capacity": [(1 << 44, 2**43, 0, FPR, BLOCKED)],
+        "16 TiB by its rate": [(1 << 44, 2**30, 0, 1e-300, BLOCKED)],
+        "no rate": [(1 << 44, 2**30, 0, 0.0, 0)],
+        "no number": [(1 << 20, 1000, 0, float("nan"), BLOCKED)],
+        "another layout": [(1 << 20, 1000, 0, FPR, 2**32 + BLOCKED)],
+        "too many items": [(1 << 20, 1000, 2**63, FPR, BLOCKED)],
+        "no bytes": [(0, 1000, 0, FPR, BLOCKED)],
+        "in many links": [(1 << 20, 1000, 0, FPR, BLOCKED)] * 5000,
+    }
+
+    def test_a_header_that_claims_more_than_its_numbers_need_takes_nothing(self):
+        with running("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru") as server:
+            for i in range(2000):
+                server.call("SET", f"other-{i}", "x" * 100)
+            before = server.client.info("memory")["used_memory"]
+            forged = {what: header(*links) for what, links in self.FORGED.items()}
+            forged["of version 1"] = first_header(1 << 44)
+            self.assertEqual(len(forged["of version 1"]), 88)
+            for what, text in forged.items():
+                with self.subTest(what):
+                    self.refuses("bad data|" + self.LIMIT, server, "BF.LOADCHUNK", "f", 1, text)
+            self.assertEqual(server.call("DBSIZE"), 2000)
+            self.assertLess(server.client.info("memory")["used_memory"], before + (4 << 20))
+            self.assertEqual(server.client.info("stats")["evicted_keys"], 0)
+
+    def test_a_dump_that_claims_more_than_its_numbers_need_is_refused(self):
+        with running("--rdbcompression", "no", "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru") as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            for i in range(2000):
+                server.call("SET", f"other-{i}", "x" * 100)
+            server.call("BF.RESERVE", "f", FPR, 1000)
+            server.add("f", keys(10))
+            payload = server.call("DUMP", "f")
+            right = server.call("BF.SCANDUMP", "f", 0)[1]
+            at = payload.index(right)
+            num_bytes, capacity, items, fpr, layout = struct.unpack_from("<3QdQ", right, 64)
+            server.call("RESTORE", "g", 0, payload)
+            self.assertEqual(server.digest("f"), server.digest("g"))
+            for link in ((1 << 44, capacity, items, fpr, layout), (num_bytes + 64, capacity, items, fpr, layout),
+                         (num_bytes - 64, capacity, items, fpr, layout), (num_bytes, capacity + 64, items, fpr, layout),
+                         (num_bytes, capacity, capacity + 1, fpr, layout), (num_bytes, capacity, items, fpr / 2, layout),
+                         (num_bytes, capacity, items, fpr, layout + 1)):
+                made = right[:64] + struct.pack("<3QdQ", *link)
+                self.refuses("Bad data", server, "RESTORE", "h", 0, payload[:at] + made + fletcher(made) + payload[at + len(right):])
+            bits = bytearray(payload)
+            bits[at + len(right) + 500] ^= 4  # no checksum of the server's sees it
+            self.refuses("Bad data", server, "RESTORE", "h", 0, bytes(bits))
+            self.assertTrue(self.said(server, "bad data"))
+            self.assertEqual(server.call("DBSIZE"), 2002)
+
+    def test_a_filter_that_maxmemory_leaves_no_room_for_is_refused(self):
+        with running() as server:
+            server.call("BF.RESERVE", "f", FPR, 40000000)
+            head = server.call("BF.SCANDUMP", "f", 0)
+        for policy in ("noeviction", "allkeys-lru", "volatile-lru"):
+            with self.subTest(policy), running("--maxmemory", "40mb", "--maxmemory-policy", policy) as server:
+                for i in range(2000):
+                    server.call("SETEX", f"other-{i}", 10000, "x" * 100)
+                server.call("BF.RESERVE", "grows", FPR, 10000, "EXPANSION", 4000, "SEED", 1)
+                for words in (("BF.RESERVE", "f", FPR, 40000000), ("BF.INSERT", "f", "CAPACITY", 40000000, "ITEMS", "a"),
+                              ("BF.LOADCHUNK", "f", *head)):
+                    self.refuses("maxmemory", server, *words)
+                answers = [answer for at in range(0, 12000, 1000) for answer in server.add("grows", keys(1000, at))]
+                self.assertRegex(str(answers[-1]), "maxmemory")
+                self.assertEqual(server.call("DBSIZE"), 2001)
+                self.assertEqual(server.client.info("stats")["evicted_keys"], 0)
+                server.call("BF.RESERVE", "f", FPR, 4000000)
+                self.assertEqual(server.client.info("stats")["evicted_keys"], 0)
+
+    def resident(self, server):
+        words = pathlib.Path(f"/proc/{server.server.process.pid}/status").read_text().split()
+        return int(words[words.index("VmRSS:") + 1]) << 10
+
+    def test_a_new_filter_takes_the_pages_that_its_keys_need(self):
+        with running("--" + self.LIMIT, "8gb") as server:
+            before = self.resident(server)
+            for _ in range(2):  # the second may get memory that was used
+                server.call("BF.RESERVE", "f", FPR, 200_000_000, "SEED", 1)
+                self.assertGreater(self.size(server, "f"), 200 << 20)
+                server.add("f", keys(100))
+                self.assert_there(server, "f", keys(100))
+                self.assert_filters(server, "f")
+                self.assertLess(self.resident(server) - before, 50 << 20)
+                server.call("BF.RESERVE", "dirty", FPR, 3000000, "SEED", 2)
+                server.add("dirty", keys(20000))
+                server.call("DEL", "f", "dirty")
+
+    def test_a_new_filter_in_memory_that_was_used_is_empty(self):
+        with running() as server:
+            for seed in range(1, 30):
+                server.call("BF.RESERVE", "f", FPR, 1000 if seed % 3 else 1000000 + 1000 * seed, "SEED", seed)
+                self.assertLess(sum(server.ask("f", keys(1000))), 3)
+                server.add("f", keys(1000))
+                server.call("DEL", "f")
 
 
 class Copies(FilterCase):

@@ -227,6 +227,11 @@ bfs_statistics attachment_statistics(const struct attachment* attachment) {
   return facts;
 }
 
+const char* attachment_state(const struct attachment* attachment) {
+  if (attachment->filter == NULL) return "in doubt";
+  return bfs_health(attachment->filter) == BFS_OK ? "good" : bfs_strerror(bfs_health(attachment->filter));
+}
+
 size_t attachment_memory(const struct attachment* attachment) {
   return sizeof *attachment + strlen(attachment->path) + 1;
 }

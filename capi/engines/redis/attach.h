@@ -59,6 +59,7 @@ int attachment_add(struct attachment* attachment, const char* key, size_t key_by
 int attachment_contains(struct attachment* attachment, const char* key, size_t key_bytes);
 int attachment_count(struct attachment* attachment, const char* key, size_t key_bytes);
 bfs_statistics attachment_statistics(const struct attachment* attachment); /* zeros if in doubt */
+const char* attachment_state(const struct attachment* attachment);         /* for BF.INFO */
 size_t attachment_memory(const struct attachment* attachment);
 
 /* Makes what was added durable, with its mark, before the server drops its log. */

@@ -7,6 +7,7 @@
 
 #include "attach.h"
 #include "commands.h"
+#include "memory.h"
 #include "persist.h"
 #include "server.h"
 #include "value.h"
@@ -31,6 +32,12 @@ static int reply_code(RedisModuleCtx* ctx, int code) {
 
 static int reply_yes_no(RedisModuleCtx* ctx, int code) {
   return code < 0 ? reply_code(ctx, code) : RM_ReplyWithBool(ctx, code);
+}
+
+/* Each command begins so. */
+static void begin(RedisModuleCtx* ctx) {
+  RM_AutoMemory(ctx);
+  memory_begin(ctx);
 }
 
 /* --- Keys of the server ------------------------------------------------------------------------------------------- */
@@ -67,18 +74,13 @@ static int reply_wrong(RedisModuleCtx* ctx, const char* wrong) {
   return wrong[0] == 0 ? RM_WrongArity(ctx) : RM_ReplyWithError(ctx, wrong);
 }
 
-/* By its master, or its log: an error would be no answer to a client. */
-static int is_told_what_was_done(RedisModuleCtx* ctx) {
-  return (RM_GetContextFlags(ctx) & (REDISMODULE_CTX_FLAGS_SLAVE | REDISMODULE_CTX_FLAGS_LOADING)) != 0;
-}
-
 /* Makes the value, and propagates how.  17 digits are the same double again. */
 static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
   static const char* const layouts[] = {"BLOCKED", "BLOCKED", "CLASSIC", "COUNTING"};
   char fpr[32], capacity[24], expansion[24], seed[24];
   int code;
   found->value = value_make(shape, &code);
-  if (found->value == NULL && is_told_what_was_done(ctx)) found->value = value_new(shape); /* it answers "maybe" */
+  if (found->value == NULL && memory_repeats()) found->value = value_new(shape); /* it answers "maybe" */
   if (found->value == NULL) {
     reply_code(ctx, code);
     return 0;
@@ -101,7 +103,7 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct wish wish = wish_new(&default_shape);
   struct found found;
   const char* wrong;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc < 4) return RM_WrongArity(ctx);
   wrong = wish_read_fpr(argv[2], &wish);
   if (wrong == NULL) wrong = wish_read_capacity(argv[3], &wish);
@@ -119,7 +121,7 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
  * grow otherwise. */
 static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, RedisModuleString** items,
                       int count, int is_one) {
-  int is_told = is_told_what_was_done(ctx);
+  int is_told = memory_repeats(); /* an error would be no answer to a client */
   int added = 0, answers = 0, code = 0;
   if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
   for (; answers < count && code >= 0; ++answers) {
@@ -137,14 +139,23 @@ static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value
   if (added > 0) RM_Replicate(ctx, "BF.MADD", "sv", name, items, (size_t)added);
 }
 
+/* The filter for the keys of an add, which makes one where there is none.  A primary says first that it makes one, and
+ * how: where it does not, this server lost the key, and with it keys that the primary has. */
+static int make_to_add(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
+  if (!memory_repeats()) return make(ctx, name, shape, found);
+  found->value = value_new(shape);
+  RM_ModuleTypeSetValue(found->key, value_type, found->value);
+  return 1;
+}
+
 static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
   struct wish wish = wish_new(&default_shape);
   struct found found;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc < 3 || (is_one && argc != 3)) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   wish_check(&wish);
-  if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
   add_items(ctx, argv[1], found.value, argv + 2, argc - 2, is_one);
   return REDISMODULE_OK;
 }
@@ -157,14 +168,14 @@ int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct wish wish = wish_new(&default_shape);
   struct found found;
   const char* wrong;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc < 4) return RM_WrongArity(ctx);
   wrong = wish_read(argv, argc, 2, 1, &wish);
   if (wrong == NULL && (wish.items == 0 || wish.items == argc)) wrong = "";
   if (wrong != NULL) return reply_wrong(ctx, wrong);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value == NULL && wish.is_no_create) return RM_ReplyWithError(ctx, "ERR not found");
-  if (found.value == NULL && !make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
   add_items(ctx, argv[1], found.value, argv + wish.items, argc - wish.items, 0);
   return REDISMODULE_OK;
 }
@@ -174,7 +185,7 @@ int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
 static int ask(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, int is_one) {
   struct found found;
   int i;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc < 3 || (is_one && argc != 3)) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   if (!is_one) RM_ReplyWithArray(ctx, argc - 2);
@@ -191,7 +202,7 @@ int command_mexists(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { r
 
 int command_card(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 2) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   return RM_ReplyWithLongLong(ctx, found.value == NULL ? 0 : (long long)value_items(found.value));
@@ -203,8 +214,16 @@ static const struct {
              {"size", "Size"},
              {"filters", "Number of filters"},
              {"items", "Number of items inserted"},
-             {"expansion", "Expansion rate"}};
+             {"expansion", "Expansion rate"},
+             {"state", "State"}}; /* not RedisBloom's: only a client that asks for it gets it */
 #define NUM_FACTS ((int)(sizeof facts / sizeof facts[0]))
+
+/* Why a value answers "maybe" to every key, if it does. */
+static const char* state_of(const struct value* value) {
+  if (value->attachment != NULL) return attachment_state(value->attachment);
+  if (value_is_whole(value)) return "good";
+  return value->num_links > 0 ? "loading" : "in doubt";
+}
 
 static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact) {
   switch (fact) {
@@ -220,6 +239,9 @@ static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact)
     case 3:
       RM_ReplyWithLongLong(ctx, (long long)value_items(value));
       break;
+    case 5:
+      RM_ReplyWithSimpleString(ctx, state_of(value));
+      break;
     default:
       if (value->shape.expansion == 0)
         RM_ReplyWithNull(ctx);
@@ -228,11 +250,11 @@ static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact)
   }
 }
 
-/* BF.INFO key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION] */
+/* BF.INFO key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION|STATE] */
 int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   int i;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 2 && argc != 3) return RM_WrongArity(ctx);
   if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   for (i = 0; argc == 3 && i < NUM_FACTS; ++i) {
@@ -245,8 +267,8 @@ int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
     return REDISMODULE_OK;
   }
   if (argc == 3) return RM_ReplyWithError(ctx, "ERR Invalid information value");
-  RM_ReplyWithMap(ctx, NUM_FACTS);
-  for (i = 0; i < NUM_FACTS; ++i) {
+  RM_ReplyWithMap(ctx, NUM_FACTS - 1);
+  for (i = 0; i < NUM_FACTS - 1; ++i) {
     RM_ReplyWithSimpleString(ctx, facts[i].name);
     reply_fact(ctx, found.value, i);
   }
@@ -263,7 +285,7 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   char* header = NULL;
   long long at;
   size_t num_bytes;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 3) return RM_WrongArity(ctx);
   if (RM_StringToLongLong(argv[2], &at) != REDISMODULE_OK || at < 0)
     return RM_ReplyWithError(ctx, "ERR Second argument must be numeric");
@@ -281,34 +303,63 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return REDISMODULE_OK;
 }
 
-/* BF.LOADCHUNK key iterator chunk.  Until the last one is there every answer is "maybe". */
+/* Keeps the time at which the key expires. */
+static void set_value(struct found* found, struct value* value) {
+  void* old = NULL;
+  if (found->value == NULL)
+    RM_ModuleTypeSetValue(found->key, value_type, value);
+  else if (RM_ModuleTypeReplaceValue(found->key, value_type, value, &old) == REDISMODULE_OK)
+    value_free(old);
+  found->value = value;
+}
+
+static int load_first_chunk(struct found* found, const char* chunk, size_t num_bytes) {
+  int code;
+  if (found->value != NULL && !memory_repeats()) return VALUE_BAD_DATA;
+  struct value* made = persist_read_header(chunk, num_bytes, &code);
+  if (made == NULL && memory_repeats()) made = value_new(&default_shape); /* it answers "maybe" */
+  if (made != NULL) set_value(found, made);
+  return code;
+}
+
+static int reply_chunk(RedisModuleCtx* ctx, const struct value* value, int is_first, int code) {
+  char message[MESSAGE_BYTES];
+  if (code == VALUE_BAD_DATA && !is_first)
+    return RM_ReplyWithError(ctx,
+                             "ERR received bad data: the chunks are not those of one dump; load all of them again, "
+                             "or make a new dump");
+  if (code != VALUE_BAD_OFFSET || value == NULL || value->attachment != NULL) return reply_code(ctx, code);
+  if (value->loaded == value->total)
+    return RM_ReplyWithError(ctx, "ERR invalid offset: the filter takes no more chunks");
+  snprintf(message, sizeof message,
+           "ERR invalid offset: the next chunk begins at byte %" PRIu64 ", and its iterator is 1 more than its end",
+           value->loaded);
+  return RM_ReplyWithError(ctx, message);
+}
+
+/* BF.LOADCHUNK key iterator chunk.  Until the last one is there every answer is "maybe".  A server that repeats what
+ * its primary or its log did, and cannot, answers "maybe" for good.  What an error changed is repeated, too. */
 int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   const char* chunk;
   long long at;
   size_t num_bytes;
   int code;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 4) return RM_WrongArity(ctx);
   if (RM_StringToLongLong(argv[2], &at) != REDISMODULE_OK)
     return RM_ReplyWithError(ctx, "ERR Second argument must be numeric");
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   chunk = RM_StringPtrLen(argv[3], &num_bytes);
-  if (at == 1 && found.value == NULL) {
-    found.value = persist_read_header(chunk, num_bytes, &code);
-    if (found.value != NULL)
-      RM_ModuleTypeSetValue(found.key, value_type, found.value);
-    else if (is_told_what_was_done(ctx))
-      RM_ModuleTypeSetValue(found.key, value_type, value_new(&default_shape)); /* it answers "maybe" */
-  } else if (found.value == NULL) {
+  if (at == 1)
+    code = load_first_chunk(&found, chunk, num_bytes);
+  else if (found.value == NULL)
     return RM_ReplyWithError(ctx, "ERR not found");
-  } else if (at == 1) {
-    code = VALUE_BAD_DATA;
-  } else {
+  else
     code = at < 1 ? VALUE_BAD_OFFSET : persist_take_chunk(found.value, (uint64_t)at - 1, chunk, num_bytes);
-  }
-  if (code != 0) return reply_code(ctx, code);
-  RM_ReplicateVerbatim(ctx);
+  if (code == VALUE_BAD_OFFSET && memory_repeats()) value_doubt(found.value);
+  if (code == 0 || memory_repeats() || (code == VALUE_BAD_DATA && at != 1)) RM_ReplicateVerbatim(ctx);
+  if (code != 0 && !memory_repeats()) return reply_chunk(ctx, found.value, at == 1, code);
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -319,9 +370,11 @@ int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   size_t num_bytes;
   int code;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 3) return RM_WrongArity(ctx);
   if (!find_there(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  if (!memory_repeats() && (RM_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE) != 0)
+    return reply_code(ctx, VALUE_ON_REPLICA);
   const char* key = RM_StringPtrLen(argv[2], &num_bytes);
   code = value_remove(found.value, key, num_bytes);
   if (code == 1) RM_ReplicateVerbatim(ctx);
@@ -333,7 +386,7 @@ int command_count(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   size_t num_bytes;
   int code;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 3) return RM_WrongArity(ctx);
   if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   const char* key = RM_StringPtrLen(argv[2], &num_bytes);
@@ -353,18 +406,9 @@ static int merge_sources(RedisModuleCtx* ctx, RedisModuleString** argv, int argc
   return 0;
 }
 
-/* Keeps the time at which the key expires. */
-static void set_value(const struct found* found, struct value* value) {
-  void* old = NULL;
-  if (found->value == NULL)
-    RM_ModuleTypeSetValue(found->key, value_type, value);
-  else if (RM_ModuleTypeReplaceValue(found->key, value_type, value, &old) == REDISMODULE_OK)
-    value_free(old);
-}
-
 /* A server whose master could merge answers "maybe" from now on, also after a restart from its own log. */
-static int doubt_merge(RedisModuleCtx* ctx, const struct found* into) {
-  if (!is_told_what_was_done(ctx)) return REDISMODULE_OK;
+static int doubt_merge(RedisModuleCtx* ctx, struct found* into) {
+  if (!memory_repeats()) return REDISMODULE_OK;
   set_value(into, value_new(into->value != NULL ? &into->value->shape : &default_shape));
   RM_ReplicateVerbatim(ctx);
   return REDISMODULE_OK;
@@ -375,15 +419,16 @@ static int doubt_merge(RedisModuleCtx* ctx, const struct found* into) {
 int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found into, from;
   struct value* merged;
-  RM_AutoMemory(ctx);
+  int code;
+  begin(ctx);
   if (argc < 3) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
   if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return doubt_merge(ctx, &into);
   const struct value* base = into.value != NULL ? into.value : from.value;
   if (base->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
-  merged = value_copy(base);
+  merged = value_copy(base, &code);
   if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
-    if (merged == NULL) reply_code(ctx, value_is_whole(base) ? VALUE_NO_MEMORY : VALUE_LOADING);
+    if (merged == NULL) reply_code(ctx, code);
     value_free(merged);
     return doubt_merge(ctx, &into);
   }
@@ -416,7 +461,7 @@ int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   struct attachment* made;
   size_t num_bytes;
-  RM_AutoMemory(ctx);
+  begin(ctx);
   if (argc != 3 && argc != 4 && !(argc == 6 && is_word(argv[4], "state"))) return RM_WrongArity(ctx);
   const char* path = RM_StringPtrLen(argv[2], &num_bytes);
   int reads = argc > 3 && is_word(argv[3], "readonly");

@@ -4,10 +4,22 @@
 
 #include "attach.h"
 #include "commands.h"
+#include "memory.h"
 #include "persist.h"
 #include "server.h"
 #include "value.h"
 #include "wish.h"
+
+/* Clients look for RedisBloom by this name, and for commands by the version that has them (2.8.0). */
+#define NAME "bf"
+#define SPOKEN_VERSION 20800
+
+/* INFO bf */
+static void tell(RedisModuleInfoCtx* info, int of_crash) {
+  (void)of_crash;
+  RM_InfoAddSection(info, "");
+  RM_InfoAddFieldCString(info, "bfstore_version", bfs_version());
+}
 
 static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part, void* data) {
   (void)ctx, (void)data;
@@ -19,8 +31,13 @@ static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part,
 }
 
 static void* copy(RedisModuleString* from, RedisModuleString* to, const void* value) {
+  int code;
+  void* made;
   (void)from, (void)to;
-  return value_copy(value);
+  memory_begin(NULL);
+  made = value_copy(value, &code);
+  if (made == NULL) RM_Log(NULL, "warning", "COPY: %s", value_error(code));
+  return made;
 }
 
 static void leave(RedisModuleString* name, const void* value) {
@@ -124,9 +141,11 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ct
                                     REDISMODULE_EVENT_SHUTDOWN};
   size_t i;
   if (!server_connect(ctx)) return REDISMODULE_ERR;
-  if (RM_IsModuleNameBusy("bfstore")) return REDISMODULE_ERR;
-  RM_SetModuleAttribs(ctx, "bfstore", (int)bfs_version_number(), REDISMODULE_APIVER_1);
-  if (!read_arguments(ctx, argv, argc) || !make_type(ctx) || !make_commands(ctx)) return REDISMODULE_ERR;
+  if (RM_IsModuleNameBusy(NAME)) return REDISMODULE_ERR;
+  RM_SetModuleAttribs(ctx, NAME, SPOKEN_VERSION, REDISMODULE_APIVER_1);
+  if (!read_arguments(ctx, argv, argc) || !make_type(ctx) || !make_commands(ctx) || !memory_configure(ctx) ||
+      RM_RegisterInfoFunc(ctx, tell) != REDISMODULE_OK)
+    return REDISMODULE_ERR;
   RM_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
   for (i = 0; i < sizeof events / sizeof events[0]; ++i) {
     RedisModuleEvent event = {events[i], 1};

@@ -2,16 +2,24 @@
  * which every machine and version reads. */
 #include "persist.h"
 
-#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "attach.h"
+#include "memory.h"
 
-#define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
+#define DUMP_MAGIC_1 0x31504d5544534642ull /* "BFSDUMP1" */
+#define DUMP_MAGIC_2 0x32504d5544534642ull /* "BFSDUMP2": with a proof */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
   return (flags & REDISMODULE_CTX_FLAGS_LOADING) != 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) == 0;
+}
+
+/* A RESTORE on a replica, and not a snapshot. */
+static int is_restoring_for_primary(void) {
+  int flags = RM_GetContextFlags(NULL);
+  return (flags & REDISMODULE_CTX_FLAGS_LOADING) == 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) != 0;
 }
 
 /* --- The borders of a snapshot ------------------------------------------------------------------------------------ */
@@ -23,15 +31,163 @@ void persist_save_border(RedisModuleIO* io, int when) { (void)io, (void)when; }
 int persist_load_border(RedisModuleIO* io, int version, int when) {
   (void)io;
   in_snapshot = when == REDISMODULE_AUX_BEFORE_RDB;
-  return version == ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
+  return version <= ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
 }
 
 void persist_leave_snapshot(void) { in_snapshot = 0; }
 
-static int is_good_shape(const struct shape* shape) {
-  return shape->fpr > 0 && shape->fpr < 1 && shape->capacity > 0 && shape->capacity <= MAX_CAPACITY &&
-         shape->expansion <= MAX_EXPANSION && shape->layout <= BFS_LAYOUT_COUNTING &&
-         (shape->layout != BFS_LAYOUT_COUNTING || shape->expansion == 0);
+/* --- Headers ------------------------------------------------------------------------------------------------------ */
+
+/* Little-endian on every machine that bfstore is for. */
+struct dumped_value {
+  uint64_t magic;
+  double fpr;
+  uint64_t capacity, expansion, seed, layout, num_links;
+  uint64_t proof; /* not in version 1, as the last two numbers of a measure */
+};
+#define HEAD_BYTES_1 offsetof(struct dumped_value, proof)
+#define LINK_BYTES_1 offsetof(struct measure, fpr)
+
+/* Fletcher's sum of a header. */
+static uint64_t sum_of(const char* bytes, size_t num_bytes) {
+  uint64_t low = 1, high = 0;
+  size_t i;
+  for (i = 0; i < num_bytes; ++i) {
+    low = (low + (unsigned char)bytes[i]) % 0xfffffffbu;
+    high = (high + low) % 0xfffffffbu;
+  }
+  return high << 32 | low;
+}
+
+/* bfstore's digest of the bytes, XXH3 of 64 bits, which a filter takes of a key. */
+static uint64_t digest_of(const void* bytes, size_t num_bytes) {
+  static _Alignas(64) char buffer[1024];
+  static bfs_filter* digester;
+  bfs_options options = BFS_OPTIONS_INIT;
+  uint64_t digest = 0;
+  options.capacity = 1;
+  options.fpr = 0.5;
+  options.flags = BFS_OPTION_SEED; /* 0 */
+  if (digester == NULL && bfs_format(buffer, sizeof buffer, &options, &digester, NULL) != BFS_OK) return 0;
+  bfs_digest(digester, bytes, num_bytes, &digest);
+  return digest;
+}
+
+/* What every bit of the value decides: 0 is no proof. */
+static uint64_t proof_of(const struct value* value) {
+  uint64_t at, state[2] = {0, 0};
+  const char* chunk;
+  size_t num_bytes;
+  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes) {
+    state[1] = digest_of(chunk, num_bytes);
+    state[0] = digest_of(state, sizeof state);
+  }
+  return state[0] != 0 ? state[0] : 1;
+}
+
+char* persist_header(const struct value* value, size_t* num_bytes) {
+  struct dumped_value head = {DUMP_MAGIC_2,      value->shape.fpr,    value->shape.capacity, value->shape.expansion,
+                              value->shape.seed, value->shape.layout, value->num_links,      value->proof};
+  size_t length = sizeof head + value->num_links * sizeof(struct measure);
+  char* header = RM_Alloc(length + sizeof(uint64_t));
+  uint64_t sum;
+  uint32_t i;
+  if (value_is_whole(value)) head.proof = proof_of(value);
+  memcpy(header, &head, sizeof head);
+  for (i = 0; i < value->num_links; ++i)
+    memcpy(header + sizeof head + i * sizeof(struct measure), &value->links[i].is, sizeof(struct measure));
+  sum = sum_of(header, length);
+  memcpy(header + length, &sum, sizeof sum);
+  *num_bytes = length + sizeof sum;
+  return header;
+}
+
+static int is_good_head(const struct dumped_value* head) {
+  return head->fpr > 0 && head->fpr < 1 && head->capacity > 0 && head->capacity <= MAX_CAPACITY &&
+         head->expansion <= MAX_EXPANSION && head->layout <= BFS_LAYOUT_COUNTING &&
+         (head->layout != BFS_LAYOUT_COUNTING || (head->expansion == 0 && head->num_links <= 1)) &&
+         head->num_links <= MAX_LINKS;
+}
+
+static struct value* value_of_head(const struct dumped_value* head) {
+  struct shape shape = {head->fpr, head->capacity, head->expansion, head->seed, (uint32_t)head->layout};
+  struct value* value = value_new(&shape);
+  value->proof = head->proof;
+  return value;
+}
+
+struct value* persist_read_header(const char* header, size_t num_bytes, int* code) {
+  struct dumped_value head = {.proof = 0};
+  struct measure measure = {.fpr = 0};
+  size_t head_bytes, link_bytes;
+  uint64_t sum, i;
+  struct value* value;
+  *code = VALUE_BAD_DATA;
+  if (num_bytes < HEAD_BYTES_1 + sizeof sum) return NULL;
+  memcpy(&head.magic, header, sizeof head.magic);
+  head_bytes = head.magic == DUMP_MAGIC_2 ? sizeof head : HEAD_BYTES_1;
+  link_bytes = head.magic == DUMP_MAGIC_2 ? sizeof measure : LINK_BYTES_1;
+  if ((head.magic != DUMP_MAGIC_2 && head.magic != DUMP_MAGIC_1) || num_bytes < head_bytes + sizeof sum) return NULL;
+  memcpy(&head, header, head_bytes);
+  memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
+  if (sum != sum_of(header, num_bytes - sizeof sum) || !is_good_head(&head) ||
+      num_bytes != head_bytes + head.num_links * link_bytes + sizeof sum)
+    return NULL;
+  if (head.proof == 0 && head.num_links > 0 && !memory_repeats()) {
+    *code = VALUE_UNPROVEN;
+    return NULL;
+  }
+  value = value_of_head(&head);
+  *code = 0;
+  for (i = 0; i < head.num_links && *code == 0; ++i) {
+    memcpy(&measure, header + head_bytes + i * link_bytes, link_bytes);
+    *code = value_add_link(value, &measure);
+  }
+  if (*code == 0) return value;
+  value_free(value);
+  return NULL;
+}
+
+/* --- Chunks ------------------------------------------------------------------------------------------------------- */
+
+/* The link that has the byte at *offset, which becomes the offset in it; NULL after the end. */
+static struct link* link_at(const struct value* value, uint64_t* offset) {
+  uint32_t i;
+  for (i = 0; i < value->num_links; ++i) {
+    if (*offset < value->links[i].is.num_bytes) return &value->links[i];
+    *offset -= value->links[i].is.num_bytes;
+  }
+  return NULL;
+}
+
+size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes) {
+  uint64_t rest = offset < value->loaded ? value->loaded - offset : 0;
+  const struct link* link = link_at(value, &offset);
+  if (link == NULL || rest == 0) return 0;
+  *bytes = link->bytes + offset;
+  if (rest > link->is.num_bytes - offset) rest = link->is.num_bytes - offset;
+  return rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
+}
+
+/* Once the last byte is there: are they those that were dumped? */
+static int finish(struct value* value) {
+  if (value->proof != 0 && value->proof != proof_of(value)) return VALUE_BAD_DATA;
+  return value_wrap(value);
+}
+
+int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes) {
+  uint64_t begin = end - num_bytes;
+  struct link* link;
+  if (value->attachment != NULL || value->loaded == value->total || begin != value->loaded || num_bytes > end ||
+      num_bytes == 0 || end > value->total)
+    return VALUE_BAD_OFFSET;
+  link = link_at(value, &begin);
+  if (num_bytes > link->is.num_bytes - begin) return VALUE_BAD_OFFSET;
+  memcpy(link->bytes + begin, bytes, num_bytes);
+  value->loaded = end;
+  if (value->loaded < value->total || finish(value) == 0) return 0;
+  value_unwrap(value);
+  return VALUE_BAD_DATA;
 }
 
 /* --- Snapshots ---------------------------------------------------------------------------------------------------- */
@@ -45,25 +201,17 @@ static void save_attachment(RedisModuleIO* io, struct attachment* attachment) {
 void persist_save(RedisModuleIO* io, void* saved) {
   const struct value* value = saved;
   const char* chunk;
+  char* header;
   uint64_t at;
   size_t num_bytes;
-  uint32_t i;
   RM_SaveUnsigned(io, value->attachment != NULL);
   if (value->attachment != NULL) {
     save_attachment(io, value->attachment);
     return;
   }
-  RM_SaveDouble(io, value->shape.fpr);
-  RM_SaveUnsigned(io, value->shape.capacity);
-  RM_SaveUnsigned(io, value->shape.expansion);
-  RM_SaveUnsigned(io, value->shape.seed);
-  RM_SaveUnsigned(io, value->shape.layout);
-  RM_SaveUnsigned(io, value->num_links);
-  for (i = 0; i < value->num_links; ++i) {
-    RM_SaveUnsigned(io, value->links[i].num_bytes);
-    RM_SaveUnsigned(io, value->links[i].capacity);
-    RM_SaveUnsigned(io, value->links[i].items);
-  }
+  header = persist_header(value, &num_bytes);
+  RM_SaveStringBuffer(io, header, num_bytes);
+  RM_Free(header);
   RM_SaveUnsigned(io, value->loaded);
   for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes)
     RM_SaveStringBuffer(io, chunk, num_bytes);
@@ -88,15 +236,40 @@ static struct value* load_attachment(RedisModuleIO* io) {
   return value;
 }
 
-static int load_links(RedisModuleIO* io, struct value* value) {
-  uint64_t count = RM_LoadUnsigned(io);
-  for (; count > 0 && !RM_IsIOError(io); --count) {
-    uint64_t num_bytes = RM_LoadUnsigned(io);
-    uint64_t capacity = RM_LoadUnsigned(io);
-    uint64_t items = RM_LoadUnsigned(io);
-    if (RM_IsIOError(io) || num_bytes == 0 || value_add_link(value, num_bytes, capacity, items) != 0) return 0;
+static struct value* load_header(RedisModuleIO* io, int* code) {
+  size_t num_bytes;
+  char* header = RM_LoadStringBuffer(io, &num_bytes);
+  struct value* value;
+  *code = VALUE_BAD_DATA;
+  if (header == NULL) return NULL;
+  value = persist_read_header(header, num_bytes, code);
+  RM_Free(header);
+  return value;
+}
+
+/* Version 1 had the numbers one by one, and trusted the sum of the snapshot, or of the DUMP, alone. */
+static struct value* load_header_1(RedisModuleIO* io, int* code) {
+  struct dumped_value head = {.fpr = RM_LoadDouble(io)};
+  struct value* value;
+  uint64_t i;
+  head.capacity = RM_LoadUnsigned(io);
+  head.expansion = RM_LoadUnsigned(io);
+  head.seed = RM_LoadUnsigned(io);
+  head.layout = RM_LoadUnsigned(io);
+  head.num_links = RM_LoadUnsigned(io);
+  *code = VALUE_BAD_DATA;
+  if (RM_IsIOError(io) || !is_good_head(&head)) return NULL;
+  value = value_of_head(&head);
+  *code = 0;
+  for (i = 0; i < head.num_links && *code == 0; ++i) {
+    struct measure measure = {.num_bytes = RM_LoadUnsigned(io)};
+    measure.capacity = RM_LoadUnsigned(io);
+    measure.items = RM_LoadUnsigned(io);
+    *code = RM_IsIOError(io) ? VALUE_BAD_DATA : value_add_link(value, &measure);
   }
-  return !RM_IsIOError(io);
+  if (*code == 0) return value;
+  value_free(value);
+  return NULL;
 }
 
 static int load_bytes(RedisModuleIO* io, struct value* value) {
@@ -104,142 +277,54 @@ static int load_bytes(RedisModuleIO* io, struct value* value) {
   size_t wanted, num_bytes;
   const char* place;
   value->loaded = RM_LoadUnsigned(io);
-  if (RM_IsIOError(io) || value->loaded > value->total) return 0;
+  if (RM_IsIOError(io) || value->loaded > value->total) return VALUE_BAD_DATA;
   for (at = 0; (wanted = persist_chunk(value, at, &place)) != 0; at += wanted) {
     char* chunk = RM_LoadStringBuffer(io, &num_bytes);
     int fits = chunk != NULL && !RM_IsIOError(io) && num_bytes == wanted;
     if (fits) memcpy((char*)place, chunk, wanted);
     if (chunk != NULL) RM_Free(chunk);
-    if (!fits) return 0;
+    if (!fits) return VALUE_BAD_DATA;
   }
-  return value->loaded < value->total || value_wrap(value) == 0;
+  return value->loaded < value->total ? 0 : finish(value);
+}
+
+/* Reads what follows the header of a value for which there was no memory. */
+static int skip_bytes(RedisModuleIO* io) {
+  uint64_t rest = RM_LoadUnsigned(io);
+  while (rest > 0 && !RM_IsIOError(io)) {
+    size_t num_bytes = 0;
+    char* chunk = RM_LoadStringBuffer(io, &num_bytes);
+    if (chunk == NULL || num_bytes == 0 || num_bytes > rest) return VALUE_BAD_DATA;
+    RM_Free(chunk);
+    rest -= num_bytes;
+  }
+  return RM_IsIOError(io) ? VALUE_BAD_DATA : 0;
+}
+
+/* A replica cannot refuse what its primary restores: the key would be missing, and a missing key is answered "no". */
+static struct value* load_nothing(RedisModuleIO* io, int* code) {
+  struct shape none = {0.01, 1, 0, 0, 0};
+  if (*code != VALUE_NO_MEMORY || !is_restoring_for_primary()) return NULL;
+  *code = skip_bytes(io);
+  return *code == 0 ? value_new(&none) : NULL;
 }
 
 void* persist_load(RedisModuleIO* io, int version) {
-  struct shape shape;
   struct value* value;
   uint64_t is_attached = RM_LoadUnsigned(io);
-  if (version != ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
+  int code;
+  if (version > ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
   if (is_attached) return load_attachment(io);
-  shape.fpr = RM_LoadDouble(io);
-  shape.capacity = RM_LoadUnsigned(io);
-  shape.expansion = RM_LoadUnsigned(io);
-  shape.seed = RM_LoadUnsigned(io);
-  shape.layout = (uint32_t)RM_LoadUnsigned(io);
-  if (RM_IsIOError(io) || !is_good_shape(&shape)) return NULL;
-  value = value_new(&shape);
-  if (load_links(io, value) && load_bytes(io, value)) return value;
-  RM_LogIOError(io, "warning", "a filter is damaged, or there is no memory for it");
+  memory_begin(NULL);
+  value = version == 1 ? load_header_1(io, &code) : load_header(io, &code);
+  if (value == NULL && version > 1)
+    value = load_nothing(io, &code);
+  else if (value != NULL)
+    code = load_bytes(io, value);
+  if (code == 0) return value;
+  RM_LogIOError(io, "warning", "a filter was not loaded: %s", value_error(code));
   value_free(value);
   return NULL;
-}
-
-/* --- Dumps in chunks ---------------------------------------------------------------------------------------------- */
-
-/* Little-endian on every machine that bfstore is for. */
-struct dumped_value {
-  uint64_t magic;
-  double fpr;
-  uint64_t capacity, expansion, seed, layout, num_links;
-};
-struct dumped_link {
-  uint64_t num_bytes, capacity, items;
-};
-
-/* Fletcher's sum: RESTORE and snapshots have a checksum of the server's, and a chunk has none. */
-static uint64_t sum_of(const char* bytes, size_t num_bytes) {
-  uint64_t low = 1, high = 0;
-  size_t i;
-  for (i = 0; i < num_bytes; ++i) {
-    low = (low + (unsigned char)bytes[i]) % 0xfffffffbu;
-    high = (high + low) % 0xfffffffbu;
-  }
-  return high << 32 | low;
-}
-
-char* persist_header(const struct value* value, size_t* num_bytes) {
-  struct dumped_value head = {DUMP_MAGIC,        value->shape.fpr,    value->shape.capacity, value->shape.expansion,
-                              value->shape.seed, value->shape.layout, value->num_links};
-  size_t length = sizeof head + value->num_links * sizeof(struct dumped_link);
-  char* header = RM_Alloc(length + sizeof(uint64_t));
-  uint64_t sum;
-  uint32_t i;
-  memcpy(header, &head, sizeof head);
-  for (i = 0; i < value->num_links; ++i) {
-    struct dumped_link link = {value->links[i].num_bytes, value->links[i].capacity, value->links[i].items};
-    memcpy(header + sizeof head + i * sizeof link, &link, sizeof link);
-  }
-  sum = sum_of(header, length);
-  memcpy(header + length, &sum, sizeof sum);
-  *num_bytes = length + sizeof sum;
-  return header;
-}
-
-struct value* persist_read_header(const char* header, size_t num_bytes, int* code) {
-  struct dumped_value head;
-  struct shape shape;
-  uint64_t sum, i;
-  struct value* value;
-  *code = VALUE_BAD_DATA;
-  if (num_bytes < sizeof head + sizeof sum) return NULL;
-  memcpy(&head, header, sizeof head);
-  memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
-  if (head.magic != DUMP_MAGIC || sum != sum_of(header, num_bytes - sizeof sum)) return NULL;
-  if (head.num_links > MAX_LINKS || head.layout > BFS_LAYOUT_COUNTING ||
-      num_bytes != sizeof head + head.num_links * sizeof(struct dumped_link) + sizeof sum)
-    return NULL;
-  shape = (struct shape){head.fpr, head.capacity, head.expansion, head.seed, (uint32_t)head.layout};
-  if (!is_good_shape(&shape)) return NULL;
-  value = value_new(&shape);
-  *code = 0;
-  for (i = 0; i < head.num_links; ++i) {
-    struct dumped_link link;
-    memcpy(&link, header + sizeof head + i * sizeof link, sizeof link);
-    *code = link.num_bytes == 0 ? VALUE_BAD_DATA : value_add_link(value, link.num_bytes, link.capacity, link.items);
-    if (*code != 0) {
-      value_free(value);
-      return NULL;
-    }
-  }
-  return value;
-}
-
-/* The link that has the byte at *offset, which becomes the offset in it; NULL after the end. */
-static struct link* link_at(const struct value* value, uint64_t* offset) {
-  uint32_t i;
-  for (i = 0; i < value->num_links; ++i) {
-    if (*offset < value->links[i].num_bytes) return &value->links[i];
-    *offset -= value->links[i].num_bytes;
-  }
-  return NULL;
-}
-
-size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes) {
-  uint64_t rest = offset < value->loaded ? value->loaded - offset : 0;
-  const struct link* link = link_at(value, &offset);
-  if (link == NULL || rest == 0) return 0;
-  *bytes = link->bytes + offset;
-  if (rest > link->num_bytes - offset) rest = link->num_bytes - offset;
-  return rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
-}
-
-/* In their order, so that none is missing in the end.  One that comes again changes nothing. */
-int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes) {
-  uint64_t begin = end - num_bytes;
-  struct link* link;
-  if (value->attachment != NULL || value->loaded == value->total || num_bytes > end || begin > value->loaded ||
-      end > value->total)
-    return VALUE_BAD_OFFSET;
-  if (end <= value->loaded) return 0;
-  link = link_at(value, &begin);
-  if (link == NULL || num_bytes > link->num_bytes - begin) return VALUE_BAD_DATA;
-  bfs_close(link->filter, NULL); /* which is there if the value came into doubt, and knows the old bytes' numbers */
-  link->filter = NULL;
-  memcpy(link->bytes + begin, bytes, num_bytes);
-  value->loaded = end;
-  if (value->loaded < value->total || value_wrap(value) == 0) return 0;
-  value->loaded = 0; /* the bytes are no filter: the value waits for others, and answers "maybe" */
-  return VALUE_BAD_DATA;
 }
 
 /* --- The append-only file ----------------------------------------------------------------------------------------- */

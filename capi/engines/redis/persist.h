@@ -6,7 +6,7 @@
 #include "value.h"
 
 #define CHUNK_BYTES (1u << 20) /* that BF.SCANDUMP and the append-only file have in one command at most */
-#define ENCODING_VERSION 1     /* of snapshots */
+#define ENCODING_VERSION 2     /* of snapshots; those of version 1 are read, too */
 
 void* persist_load(RedisModuleIO* io, int version);
 void persist_save(RedisModuleIO* io, void* value);
@@ -17,8 +17,8 @@ int persist_load_border(RedisModuleIO* io, int version, int when);
 void persist_leave_snapshot(void); /* a loading begins, ends or fails */
 void persist_digest(RedisModuleDigest* digest, void* value);
 
-/* The first chunk of a dump: the numbers of a value without its bits.  Memory of the server's, which the caller frees.
- */
+/* The first chunk of a dump: the numbers of a value without its bits, and the proof of these.  Memory of the server's,
+ * which the caller frees. */
 char* persist_header(const struct value* value, size_t* num_bytes);
 
 /* The value of such a chunk, whose bits are to come.  NULL and *code where it is not one. */
@@ -28,7 +28,8 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
  * what is there (value.loaded). */
 size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes);
 
-/* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, VALUE_BAD_DATA. */
+/* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, and then it begins elsewhere than at value.loaded; or
+ * VALUE_BAD_DATA, and then all are wanted again: the last one came, and together they are not what was dumped. */
 int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes);
 
 /* Is this process reading its own log?  Only a command of it, or a value of its snapshot, names a file that is the

@@ -13,6 +13,8 @@ typedef struct RedisModuleString RedisModuleString;
 typedef struct RedisModuleIO RedisModuleIO;
 typedef struct RedisModuleType RedisModuleType;
 typedef struct RedisModuleDigest RedisModuleDigest;
+typedef struct RedisModuleServerInfoData RedisModuleServerInfoData;
+typedef struct RedisModuleInfoCtx RedisModuleInfoCtx;
 
 #define REDISMODULE_OK 0
 #define REDISMODULE_ERR 1
@@ -22,9 +24,11 @@ typedef struct RedisModuleDigest RedisModuleDigest;
 #define REDISMODULE_KEYTYPE_EMPTY 0
 #define REDISMODULE_POSTPONED_LEN (-1)
 #define REDISMODULE_CTX_FLAGS_SLAVE (1 << 3)
+#define REDISMODULE_CTX_FLAGS_REPLICATED (1 << 12)
 #define REDISMODULE_CTX_FLAGS_LOADING (1 << 13)
 #define REDISMODULE_CTX_FLAGS_RESP3 (1 << 22)
 #define REDISMODULE_OPTIONS_HANDLE_IO_ERRORS 1
+#define REDISMODULE_CONFIG_MEMORY (1 << 7)
 #define REDISMODULE_AUX_BEFORE_RDB (1 << 0)
 #define REDISMODULE_AUX_AFTER_RDB (1 << 1)
 #define REDISMODULE_ERRORMSG_WRONGTYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -40,6 +44,10 @@ typedef struct RedisModuleEvent {
 #define REDISMODULE_SUBEVENT_FORK_CHILD_BORN 0
 
 typedef int (*RedisModuleCmdFunc)(RedisModuleCtx*, RedisModuleString**, int);
+typedef long long (*RedisModuleConfigGetNumericFunc)(const char*, void*);
+typedef int (*RedisModuleConfigSetNumericFunc)(const char*, long long, void*, RedisModuleString**);
+typedef int (*RedisModuleConfigApplyFunc)(RedisModuleCtx*, void*, RedisModuleString**);
+typedef void (*RedisModuleInfoFunc)(RedisModuleInfoCtx*, int);
 typedef void (*RedisModuleEventCallback)(RedisModuleCtx*, RedisModuleEvent, uint64_t, void*);
 
 /* Version 3 of it, which Redis 6.2 and later take. */
@@ -62,59 +70,72 @@ typedef struct RedisModuleTypeMethods {
 } RedisModuleTypeMethods;
 
 /* Function(result, name, parameters): RM_name is RedisModule_name of the server. */
-#define REDISMODULE_FUNCTIONS(Function)                                                                           \
-  Function(void*, TryAlloc, (size_t));                                                                            \
-  Function(void*, Alloc, (size_t));                                                                               \
-  Function(void*, Realloc, (void*, size_t));                                                                      \
-  Function(void, Free, (void*));                                                                                  \
-  Function(void, SetModuleAttribs, (RedisModuleCtx*, const char*, int, int));                                     \
-  Function(int, IsModuleNameBusy, (const char*));                                                                 \
-  Function(void, SetModuleOptions, (RedisModuleCtx*, int));                                                       \
-  Function(int, CreateCommand, (RedisModuleCtx*, const char*, RedisModuleCmdFunc, const char*, int, int, int));   \
-  Function(RedisModuleType*, CreateDataType, (RedisModuleCtx*, const char*, int, const RedisModuleTypeMethods*)); \
-  Function(int, SubscribeToServerEvent, (RedisModuleCtx*, RedisModuleEvent, RedisModuleEventCallback));           \
-  Function(int, GetContextFlags, (RedisModuleCtx*));                                                              \
-  Function(void, AutoMemory, (RedisModuleCtx*));                                                                  \
-  Function(int, WrongArity, (RedisModuleCtx*));                                                                   \
-  Function(void, Log, (RedisModuleCtx*, const char*, const char*, ...));                                          \
-  Function(void, GetRandomBytes, (unsigned char*, size_t));                                                       \
-  Function(RedisModuleKey*, OpenKey, (RedisModuleCtx*, RedisModuleString*, int));                                 \
-  Function(int, KeyType, (RedisModuleKey*));                                                                      \
-  Function(RedisModuleType*, ModuleTypeGetType, (RedisModuleKey*));                                               \
-  Function(void*, ModuleTypeGetValue, (RedisModuleKey*));                                                         \
-  Function(int, ModuleTypeSetValue, (RedisModuleKey*, RedisModuleType*, void*));                                  \
-  Function(int, ModuleTypeReplaceValue, (RedisModuleKey*, RedisModuleType*, void*, void**));                      \
-  Function(const char*, StringPtrLen, (const RedisModuleString*, size_t*));                                       \
-  Function(int, StringToLongLong, (const RedisModuleString*, long long*));                                        \
-  Function(int, StringToULongLong, (const RedisModuleString*, unsigned long long*));                              \
-  Function(int, StringToDouble, (const RedisModuleString*, double*));                                             \
-  Function(RedisModuleString*, CreateStringPrintf, (RedisModuleCtx*, const char*, ...));                          \
-  Function(int, Replicate, (RedisModuleCtx*, const char*, const char*, ...));                                     \
-  Function(int, ReplicateVerbatim, (RedisModuleCtx*));                                                            \
-  Function(int, ReplyWithLongLong, (RedisModuleCtx*, long long));                                                 \
-  Function(int, ReplyWithBool, (RedisModuleCtx*, int));                                                           \
-  Function(int, ReplyWithNull, (RedisModuleCtx*));                                                                \
-  Function(int, ReplyWithError, (RedisModuleCtx*, const char*));                                                  \
-  Function(int, ReplyWithSimpleString, (RedisModuleCtx*, const char*));                                           \
-  Function(int, ReplyWithStringBuffer, (RedisModuleCtx*, const char*, size_t));                                   \
-  Function(int, ReplyWithArray, (RedisModuleCtx*, long));                                                         \
-  Function(int, ReplyWithMap, (RedisModuleCtx*, long));                                                           \
-  Function(void, ReplySetArrayLength, (RedisModuleCtx*, long));                                                   \
-  Function(void, SaveUnsigned, (RedisModuleIO*, uint64_t));                                                       \
-  Function(uint64_t, LoadUnsigned, (RedisModuleIO*));                                                             \
-  Function(void, SaveDouble, (RedisModuleIO*, double));                                                           \
-  Function(double, LoadDouble, (RedisModuleIO*));                                                                 \
-  Function(void, SaveStringBuffer, (RedisModuleIO*, const char*, size_t));                                        \
-  Function(char*, LoadStringBuffer, (RedisModuleIO*, size_t*));                                                   \
-  Function(int, IsIOError, (RedisModuleIO*));                                                                     \
-  Function(void, LogIOError, (RedisModuleIO*, const char*, const char*, ...));                                    \
-  Function(void, EmitAOF, (RedisModuleIO*, const char*, const char*, ...));                                       \
-  Function(void, DigestAddStringBuffer, (RedisModuleDigest*, const char*, size_t));                               \
-  Function(void, DigestAddLongLong, (RedisModuleDigest*, long long));                                             \
+#define REDISMODULE_FUNCTIONS(Function)                                                                               \
+  Function(void*, TryAlloc, (size_t));                                                                                \
+  Function(void*, Alloc, (size_t));                                                                                   \
+  Function(void*, Realloc, (void*, size_t));                                                                          \
+  Function(void, Free, (void*));                                                                                      \
+  Function(void, SetModuleAttribs, (RedisModuleCtx*, const char*, int, int));                                         \
+  Function(int, IsModuleNameBusy, (const char*));                                                                     \
+  Function(void, SetModuleOptions, (RedisModuleCtx*, int));                                                           \
+  Function(int, CreateCommand, (RedisModuleCtx*, const char*, RedisModuleCmdFunc, const char*, int, int, int));       \
+  Function(RedisModuleType*, CreateDataType, (RedisModuleCtx*, const char*, int, const RedisModuleTypeMethods*));     \
+  Function(int, SubscribeToServerEvent, (RedisModuleCtx*, RedisModuleEvent, RedisModuleEventCallback));               \
+  Function(int, GetContextFlags, (RedisModuleCtx*));                                                                  \
+  Function(void, AutoMemory, (RedisModuleCtx*));                                                                      \
+  Function(int, WrongArity, (RedisModuleCtx*));                                                                       \
+  Function(void, Log, (RedisModuleCtx*, const char*, const char*, ...));                                              \
+  Function(void, GetRandomBytes, (unsigned char*, size_t));                                                           \
+  Function(RedisModuleKey*, OpenKey, (RedisModuleCtx*, RedisModuleString*, int));                                     \
+  Function(int, KeyType, (RedisModuleKey*));                                                                          \
+  Function(RedisModuleType*, ModuleTypeGetType, (RedisModuleKey*));                                                   \
+  Function(void*, ModuleTypeGetValue, (RedisModuleKey*));                                                             \
+  Function(int, ModuleTypeSetValue, (RedisModuleKey*, RedisModuleType*, void*));                                      \
+  Function(int, ModuleTypeReplaceValue, (RedisModuleKey*, RedisModuleType*, void*, void**));                          \
+  Function(const char*, StringPtrLen, (const RedisModuleString*, size_t*));                                           \
+  Function(int, StringToLongLong, (const RedisModuleString*, long long*));                                            \
+  Function(int, StringToULongLong, (const RedisModuleString*, unsigned long long*));                                  \
+  Function(int, StringToDouble, (const RedisModuleString*, double*));                                                 \
+  Function(RedisModuleString*, CreateStringPrintf, (RedisModuleCtx*, const char*, ...));                              \
+  Function(int, Replicate, (RedisModuleCtx*, const char*, const char*, ...));                                         \
+  Function(int, ReplicateVerbatim, (RedisModuleCtx*));                                                                \
+  Function(int, ReplyWithLongLong, (RedisModuleCtx*, long long));                                                     \
+  Function(int, ReplyWithBool, (RedisModuleCtx*, int));                                                               \
+  Function(int, ReplyWithNull, (RedisModuleCtx*));                                                                    \
+  Function(int, ReplyWithError, (RedisModuleCtx*, const char*));                                                      \
+  Function(int, ReplyWithSimpleString, (RedisModuleCtx*, const char*));                                               \
+  Function(int, ReplyWithStringBuffer, (RedisModuleCtx*, const char*, size_t));                                       \
+  Function(int, ReplyWithArray, (RedisModuleCtx*, long));                                                             \
+  Function(int, ReplyWithMap, (RedisModuleCtx*, long));                                                               \
+  Function(void, ReplySetArrayLength, (RedisModuleCtx*, long));                                                       \
+  Function(void, SaveUnsigned, (RedisModuleIO*, uint64_t));                                                           \
+  Function(uint64_t, LoadUnsigned, (RedisModuleIO*));                                                                 \
+  Function(void, SaveDouble, (RedisModuleIO*, double));                                                               \
+  Function(double, LoadDouble, (RedisModuleIO*));                                                                     \
+  Function(void, SaveStringBuffer, (RedisModuleIO*, const char*, size_t));                                            \
+  Function(char*, LoadStringBuffer, (RedisModuleIO*, size_t*));                                                       \
+  Function(int, IsIOError, (RedisModuleIO*));                                                                         \
+  Function(void, LogIOError, (RedisModuleIO*, const char*, const char*, ...));                                        \
+  Function(void, EmitAOF, (RedisModuleIO*, const char*, const char*, ...));                                           \
+  Function(int, RegisterNumericConfig,                                                                                \
+           (RedisModuleCtx*, const char*, long long, unsigned, long long, long long, RedisModuleConfigGetNumericFunc, \
+            RedisModuleConfigSetNumericFunc, RedisModuleConfigApplyFunc, void*));                                     \
+  Function(int, LoadConfigs, (RedisModuleCtx*));                                                                      \
+  Function(float, GetUsedMemoryRatio, (void));                                                                        \
+  Function(RedisModuleServerInfoData*, GetServerInfo, (RedisModuleCtx*, const char*));                                \
+  Function(void, FreeServerInfo, (RedisModuleCtx*, RedisModuleServerInfoData*));                                      \
+  Function(unsigned long long, ServerInfoGetFieldUnsigned, (RedisModuleServerInfoData*, const char*, int*));          \
+  Function(const char*, ServerInfoGetFieldC, (RedisModuleServerInfoData*, const char*));                              \
+  Function(int, RegisterInfoFunc, (RedisModuleCtx*, RedisModuleInfoFunc));                                            \
+  Function(int, InfoAddSection, (RedisModuleInfoCtx*, const char*));                                                  \
+  Function(int, InfoAddFieldCString, (RedisModuleInfoCtx*, const char*, const char*));                                \
+  Function(void, DigestAddStringBuffer, (RedisModuleDigest*, const char*, size_t));                                   \
+  Function(void, DigestAddLongLong, (RedisModuleDigest*, long long));                                                 \
   Function(void, DigestEndSequence, (RedisModuleDigest*))
 
 /* Not in every server: NULL in Redis 7.0. */
 #define REDISMODULE_LATER_FUNCTIONS(Function)                                \
+  Function(int, MustObeyClient, (RedisModuleCtx*));                          \
   Function(RedisModuleCommand*, GetCommand, (RedisModuleCtx*, const char*)); \
   Function(int, AddACLCategory, (RedisModuleCtx*, const char*));             \
   Function(int, SetCommandACLCategories, (RedisModuleCommand*, const char*))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach.h"
+#include "memory.h"
 #include "server.h"
 
 #define ALIGNMENT 64
@@ -18,18 +19,27 @@ struct value* value_new(const struct shape* shape) {
   return value;
 }
 
-void value_free(void* freed) {
-  struct value* value = freed;
+static void free_links(struct value* value) {
   uint32_t i;
-  if (value == NULL) return;
   for (i = 0; i < value->num_links; ++i) {
     bfs_close(value->links[i].filter, NULL);
     RM_Free(value->links[i].memory);
   }
   if (value->links != NULL) RM_Free(value->links);
+  value->links = NULL;
+  value->num_links = 0;
+  value->total = value->loaded = value->proof = 0;
+}
+
+void value_free(void* freed) {
+  struct value* value = freed;
+  if (value == NULL) return;
+  free_links(value);
   attachment_free(value->attachment);
   RM_Free(value);
 }
+
+static int is_counting(const struct value* value) { return value->shape.layout == BFS_LAYOUT_COUNTING; }
 
 /* --- Links -------------------------------------------------------------------------------------------------------- */
 
@@ -52,20 +62,36 @@ static bfs_options link_options(const struct value* value, uint64_t capacity) {
   return options;
 }
 
-int value_add_link(struct value* value, uint64_t num_bytes, uint64_t capacity, uint64_t items) {
+/* A client may have made the numbers up. */
+static int is_measure(const struct measure* measure) {
+  bfs_options options = BFS_OPTIONS_INIT;
+  uint64_t needed;
+  if (measure->num_bytes == 0 || measure->capacity == 0 || measure->capacity > MAX_CAPACITY ||
+      measure->items > measure->capacity)
+    return 0;
+  /* The server itself kept these, perhaps with another version, or in a dump of version 1. */
+  if (memory_repeats() || measure->layout == 0) return 1;
+  options.capacity = measure->capacity;
+  options.fpr = measure->fpr;
+  options.layout = (uint32_t)measure->layout;
+  return bfs_required_bytes(&options, &needed, NULL) == BFS_OK && needed == measure->num_bytes;
+}
+
+int value_add_link(struct value* value, const struct measure* measure) {
   struct link* link;
-  if (value->num_links >= MAX_LINKS || num_bytes > SIZE_MAX - ALIGNMENT) return VALUE_NO_MEMORY;
-  void* memory = RM_TryAlloc(num_bytes + ALIGNMENT);
+  if (value->num_links >= MAX_LINKS || !is_measure(measure)) return VALUE_BAD_DATA;
+  if (measure->num_bytes > SIZE_MAX / 2) return VALUE_NO_MEMORY;
+  int code = memory_check(value_memory(value), measure->num_bytes + ALIGNMENT + sizeof *link);
+  if (code != 0) return code;
+  void* memory = RM_TryAlloc(measure->num_bytes + ALIGNMENT);
   if (memory == NULL) return VALUE_NO_MEMORY;
   value->links = RM_Realloc(value->links, (value->num_links + 1) * sizeof *value->links);
   link = &value->links[value->num_links++];
   memset(link, 0, sizeof *link);
+  link->is = *measure;
   link->memory = memory;
   link->bytes = (char*)(((uintptr_t)memory + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
-  link->num_bytes = num_bytes;
-  link->capacity = capacity;
-  link->items = items;
-  value->total += num_bytes;
+  value->total += measure->num_bytes;
   return 0;
 }
 
@@ -73,24 +99,35 @@ static void drop_last_link(struct value* value) {
   struct link* link = &value->links[--value->num_links];
   bfs_close(link->filter, NULL);
   RM_Free(link->memory);
-  value->total -= link->num_bytes;
+  value->total -= link->is.num_bytes;
   value->loaded = value->total;
+}
+
+/* Its numbers, as the filter itself has them. */
+static void learn(struct link* link) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  bfs_stats(link->filter, 0, &facts, NULL);
+  link->is.fpr = facts.fpr;
+  link->is.layout = facts.layout;
 }
 
 static int add_new_link(struct value* value, uint64_t capacity) {
   bfs_options options = link_options(value, capacity);
-  uint64_t num_bytes;
-  int code = bfs_required_bytes(&options, &num_bytes, NULL);
+  struct measure measure = {0, capacity, 0, options.fpr, options.layout};
+  int code = bfs_required_bytes(&options, &measure.num_bytes, NULL);
   if (code == BFS_ESIZING && options.layout == 0) { /* below what the blocked layout reaches */
     options.layout = BFS_LAYOUT_CLASSIC;
-    code = bfs_required_bytes(&options, &num_bytes, NULL);
+    code = bfs_required_bytes(&options, &measure.num_bytes, NULL);
   }
-  if (code == BFS_OK) code = value_add_link(value, num_bytes, capacity, 0);
+  if (code == BFS_OK) code = value_add_link(value, &measure);
   if (code != BFS_OK) return code;
   struct link* link = &value->links[value->num_links - 1];
-  code = bfs_format(link->bytes, num_bytes, &options, &link->filter, NULL);
+  code = bfs_format(link->bytes, measure.num_bytes, &options, &link->filter, NULL);
   value->loaded = value->total;
-  if (code != BFS_OK) drop_last_link(value);
+  if (code == BFS_OK)
+    learn(link);
+  else
+    drop_last_link(value);
   return code;
 }
 
@@ -102,6 +139,16 @@ struct value* value_make(const struct shape* shape, int* code) {
   return NULL;
 }
 
+/* Is the filter what its numbers said?  Only one that counts removes keys, and it is alone. */
+static int is_announced(const struct value* value, const struct link* link) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  bfs_stats(link->filter, 0, &facts, NULL);
+  if ((facts.layout == BFS_LAYOUT_COUNTING) != is_counting(value) || (is_counting(value) && value->num_links > 1))
+    return 0;
+  return facts.capacity == link->is.capacity &&
+         (link->is.layout == 0 || (facts.layout == link->is.layout && facts.fpr == link->is.fpr));
+}
+
 int value_wrap(struct value* value) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   uint32_t i;
@@ -109,32 +156,42 @@ int value_wrap(struct value* value) {
   for (i = 0; i < value->num_links; ++i) {
     struct link* link = &value->links[i];
     if (link->filter != NULL) continue;
-    if (bfs_wrap_with(link->bytes, link->num_bytes, &options, &link->filter, NULL) != BFS_OK) return VALUE_BAD_DATA;
+    if (bfs_wrap_with(link->bytes, link->is.num_bytes, &options, &link->filter, NULL) != BFS_OK) return VALUE_BAD_DATA;
+    if (!is_announced(value, link)) return VALUE_BAD_DATA;
+    learn(link);
   }
   return 0;
 }
 
+void value_unwrap(struct value* value) {
+  uint32_t i;
+  for (i = 0; i < value->num_links; ++i) {
+    bfs_close(value->links[i].filter, NULL);
+    value->links[i].filter = NULL;
+  }
+  value->loaded = 0;
+}
+
 static int copy_link(struct value* into, const struct link* link) {
-  int code = value_add_link(into, link->num_bytes, link->capacity, link->items);
+  int code = value_add_link(into, &link->is);
   if (code != 0) return code;
-  memcpy(into->links[into->num_links - 1].bytes, link->bytes, link->num_bytes);
+  memcpy(into->links[into->num_links - 1].bytes, link->bytes, link->is.num_bytes);
   into->loaded = into->total;
   code = value_wrap(into);
   if (code != 0) drop_last_link(into);
   return code;
 }
 
-struct value* value_copy(const struct value* value) {
+struct value* value_copy(const struct value* value, int* code) {
   struct value* copy;
   uint32_t i;
-  if (value->attachment != NULL || !value_is_whole(value)) return NULL;
+  *code = value->attachment != NULL ? VALUE_FIXED : value_is_whole(value) ? 0 : VALUE_LOADING;
+  if (*code != 0) return NULL;
   copy = value_new(&value->shape);
-  for (i = 0; i < value->num_links; ++i) {
-    if (copy_link(copy, &value->links[i]) == 0) continue;
-    value_free(copy);
-    return NULL;
-  }
-  return copy;
+  for (i = 0; i < value->num_links && *code == 0; ++i) *code = copy_link(copy, &value->links[i]);
+  if (*code == 0) return copy;
+  value_free(copy);
+  return NULL;
 }
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
@@ -142,11 +199,9 @@ struct value* value_copy(const struct value* value) {
 int value_is_whole(const struct value* value) { return value->num_links > 0 && value->loaded == value->total; }
 
 void value_doubt(struct value* value) {
-  value->loaded = 0;
+  free_links(value);
   if (value->attachment != NULL) attachment_doubt(value->attachment);
 }
-
-static int is_counting(const struct value* value) { return value->shape.layout == BFS_LAYOUT_COUNTING; }
 
 int value_contains(struct value* value, const char* key, size_t key_bytes) {
   uint32_t i;
@@ -160,9 +215,10 @@ int value_contains(struct value* value, const char* key, size_t key_bytes) {
 static int grow_if_full(struct value* value) {
   const struct link* newest = &value->links[value->num_links - 1];
   uint64_t capacity;
-  if (newest->items < newest->capacity) return 0;
-  if (value->shape.expansion == 0) return VALUE_FULL;
-  capacity = newest->capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
+  if (newest->is.items < newest->is.capacity) return 0;
+  /* The primary had room for this key: what clients of a replica add to it takes none from the primary's keys. */
+  if (value->shape.expansion == 0) return memory_repeats() ? 0 : VALUE_FULL;
+  capacity = newest->is.capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
   return add_new_link(value, capacity < MAX_CAPACITY ? capacity : MAX_CAPACITY);
 }
 
@@ -177,7 +233,7 @@ int value_add(struct value* value, const char* key, size_t key_bytes) {
   if (code != 0) return code;
   struct link* newest = &value->links[value->num_links - 1];
   code = bfs_add(newest->filter, key, key_bytes);
-  if (code == 1 || (code == 0 && is_counting(value))) ++newest->items;
+  if ((code == 1 || (code == 0 && is_counting(value))) && newest->is.items < newest->is.capacity) ++newest->is.items;
   return code;
 }
 
@@ -188,7 +244,7 @@ int value_remove(struct value* value, const char* key, size_t key_bytes) {
   if (!is_counting(value)) return BFS_EUNSUPPORTED;
   if (!value_is_whole(value)) return VALUE_LOADING;
   code = bfs_remove(value->links[0].filter, key, key_bytes);
-  if (code == 1 && value->links[0].items > 0) --value->links[0].items;
+  if (code == 1 && value->links[0].is.items > 0) --value->links[0].is.items;
   return code;
 }
 
@@ -206,9 +262,9 @@ static int merge_in_place(struct value* into, const struct link* from) {
   uint32_t i;
   for (i = 0; i < into->num_links; ++i) {
     struct link* link = &into->links[i];
-    if (link->num_bytes != from->num_bytes || link->items + from->items > link->capacity) continue;
+    if (link->is.num_bytes != from->is.num_bytes || link->is.items + from->is.items > link->is.capacity) continue;
     if (bfs_merge(link->filter, from->filter, NULL) != BFS_OK) continue;
-    link->items += from->items;
+    link->is.items += from->is.items;
     return 1;
   }
   return 0;
@@ -246,7 +302,7 @@ uint64_t value_capacity(const struct value* value) {
   uint64_t sum = 0;
   uint32_t i;
   if (value->attachment != NULL) return attachment_statistics(value->attachment).capacity;
-  for (i = 0; i < value->num_links; ++i) sum += value->links[i].capacity;
+  for (i = 0; i < value->num_links; ++i) sum += value->links[i].is.capacity;
   return sum;
 }
 
@@ -257,7 +313,7 @@ uint64_t value_items(const struct value* value) {
     bfs_statistics facts = attachment_statistics(value->attachment);
     return facts.keys_added - facts.keys_removed;
   }
-  for (i = 0; i < value->num_links; ++i) sum += value->links[i].items;
+  for (i = 0; i < value->num_links; ++i) sum += value->links[i].is.items;
   return sum;
 }
 
@@ -277,7 +333,7 @@ const char* value_error(int code) {
     case VALUE_NO_MEMORY:
       return "ERR Insufficient memory to create filter";
     case VALUE_LOADING:
-      return "ERR the filter is being loaded, or memory was short: it answers maybe";
+      return "ERR the filter is being loaded, or lacks keys: it answers maybe";
     case VALUE_IN_DOUBT:
       return "ERR the attached file is in doubt and answers maybe: delete the key, and attach it again";
     case VALUE_FIXED:
@@ -285,7 +341,15 @@ const char* value_error(int code) {
     case VALUE_BAD_DATA:
       return "ERR received bad data";
     case VALUE_BAD_OFFSET:
-      return "ERR invalid offset - no link found";
+      return "ERR invalid offset";
+    case VALUE_OVER_LIMIT: /* the words of Valkey's module */
+      return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
+    case VALUE_NO_ROOM:
+      return "OOM the filter does not fit into what 'maxmemory' leaves";
+    case VALUE_UNPROVEN:
+      return "ERR received bad data: chunks of an older version have no checksum; use DUMP and RESTORE";
+    case VALUE_ON_REPLICA:
+      return "ERR remove the key on the primary: a key that a replica and its primary remove is removed twice";
     case VALUE_UNLIKE:
       return "ERR counting filters merge only with their equals in size and seed that have room";
     case BFS_ENOMEM:

@@ -20,6 +20,10 @@
 #define VALUE_BAD_DATA (-1006)   /* a chunk that is not of a dump */
 #define VALUE_BAD_OFFSET (-1007) /* a chunk out of its turn */
 #define VALUE_UNLIKE (-1008)     /* counting filters of different sizes or seeds */
+#define VALUE_OVER_LIMIT (-1009) /* it would be larger than the operator allows: memory.h */
+#define VALUE_NO_ROOM (-1010)    /* maxmemory does not leave as much */
+#define VALUE_UNPROVEN (-1012)   /* chunks of a dump of version 1 */
+#define VALUE_ON_REPLICA (-1011) /* a client of a replica wants to remove a key, which its primary may remove, too */
 
 struct shape {
   double fpr;         /* of the whole chain */
@@ -29,12 +33,19 @@ struct shape {
   uint32_t layout; /* BFS_LAYOUT_*, or 0 */
 };
 
-struct link {
-  void* memory; /* as the server gave it */
-  char* bytes;  /* the embedded filter: the first multiple of 64 in it */
+/* What decides a filter's size, and how many keys are in it. */
+struct measure {
   uint64_t num_bytes;
   uint64_t capacity;
-  uint64_t items;     /* adds that were certainly new; counting: adds less removes */
+  uint64_t items; /* adds that were certainly new; counting: adds less removes */
+  double fpr;     /* 0, and layout 0: as the filter itself says once its bytes are there */
+  uint64_t layout;
+};
+
+struct link {
+  struct measure is;
+  void* memory;       /* as the server gave it */
+  char* bytes;        /* the embedded filter: the first multiple of 64 in it */
   bfs_filter* filter; /* NULL until all bytes are there */
 };
 
@@ -46,6 +57,7 @@ struct value {
   struct link* links; /* the oldest first */
   uint64_t total;     /* bytes of all links together */
   uint64_t loaded;    /* how many of them BF.LOADCHUNK brought; below total every answer is "maybe" */
+  uint64_t proof;     /* until then: what persist_proof must say of all of them; 0: a dump of version 1 has none */
   struct attachment* attachment;
 };
 
@@ -56,19 +68,23 @@ void value_free(void* value);
 /* Of this shape, with its first filter.  NULL and *code on an error. */
 struct value* value_make(const struct shape* shape, int* code);
 
-/* A copy with memory of its own; NULL where there is none, and of an attached value. */
-struct value* value_copy(const struct value* value);
+/* A copy with memory of its own.  NULL and *code where there is none, and of a value that is not whole, or attached. */
+struct value* value_copy(const struct value* value, int* code);
 
-/* Adds a link of num_bytes whose bytes are to come; 0 or a code. */
-int value_add_link(struct value* value, uint64_t num_bytes, uint64_t capacity, uint64_t items);
+/* Adds a link whose bytes are to come; 0 or a code.  Sizes that a client tells are believed only if a filter with the
+ * other numbers has them: nothing is allocated before. */
+int value_add_link(struct value* value, const struct measure* measure);
 
-/* Wraps every link once its bytes are there.  A code if one of them is not a filter. */
+/* Wraps every link once its bytes are there.  A code if one of them is not the filter that was announced. */
 int value_wrap(struct value* value);
+
+/* The bytes are to come again, all of them. */
+void value_unwrap(struct value* value);
 
 /* 0: every answer is "maybe", and adds are refused. */
 int value_is_whole(const struct value* value);
 
-/* From now on every answer is "maybe": a key is missing that the value should have. */
+/* From now on every answer is "maybe", for good: a key is missing that the value should have. */
 void value_doubt(struct value* value);
 
 /* 1: certainly new; 0: may have been there; < 0: a code, and the key does not count as added. */
