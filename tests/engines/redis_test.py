@@ -267,6 +267,13 @@ class Replies(FilterCase):
                 client.loadchunk("copy", at, chunk)
             self.assertEqual(server.digest("f"), server.digest("copy"))
 
+    def test_clients_find_the_module_by_redisbloom_s_name(self):
+        with running() as server:
+            module = server.client.module_list()[0]
+            told = {bytes(name): value for name, value in module.items()} if isinstance(module, dict) else module
+            self.assertEqual((told[b"name"], told[b"ver"] // 10000), (b"bf", 2))
+            self.assertEqual(server.client.info("bf"), {"bf_bfstore_version": LIBRARY.bfs_version().decode()})
+
     def test_wrong_calls_are_refused(self):
         with running() as server:
             for words in (["0", "100"], ["1", "100"], ["x", "100"], ["0.1", "0"], ["0.1", "x"], ["0.1", 2**30 + 1],
@@ -468,11 +475,12 @@ class Dumps(FilterCase):
             self.assert_there(server, "g", keys(250))
             self.assert_filters(server, "g")
 
-    def large(self, server, seed=1):
-        """A filter of several chunks, and these. Each key is in one of two, so that each chunk has keys."""
+    @staticmethod
+    def large(server, seed=1):
+        """A filter of several chunks, and these."""
         server.call("BF.RESERVE", f"large-{seed}", FPR, 2000000, "SEED", seed)
         server.add(f"large-{seed}", keys(1000))
-        return self.chunks_of(server, f"large-{seed}")
+        return Dumps.chunks_of(server, f"large-{seed}")
 
     def test_a_chunk_that_is_not_the_next_one_is_refused(self):
         with running("--appendonly", "yes") as server:
@@ -846,6 +854,96 @@ class Copies(FilterCase):
                 self.assert_all_maybe(replica, name)
             replica.call("REPLICAOF", "NO", "ONE")
             self.refuses("maybe", replica, "BF.ADD", "grows", "a")
+
+    def test_a_client_of_a_writable_replica_spoils_no_filter(self):
+        for options in ([], ["--appendonly", "yes"]):
+            with self.subTest(options), running() as server, running("--replica-read-only", "no", *options) as replica:
+                for name in ("full", "later"):
+                    server.call("BF.RESERVE", name, FPR, 100, "NONSCALING", "SEED", 1)
+                server.call("BF.RESERVE", "grows", FPR, 100, "SEED", 1)
+                server.call("BF.RESERVE", "counts", FPR, 1000, "LAYOUT", "COUNTING", "SEED", 1)
+                full = len(server.add("full", keys(200))) - 1
+                server.add("counts", keys(500))
+                self.follow(replica, server)
+                for _ in range(2):
+                    self.refuses("full", replica, "BF.ADD", "full", "theirs")
+                    self.assertRegex(str(replica.add("full", keys(300, 5000))[-1]), "full")
+                    self.refuses("primary", replica, "BF.REM", "counts", "key-0")
+                    self.refuses("", replica, "BF.LOADCHUNK", "full", 300, b"chunk")
+                    self.refuses("", replica, "BF.LOADCHUNK", "full", 1, b"chunk")
+                    self.refuses("not found", replica, "BF.MERGE", "full", "none")
+                    replica.add("later", keys(100, 5000))
+                    replica.add("grows", keys(500, 5000))
+                    later = len(server.add("later", keys(200))) - 1
+                    server.add("grows", keys(500))
+                    for key in keys(100):
+                        server.call("BF.REM", "counts", key)
+                    server.wait_for_replica()
+                    self.assert_filters(replica, "full")
+                    self.assertEqual(replica.digest("full", "counts"), server.digest("full", "counts"))
+                    for name, items in (("later", keys(later)), ("grows", keys(500)), ("full", keys(full)), ("counts", keys(400, 100))):
+                        self.assert_there(replica, name, items)
+                        self.assertEqual(replica.state(name), b"good")
+                        self.assertTrue(self.filters(replica, name, fpr=10 * FPR), name)  # it has two clients' keys
+                    replica.wait_for_rewrite()
+                    if options:
+                        replica.restart()
+                        replica.call("REPLICAOF", "127.0.0.1", server.port)
+                        self.follow(replica, server)
+
+    def test_a_replica_that_lost_a_key_answers_maybe_once_its_primary_adds_to_it(self):
+        with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
+            for name in ("deleted", "flushed"):
+                server.add(name, keys(100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.call("DEL", "deleted")
+            replica.call("FLUSHALL")
+            for name in ("deleted", "flushed"):
+                server.add(name, keys(10, 100))
+            server.call("BF.RESERVE", "made", FPR, 100, "SEED", 1)
+            server.add("made", keys(100))
+            server.wait_for_replica()
+            for _ in range(2):
+                for name in ("deleted", "flushed"):
+                    self.assert_all_maybe(replica, name)
+                    self.assertEqual(replica.state(name), b"in doubt")
+                self.assertEqual(replica.digest("made"), server.digest("made"))
+                replica.restart()
+
+    def test_a_replica_takes_its_primary_s_filter_for_one_that_its_client_made(self):
+        with running() as server, running("--replica-read-only", "no") as replica:
+            head, *chunks = Dumps.large(server)
+            self.follow(replica, server)
+            replica.add("g", ["theirs"])
+            for chunk in (head, *chunks):
+                server.call("BF.LOADCHUNK", "g", *chunk)
+            server.wait_for_replica()
+            self.assertEqual(replica.digest("g"), server.digest("g"))
+            server.call("DEL", "g")
+            server.call("BF.LOADCHUNK", "g", *head)
+            server.wait_for_replica()
+            replica.call("BF.LOADCHUNK", "g", *chunks[0])  # and so it comes twice
+            for chunk in chunks:
+                server.call("BF.LOADCHUNK", "g", *chunk)
+            server.wait_for_replica()
+            self.assert_all_maybe(replica, "g")
+            self.assert_filters(server, "g")
+            self.assertNotIn("sending an error", (replica.folder / "log").read_text())
+
+    def test_a_replica_without_the_memory_to_restore_a_filter_answers_maybe(self):
+        with running() as other, running() as server, running() as replica:
+            other.call("BF.RESERVE", "f", FPR, 20000000)
+            other.add("f", keys(100))
+            payload = other.call("DUMP", "f")
+            self.follow(replica, server)
+            process = replica.server.process.pid
+            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
+            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (16 << 20),) * 2)
+            server.call("RESTORE", "f", 0, payload)
+            server.wait_for_replica()
+            self.assert_filters(server, "f", deviations=10)
+            self.assert_all_maybe(replica, "f")
 
     def test_no_acknowledged_key_is_lost_when_the_server_is_killed(self):
         with running(*REWRITING) as server:
