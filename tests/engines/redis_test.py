@@ -1330,6 +1330,257 @@ class Attached(FilterCase):
             self.assertTrue(server.client.ping())
 
 
+# What version 0.1.0 kept of a filter of 10 keys at 1 %, which had grown once for 25 keys: a DUMP of Redis 7.0, and its chunks.
+FIRST_DUMP = base64.b64decode(
+    "B4Ft+y2it77UAQIABHsUrkfheoQ/AgoCAgIBAgACAgJBCAIKAgoCQQgCFAIPAkIQBcNAnEEIDIlCRlMNChoKAQAAAMAgA+ADAAAC"
+    "IAwAASABAAcgB2AMIAAACiADQAAHexSuR+F6dD9AN0AAwDsAQEAMIADAF8AHB2Xm4HnqegXyIBrgPAAROZXxEvHCYoEAEEAABETA"
+    "AAIIQHoHgAAWIAAGBAQgYgcEghoAACQQCEDEBg4EUAAB0RAgCg8CMDmAkEAAmAAAIKQABEICYJ8AICAuBcNAokEIDIlCRlMNChoK"
+    "AQAAAMAgA+ADAAACIAwAASABAAggB2AMIAAAFCADQAAHexSuR+F6ZD9AN0AAwDsAQEAMIADAF0BDQAAHZebgeep6BfJAC+A7AB+1"
+    "fR4zjbRyUokARKQgIAAAJBEKiNaQkRILAJA7AkgEAAswQoAYEAgkqIAIIQYgbxgMSk0BgFEREQUQgggggAwAJEAEQGwQEpkCQJ8g"
+    "PgAAAAoAMk+kCIH6P9c=")
+FIRST_CHUNKS = [(at, zlib.decompress(base64.b64decode(text))) for at, text in (
+    (1,
+     "eNpzcgt2CfUNMKwWWef+sKrFnosBApigNCMDKoCJc0AlYOq50MRFoHx+KG3LxsDAZ8/EAAB0HwbP"),
+    (265,
+     "eNrrdHIL5uWS4mJkYGA4wIAKmICYEQjZYRwg4ILKVYusc39YVWLPCOXD9DpAaUY0OvXZg8pXVayfGKgELKd+FPp4KKmRQcCBgcXl"
+     "AAMTB8jqBgYxBQY2FhagApYmKQYGFQEOkLv5WAIYGC8KAJlMBpYNExwYZjAwKCxhYHFiArtPAYgBmeUYfQ=="),
+    (529,
+     "eNrrdHIL5uWS4mJkYGA4wIAKmICYEQg5YBwgEIHKVYusc39YlWLPCOXD9DpAaUYkM0Ag9dmDyldVrJ8YqAS21soZ924pCupkcFmi"
+     "oMDAoCLI1XFtwkQhboYJ1kweLAwGTg0SAhwqKxo4FNmAynm8fBkbAgUFWQWaOBQaeBhUHFgccgSEZjKB3AfUzgAAXzEcpw=="),
+)]
+
+
+def module_type(name, version):
+    """The number of a type of values in snapshots: nine letters of six bits, and a version."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    number = 0
+    for letter in name:
+        number = number << 6 | letters.index(letter)
+    return number << 10 | version
+
+
+def log_of(*commands):
+    words = [[word if isinstance(word, bytes) else str(word).encode() for word in command] for command in commands]
+    return b"".join(b"*%d\r\n" % len(command) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in command)
+                    for command in words)
+
+
+class BehindItsBack(FilterCase):
+    """What is done to a filter by others than the BF commands. README.md has a row for each."""
+
+    def has(self, server):
+        has = Dumps.fill(server)
+        return has, dict(zip(has, server.digest(*has)))
+
+    def test_a_filter_moves_between_names_and_databases_with_every_bit(self):
+        with running("--appendonly", "yes") as server:
+            has, digests = self.has(server)
+            for name in has:
+                server.call("RENAME", name, "moved")
+                server.call("COPY", "moved", name, "DB", 1)
+                server.call("RENAMENX", "moved", name)
+                server.call("MOVE", name, 2)
+            for swapped in ((1, 0), (2, 0)):
+                server.call("SWAPDB", *swapped)
+                for _ in range(2):
+                    self.assertEqual(dict(zip(has, server.digest(*has))), digests)
+                    for name, items in has.items():
+                        self.assert_there(server, name, items)
+                    server.restart()
+
+    def test_debug_reload_changes_no_bit(self):
+        with running() as server:
+            has, digests = self.has(server)
+            server.call("DEBUG", "RELOAD")
+            self.assertEqual(dict(zip(has, server.digest(*has))), digests)
+
+    def test_scripts_and_transactions_reach_replicas_and_the_log(self):
+        script = """redis.call('BF.RESERVE', KEYS[1], '0.01', 100)
+            for i = 1, 300 do redis.call('BF.ADD', KEYS[1], 'key-' .. i) end
+            redis.call('BF.MADD', KEYS[2], 'key-1', 'key-2')
+            return redis.call('BF.MEXISTS', KEYS[1], 'key-1', 'key-300')"""
+        with running("--appendonly", "yes") as server, running() as replica:
+            self.follow(replica, server)
+            self.assertEqual(server.call("EVAL", script, 2, "script", "added"), [1, 1])
+            with server.client.pipeline(transaction=True) as transaction:
+                transaction.execute_command("BF.ADD", "transaction", "key-0")
+                transaction.execute_command("BF.RESERVE", "transaction", FPR, 100)
+                for i in range(1, 300):
+                    transaction.execute_command("BF.ADD", "transaction", f"key-{i}")
+                transaction.execute(raise_on_error=False)
+            names = ["script", "added", "transaction"]
+            server.wait_for_replica()
+            self.assert_there(server, "transaction", keys(300))
+            digests = server.digest(*names)
+            self.assertEqual(replica.digest(*names), digests)
+            server.restart(signal.SIGKILL)
+            self.assertEqual(server.digest(*names), digests)
+
+    def test_a_replica_gets_the_same_bits_by_every_way(self):
+        for master, slave in ((["--repl-diskless-sync", "no"], []), ([], ["--repl-diskless-load", "on-empty-db"]),
+                              ([], ["--repl-diskless-load", "swapdb"])):
+            with self.subTest(slave), running(*master) as server, running(*slave) as replica:
+                has, digests = self.has(server)
+                replica.add("chain", keys(10, 5000))
+                self.follow(replica, server)
+                self.assertEqual(dict(zip(has, replica.digest(*has))), digests)
+                server.add("chain", keys(1000, 9000))
+                server.wait_for_replica()
+                self.assertEqual(replica.digest("chain"), server.digest("chain"))
+
+    def test_a_replica_without_the_module_has_no_key_to_answer_from(self):
+        with running() as server, running(module=()) as replica:
+            server.add("f", keys(100))
+            replica.call("REPLICAOF", "127.0.0.1", server.port)
+
+            def is_refused():
+                return "bfstore-1" in (replica.folder / "log").read_text("utf-8", "replace")
+            engines.wait_until(is_refused, "a snapshot that is refused")
+            with self.assertRaises((redis.ResponseError, redis.ConnectionError)):  # some servers end
+                replica.call("BF.EXISTS", "f", "key-0")
+
+    def test_a_server_does_not_start_without_the_module_if_it_has_filters(self):
+        for options in (["--appendonly", "yes"], ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"], ["--save", "3600 1"]):
+            with self.subTest(options), running(*options) as server:
+                server.add("f", keys(100))
+                if "--appendonly" in options:
+                    server.rewrite()
+                server.server.stop()
+                with self.assertRaisesRegex(RuntimeError, "bfstore-1|BF.LOADCHUNK"):
+                    Redis(*options, folder=server.folder, module=())
+                server.start()
+                self.assert_there(server, "f", keys(100))
+                self.assert_filters(server, "f", deviations=10)
+
+    def test_the_module_stays_loaded(self):
+        with running() as server:
+            self.refuses("", server, "MODULE", "UNLOAD", "bf")
+            self.assertEqual(server.call("BF.ADD", "f", "a"), 1)
+
+    def test_flushed_filters_are_gone_and_leave_the_file_of_an_attached_key(self):
+        for words in (("FLUSHALL",), ("FLUSHALL", "ASYNC"), ("FLUSHDB", "ASYNC"), ("UNLINK", "f", "file")):
+            with self.subTest(words), attaching("--appendonly", "yes") as server:
+                server.add("f", keys(1000))
+                server.call("BF.ATTACH", "file", server.file)
+                server.add("file", keys(100))
+                server.call(*words)
+                self.refuses("not found", server, "BF.INFO", "f")
+                with Outside(server.file) as outside:
+                    self.assertNotIn(0, outside.ask(keys(100)))
+                server.call("BF.ATTACH", "file", server.file)
+                server.add("f", keys(10, 5000))
+                for _ in range(2):
+                    self.assert_there(server, "file", keys(100))
+                    self.assert_filters(server, "file")
+                    self.assert_there(server, "f", keys(10, 5000))
+                    server.restart(signal.SIGKILL)
+
+    def test_a_filter_that_expired_or_was_evicted_is_gone_for_bf_info_too(self):
+        with running() as server:
+            server.add("expires", keys(10))
+            server.call("PEXPIREAT", "expires", 1)
+            self.refuses("not found", server, "BF.INFO", "expires")
+        with running("--maxmemory", "4mb", "--maxmemory-policy", "allkeys-random", "--maxmemory-clients", "0") as server:
+            server.call("BF.RESERVE", "evicted", FPR, 100000)
+            while server.call("EXISTS", "evicted"):
+                server.call("SET", os.urandom(8), "x" * 10000)
+            self.refuses("not found", server, "BF.INFO", "evicted", "STATE")
+
+    def test_a_restored_dump_has_the_keys_of_its_time(self):
+        with running() as server:
+            server.add("f", keys(100))
+            payload = server.call("DUMP", "f")
+            digest = server.digest("f")
+            server.add("f", keys(100, 100))
+            self.refuses("BUSYKEY", server, "RESTORE", "f", 0, payload)
+            self.assert_there(server, "f", keys(200))
+            server.call("RESTORE", "f", 0, payload, "REPLACE")
+            self.assertEqual(server.digest("f"), digest)
+
+    def test_what_the_first_version_kept_is_read(self):
+        with running("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
+            server.call("RESTORE", "f", 0, FIRST_DUMP)
+            self.refuses("older version.* RESTORE", server, "BF.LOADCHUNK", "g", *FIRST_CHUNKS[0])
+            server.add("f", keys(2, 25))
+            for _ in range(2):
+                self.assert_there(server, "f", keys(27))
+                self.assert_filters(server, "f")
+                server.restart()
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(*(("BF.LOADCHUNK", "log", *chunk) for chunk in FIRST_CHUNKS),
+                                 *(("BF.LOADCHUNK", "part", *chunk) for chunk in FIRST_CHUNKS[:2]),
+                                 *(("BF.LOADCHUNK", "gap", *chunk) for chunk in FIRST_CHUNKS[::2])))
+            server.start()
+            for _ in range(2):
+                self.assert_there(server, "log", keys(25))
+                self.assert_filters(server, "log")
+                for name, state in (("part", b"loading"), ("gap", b"in doubt")):
+                    self.assert_all_maybe(server, name)
+                    self.assertEqual(server.state(name), state)
+                server.rewrite()
+                server.restart()
+
+    def test_a_later_version_s_snapshot_is_refused(self):
+        with running("--rdbcompression", "no") as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            server.add("f", ["a"])
+            payload = server.call("DUMP", "f")
+            for version in (1, 2, 3, 1023):
+                number = struct.pack(">Q", module_type("bfstore-1", version))
+                changed = payload[:2] + number + payload[10:]
+                if version == 2:
+                    self.assertEqual(changed, payload)
+                else:
+                    self.refuses("Bad data", server, "RESTORE", "g", 0, changed)
+
+    def test_what_other_modules_kept_is_refused(self):
+        with running() as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            server.add("f", ["a"])
+            payload = server.call("DUMP", "f")
+            for name, version in (("MBbloom--", 4), ("bloomfltr", 1), ("MBbloomCF", 4)):
+                changed = payload[:2] + struct.pack(">Q", module_type(name, version)) + payload[10:]
+                self.refuses("Bad data", server, "RESTORE", "g", 0, changed)
+            theirs = struct.pack("<QIIII", 10, 1, 0, 2, 0) + struct.pack("<QQQddIQQ", 96, 768, 10, FPR, 0.005, 7, 100, 10) + bytes(8)
+            self.refuses("bad data", server, "BF.LOADCHUNK", "g", 1, theirs)
+            self.assertEqual(server.call("EXISTS", "g"), 0)
+
+    def test_a_log_of_another_module_s_adds_is_not_a_filter_of_ours(self):
+        """RedisBloom and Valkey's module keep an add as it came, and make a filter by it."""
+        with running("--appendonly", "yes") as server:
+            server.call("BF.RESERVE", "ours", FPR, 100, "SEED", 1)
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(("BF.ADD", "theirs", "a"), ("BF.MADD", "theirs", "b"), ("BF.INSERT", "inserted", "ITEMS", "c"),
+                                 ("BF.RESERVE", "reserved", "0.01", "100"), ("BF.ADD", "reserved", "a")))
+            server.start()
+            for _ in range(2):
+                for name in ("theirs", "inserted"):
+                    self.assert_all_maybe(server, name)
+                self.assert_there(server, "reserved", ["a"])
+                self.assert_filters(server, "reserved", deviations=10)
+                server.rewrite()
+                server.restart()
+
+    def test_the_state_says_why_every_answer_is_maybe(self):
+        with attaching() as server:
+            server.call("BF.ATTACH", "file", server.file)
+            server.add("f", ["a"])
+            self.assertEqual((server.state("f"), server.state("file")), (b"good", b"good"))
+            with Wire(server.port, 3) as wire:
+                self.assertEqual(wire.call("BF.INFO", "f", "STATE"), {"State": "good"})
+            make_file(server.folder / "next.bf")
+            server.add("file", ["a"])
+            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            self.assert_all_maybe(server, "file")
+            self.assertNotEqual(server.state("file"), b"good")
+            server.call("RESTORE", "copy", 0, server.call("DUMP", "file"))
+            self.assertEqual(server.state("copy"), b"in doubt")
+
+
 class Clusters(FilterCase):
     """Six nodes, three masters, as redis-cli makes them. A key's slot says which node has it; {tags} choose the slot."""
 
