@@ -861,7 +861,8 @@ class Copies(FilterCase):
                 for name in ("full", "later"):
                     server.call("BF.RESERVE", name, FPR, 100, "NONSCALING", "SEED", 1)
                 server.call("BF.RESERVE", "grows", FPR, 100, "SEED", 1)
-                server.call("BF.RESERVE", "counts", FPR, 1000, "LAYOUT", "COUNTING", "SEED", 1)
+                for name in ("counts", "merged"):
+                    server.call("BF.RESERVE", name, FPR, 1000, "LAYOUT", "COUNTING", "SEED", 1)
                 full = len(server.add("full", keys(200))) - 1
                 server.add("counts", keys(500))
                 self.follow(replica, server)
@@ -874,6 +875,8 @@ class Copies(FilterCase):
                     self.refuses("not found", replica, "BF.MERGE", "full", "none")
                     replica.add("later", keys(100, 5000))
                     replica.add("grows", keys(500, 5000))
+                    replica.add("merged", keys(400, 5000))
+                    server.call("BF.MERGE", "merged", "counts")
                     later = len(server.add("later", keys(200))) - 1
                     server.add("grows", keys(500))
                     for key in keys(100):
@@ -881,7 +884,8 @@ class Copies(FilterCase):
                     server.wait_for_replica()
                     self.assert_filters(replica, "full")
                     self.assertEqual(replica.digest("full", "counts"), server.digest("full", "counts"))
-                    for name, items in (("later", keys(later)), ("grows", keys(500)), ("full", keys(full)), ("counts", keys(400, 100))):
+                    for name, items in (("later", keys(later)), ("grows", keys(500)), ("full", keys(full)), ("counts", keys(400, 100)),
+                                        ("merged", keys(400, 100))):
                         self.assert_there(replica, name, items)
                         self.assertEqual(replica.state(name), b"good")
                         self.assertTrue(self.filters(replica, name, fpr=10 * FPR), name)  # it has two clients' keys
@@ -1321,6 +1325,53 @@ class Attached(FilterCase):
                 server.restart()
                 self.assert_filters(server, "f")
 
+    def test_a_file_that_another_program_moved_away_is_seen(self):
+        for reads in ([], ["READONLY"]):
+            with self.subTest(reads), attaching("--appendonly", "yes") as server:
+                old, away = shutil.copy(server.file, server.folder / "old.bf"), server.folder / "away.bf"
+                with Outside(server.file) as outside:
+                    outside.add(keys(100))
+                self.attach(server, *reads)
+                if not reads:
+                    server.add("f", keys(100))
+
+                def is_seen():
+                    self.assert_there(server, "f", keys(100))
+                    self.assert_all_maybe(server, "f")
+                    self.refuses("", server, "BF.ADD", "f", "a")
+                    self.assertNotEqual(server.state("f"), b"good")
+
+                def is_good():
+                    engines.wait_until(lambda: server.state("f") == b"good", "the file")
+                    self.assert_there(server, "f", keys(100))
+                    self.assert_filters(server, "f")
+                os.rename(server.file, away)
+                is_seen()
+                if not reads:  # a reader follows to it
+                    os.rename(shutil.copy(old, server.folder / "copy.bf"), server.file)
+                    is_seen()
+                os.replace(away, server.file)
+                is_good()
+                server.file.unlink()
+                is_seen()
+                server.restart()
+                is_seen()
+
+    def test_a_file_that_another_program_moved_to_the_path_is_followed_by_a_key_that_added_nothing(self):
+        with attaching() as server:
+            self.attach(server, "READONLY")
+            server.call("BF.ATTACH", "asked", server.file)
+            for part in range(3):
+                new = make_file(server.folder / "new.bf", capacity=0, fpr=0, like=str(server.file).encode())
+                with Outside(new) as outside:
+                    outside.add(keys(100, 1000 * part))
+                os.replace(new, server.file)
+                for name in ("f", "asked"):
+                    self.assert_there(server, name, keys(100, 1000 * part))
+                    engines.wait_until(lambda name=name: self.filters(server, name), "the next file")
+            self.assertEqual(sum(server.add("asked", keys(1000, 5000))) > 900, True)
+            self.assert_there(server, "f", keys(1000, 5000))
+
     def test_a_file_that_is_truncated_ends_no_server(self):
         with attaching() as server:
             self.attach(server)
@@ -1614,6 +1665,8 @@ class Clusters(FilterCase):
             self.assertEqual(self.check(client, names), answers)
             self.reshard(nodes, names[0])
             self.assertEqual(self.check(client, names), answers)
+            self.refuses_atomic_migration(nodes, names[1])
+            self.assertEqual(self.check(client, names), answers)
 
     def fail_over(self, nodes, replica):
         """Without a vote: one ends after a few seconds, whatever else the machine does."""
@@ -1634,6 +1687,13 @@ class Clusters(FilterCase):
         for node in (target, source):
             node.call("CLUSTER SETSLOT", slot, "NODE", ids[target])
         self.assertEqual(target.call("EXISTS", name), 1)
+
+    def refuses_atomic_migration(self, nodes, name):
+        """Valkey's, from 9.0 on, is for modules that say that they support it."""
+        source, target = self.masters(nodes)[:2]
+        slot = source.client.execute_command("CLUSTER KEYSLOT", name)
+        self.refuses("(?i)unknown|does not support", source, "CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE",
+                     target.client.execute_command("CLUSTER MYID"))
 
     def check(self, client, names):
         """Every key is there. Returns the answers to absent ones, false positives too, which stay what they were."""

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server.h"
 #include "value.h"
@@ -67,6 +68,24 @@ static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* e
   options.flags |= attachment->state.reads ? BFS_OPEN_READ | BFS_OPEN_FOLLOW : BFS_OPEN_WRITE;
   options.lock_timeout_ms = LOCK_MS;
   return bfs_open_with(attachment->path, &options, &attachment->filter, error);
+}
+
+/* Does the path name the file that is open?  A program may have moved or removed it, without a word to its handles. */
+static int ask_path(struct attachment* attachment) {
+  struct stat found;
+  int is_known = stat(attachment->path, &found) == 0;
+  attachment->is_there = bfs_is_current(attachment->filter, NULL) == 1;
+  attachment->device = found.st_dev;
+  attachment->inode = is_known && attachment->is_there ? found.st_ino : 0;
+  return attachment->is_there;
+}
+
+/* The same, at the price of one system call if nothing changed. */
+static int is_at_path(struct attachment* attachment) {
+  struct stat found;
+  return (attachment->inode != 0 && stat(attachment->path, &found) == 0 && found.st_ino == attachment->inode &&
+          found.st_dev == attachment->device) ||
+         ask_path(attachment);
 }
 
 static void close_file(struct attachment* attachment) {
@@ -180,26 +199,35 @@ void attachments_loaded(void) {
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
 
-/* Another file took the place of this one.  It has what its maker added.  It is ours only if the server added nothing.
- */
+/* Looks at the path, once in each command.  If it has another file, that one has what its maker added: it is ours only
+ * if the server added nothing, or only asks.  Otherwise every answer is "maybe" while the path lacks our file. */
 static void follow(struct attachment* attachment) {
-  if (attachment->state.reads || attachment->state.position != 0) return;
-  if (bfs_health(attachment->filter) != BFS_ESUPERSEDED) return;
   bfs_filter* old = attachment->filter;
+  if (attachment->looked == server_command()) return;
+  attachment->looked = server_command();
+  attachment->is_there = is_at_path(attachment);
+  if (attachment->state.reads || attachment->state.position != 0) return;
+  if (attachment->is_there && bfs_health(old) != BFS_ESUPERSEDED) return;
   if (open_file(attachment, 0, NULL) != BFS_OK) {
-    attachment->filter = old; /* which answers "maybe", until the next try */
+    attachment->filter = old; /* until the next try */
     return;
   }
   bfs_close(old, NULL);
   attachment->known = 0;
+  ask_path(attachment);
   bfs_statistics facts = attachment_statistics(attachment);
   memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
 }
 
+/* May the file answer, and take keys? */
+static int is_ours(struct attachment* attachment) {
+  if (attachment->filter != NULL) follow(attachment);
+  return attachment->filter != NULL && attachment->is_there;
+}
+
 int attachment_add(struct attachment* attachment, const char* key, size_t key_bytes) {
   int code;
-  if (attachment->filter == NULL) return VALUE_IN_DOUBT;
-  follow(attachment);
+  if (!is_ours(attachment)) return VALUE_IN_DOUBT;
   if (!attachment->known) {
     code = make_known(attachment, NULL);
     if (code != BFS_OK) return code;
@@ -210,15 +238,11 @@ int attachment_add(struct attachment* attachment, const char* key, size_t key_by
 }
 
 int attachment_contains(struct attachment* attachment, const char* key, size_t key_bytes) {
-  if (attachment->filter == NULL) return 1;
-  follow(attachment);
-  return bfs_contains(attachment->filter, key, key_bytes) != 0;
+  return !is_ours(attachment) || bfs_contains(attachment->filter, key, key_bytes) != 0;
 }
 
 int attachment_count(struct attachment* attachment, const char* key, size_t key_bytes) {
-  if (attachment->filter == NULL) return VALUE_IN_DOUBT;
-  follow(attachment);
-  return bfs_count(attachment->filter, key, key_bytes);
+  return is_ours(attachment) ? bfs_count(attachment->filter, key, key_bytes) : VALUE_IN_DOUBT;
 }
 
 bfs_statistics attachment_statistics(const struct attachment* attachment) {
@@ -227,9 +251,13 @@ bfs_statistics attachment_statistics(const struct attachment* attachment) {
   return facts;
 }
 
-const char* attachment_state(const struct attachment* attachment) {
+const char* attachment_state(struct attachment* attachment) {
+  int code;
   if (attachment->filter == NULL) return "in doubt";
-  return bfs_health(attachment->filter) == BFS_OK ? "good" : bfs_strerror(bfs_health(attachment->filter));
+  follow(attachment);
+  code = bfs_health(attachment->filter);
+  if (code != BFS_OK) return bfs_strerror(code);
+  return attachment->is_there ? "good" : "in doubt: the path does not have the file";
 }
 
 size_t attachment_memory(const struct attachment* attachment) {

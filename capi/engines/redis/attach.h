@@ -5,6 +5,7 @@
 #include <bfstore.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The server's log of the keys that it added to the file is its own (append-only file, or snapshot).  It has a place in
  * the file, as PROMISES.md asks for: an owner, an epoch, and a position, which counts adds.
@@ -29,7 +30,11 @@ struct attachment {
   bfs_filter* filter; /* NULL: in doubt */
   struct attachment_state state;
   int recovers; /* the filter is to be recovered when the server has loaded its log */
-  int known;    /* the file knows the owner, so that a recovery waits for it; asked before each add */
+  dev_t device; /* of the file at the path, and its number there; 0: ask bfs_is_current */
+  ino_t inode;
+  uint64_t looked; /* the command for which the server looked at the path last */
+  int is_there;    /* then it had the file; otherwise every answer is "maybe" */
+  int known;       /* the file knows the owner, so that a recovery waits for it; asked before each add */
   struct attachment* next;
   struct attachment** link; /* what points to this one; NULL: not in the list */
 };
@@ -59,7 +64,7 @@ int attachment_add(struct attachment* attachment, const char* key, size_t key_by
 int attachment_contains(struct attachment* attachment, const char* key, size_t key_bytes);
 int attachment_count(struct attachment* attachment, const char* key, size_t key_bytes);
 bfs_statistics attachment_statistics(const struct attachment* attachment); /* zeros if in doubt */
-const char* attachment_state(const struct attachment* attachment);         /* for BF.INFO */
+const char* attachment_state(struct attachment* attachment);               /* for BF.INFO */
 size_t attachment_memory(const struct attachment* attachment);
 
 /* Makes what was added durable, with its mark, before the server drops its log. */

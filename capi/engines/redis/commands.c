@@ -7,7 +7,6 @@
 
 #include "attach.h"
 #include "commands.h"
-#include "memory.h"
 #include "persist.h"
 #include "server.h"
 #include "value.h"
@@ -37,7 +36,7 @@ static int reply_yes_no(RedisModuleCtx* ctx, int code) {
 /* Each command begins so. */
 static void begin(RedisModuleCtx* ctx) {
   RM_AutoMemory(ctx);
-  memory_begin(ctx);
+  server_begin(ctx);
 }
 
 /* --- Keys of the server ------------------------------------------------------------------------------------------- */
@@ -80,7 +79,7 @@ static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape
   char fpr[32], capacity[24], expansion[24], seed[24];
   int code;
   found->value = value_make(shape, &code);
-  if (found->value == NULL && memory_repeats()) found->value = value_new(shape); /* it answers "maybe" */
+  if (found->value == NULL && server_repeats()) found->value = value_new(shape); /* it answers "maybe" */
   if (found->value == NULL) {
     reply_code(ctx, code);
     return 0;
@@ -121,7 +120,7 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
  * grow otherwise. */
 static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, RedisModuleString** items,
                       int count, int is_one) {
-  int is_told = memory_repeats(); /* an error would be no answer to a client */
+  int is_told = server_repeats(); /* an error would be no answer to a client */
   int added = 0, answers = 0, code = 0;
   if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
   for (; answers < count && code >= 0; ++answers) {
@@ -142,7 +141,7 @@ static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value
 /* The filter for the keys of an add, which makes one where there is none.  A primary says first that it makes one, and
  * how: where it does not, this server lost the key, and with it keys that the primary has. */
 static int make_to_add(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
-  if (!memory_repeats()) return make(ctx, name, shape, found);
+  if (!server_repeats()) return make(ctx, name, shape, found);
   found->value = value_new(shape);
   RM_ModuleTypeSetValue(found->key, value_type, found->value);
   return 1;
@@ -315,9 +314,9 @@ static void set_value(struct found* found, struct value* value) {
 
 static int load_first_chunk(struct found* found, const char* chunk, size_t num_bytes) {
   int code;
-  if (found->value != NULL && !memory_repeats()) return VALUE_BAD_DATA;
+  if (found->value != NULL && !server_repeats()) return VALUE_BAD_DATA;
   struct value* made = persist_read_header(chunk, num_bytes, &code);
-  if (made == NULL && memory_repeats()) made = value_new(&default_shape); /* it answers "maybe" */
+  if (made == NULL && server_repeats()) made = value_new(&default_shape); /* it answers "maybe" */
   if (made != NULL) set_value(found, made);
   return code;
 }
@@ -357,9 +356,9 @@ int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
     return RM_ReplyWithError(ctx, "ERR not found");
   else
     code = at < 1 ? VALUE_BAD_OFFSET : persist_take_chunk(found.value, (uint64_t)at - 1, chunk, num_bytes);
-  if (code == VALUE_BAD_OFFSET && memory_repeats()) value_doubt(found.value);
-  if (code == 0 || memory_repeats() || (code == VALUE_BAD_DATA && at != 1)) RM_ReplicateVerbatim(ctx);
-  if (code != 0 && !memory_repeats()) return reply_chunk(ctx, found.value, at == 1, code);
+  if (code == VALUE_BAD_OFFSET && server_repeats()) value_doubt(found.value);
+  if (code == 0 || server_repeats() || (code == VALUE_BAD_DATA && at != 1)) RM_ReplicateVerbatim(ctx);
+  if (code != 0 && !server_repeats()) return reply_chunk(ctx, found.value, at == 1, code);
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -373,7 +372,7 @@ int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   begin(ctx);
   if (argc != 3) return RM_WrongArity(ctx);
   if (!find_there(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
-  if (!memory_repeats() && (RM_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE) != 0)
+  if (!server_repeats() && (RM_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE) != 0)
     return reply_code(ctx, VALUE_ON_REPLICA);
   const char* key = RM_StringPtrLen(argv[2], &num_bytes);
   code = value_remove(found.value, key, num_bytes);
@@ -408,7 +407,7 @@ static int merge_sources(RedisModuleCtx* ctx, RedisModuleString** argv, int argc
 
 /* A server whose master could merge answers "maybe" from now on, also after a restart from its own log. */
 static int doubt_merge(RedisModuleCtx* ctx, struct found* into) {
-  if (!memory_repeats()) return REDISMODULE_OK;
+  if (!server_repeats()) return REDISMODULE_OK;
   set_value(into, value_new(into->value != NULL ? &into->value->shape : &default_shape));
   RM_ReplicateVerbatim(ctx);
   return REDISMODULE_OK;

@@ -10,7 +10,6 @@
 #define LARGE_BYTES (1u << 20)
 
 static long long limit = MEMORY_LIMIT_DEFAULT;
-static int repeats;
 
 static long long get_limit(const char* name, void* data) {
   (void)name, (void)data;
@@ -29,15 +28,6 @@ int memory_configure(RedisModuleCtx* ctx) {
          RM_LoadConfigs(ctx) == REDISMODULE_OK;
 }
 
-void memory_begin(RedisModuleCtx* ctx) {
-  int marks = REDISMODULE_CTX_FLAGS_LOADING;
-  marks |= ctx == NULL ? REDISMODULE_CTX_FLAGS_SLAVE : REDISMODULE_CTX_FLAGS_REPLICATED;
-  repeats = (RM_GetContextFlags(ctx) & marks) != 0;
-  if (ctx != NULL && RM_MustObeyClient != NULL) repeats |= RM_MustObeyClient(ctx) != 0;
-}
-
-int memory_repeats(void) { return repeats; }
-
 /* What maxmemory leaves.  A server that evicts keys makes room, and a filter must fit into that. */
 static uint64_t room(void) {
   float used = RM_GetUsedMemoryRatio();
@@ -55,7 +45,7 @@ static uint64_t room(void) {
 }
 
 int memory_check(uint64_t has, uint64_t more) {
-  if (repeats) return 0;
+  if (server_repeats()) return 0;
   if (more > (uint64_t)limit || has > (uint64_t)limit - more) return VALUE_OVER_LIMIT;
   return has + more >= LARGE_BYTES && more > room() ? VALUE_NO_ROOM : 0;
 }

@@ -34,7 +34,7 @@ static void* copy(RedisModuleString* from, RedisModuleString* to, const void* va
   int code;
   void* made;
   (void)from, (void)to;
-  memory_begin(NULL);
+  server_begin(NULL);
   made = value_copy(value, &code);
   if (made == NULL) RM_Log(NULL, "warning", "COPY: %s", value_error(code));
   return made;

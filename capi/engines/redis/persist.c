@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "attach.h"
-#include "memory.h"
 
 #define DUMP_MAGIC_1 0x31504d5544534642ull /* "BFSDUMP1" */
 #define DUMP_MAGIC_2 0x32504d5544534642ull /* "BFSDUMP2": with a proof */
@@ -133,7 +132,7 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
   if (sum != sum_of(header, num_bytes - sizeof sum) || !is_good_head(&head) ||
       num_bytes != head_bytes + head.num_links * link_bytes + sizeof sum)
     return NULL;
-  if (head.proof == 0 && head.num_links > 0 && !memory_repeats()) {
+  if (head.proof == 0 && head.num_links > 0 && !server_repeats()) {
     *code = VALUE_UNPROVEN;
     return NULL;
   }
@@ -288,7 +287,7 @@ static int load_bytes(RedisModuleIO* io, struct value* value) {
   return value->loaded < value->total ? 0 : finish(value);
 }
 
-/* Reads what follows the header of a value for which there was no memory. */
+/* Reads what follows the header of a value that was not made, for want of memory mostly. */
 static int skip_bytes(RedisModuleIO* io) {
   uint64_t rest = RM_LoadUnsigned(io);
   while (rest > 0 && !RM_IsIOError(io)) {
@@ -304,7 +303,7 @@ static int skip_bytes(RedisModuleIO* io) {
 /* A replica cannot refuse what its primary restores: the key would be missing, and a missing key is answered "no". */
 static struct value* load_nothing(RedisModuleIO* io, int* code) {
   struct shape none = {0.01, 1, 0, 0, 0};
-  if (*code != VALUE_NO_MEMORY || !is_restoring_for_primary()) return NULL;
+  if (!is_restoring_for_primary()) return NULL;
   *code = skip_bytes(io);
   return *code == 0 ? value_new(&none) : NULL;
 }
@@ -315,14 +314,15 @@ void* persist_load(RedisModuleIO* io, int version) {
   int code;
   if (version > ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
   if (is_attached) return load_attachment(io);
-  memory_begin(NULL);
+  server_begin(NULL);
   value = version == 1 ? load_header_1(io, &code) : load_header(io, &code);
   if (value == NULL && version > 1)
     value = load_nothing(io, &code);
   else if (value != NULL)
     code = load_bytes(io, value);
   if (code == 0) return value;
-  RM_LogIOError(io, "warning", "a filter was not loaded: %s", value_error(code));
+  RM_LogIOError(io, "warning", "a filter was not loaded: %s",
+                value_error(code) != NULL ? value_error(code) : bfs_strerror(code));
   value_free(value);
   return NULL;
 }

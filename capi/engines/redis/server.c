@@ -1,4 +1,4 @@
-/* Finds the functions of the server's module API by their names. */
+/* Finds the functions of the server's module API by their names, and what a command is run for. */
 #include "server.h"
 
 #define DEFINE(result, name, parameters) result(*RM_##name) parameters
@@ -16,3 +16,18 @@ int server_connect(RedisModuleCtx* ctx) {
   REDISMODULE_LATER_FUNCTIONS(TRY);
   return !missing;
 }
+
+static int repeats;
+static uint64_t commands;
+
+void server_begin(RedisModuleCtx* ctx) {
+  int marks = REDISMODULE_CTX_FLAGS_LOADING;
+  marks |= ctx == NULL ? REDISMODULE_CTX_FLAGS_SLAVE : REDISMODULE_CTX_FLAGS_REPLICATED;
+  ++commands;
+  repeats = (RM_GetContextFlags(ctx) & marks) != 0;
+  if (ctx != NULL && RM_MustObeyClient != NULL) repeats |= RM_MustObeyClient(ctx) != 0;
+}
+
+int server_repeats(void) { return repeats; }
+
+uint64_t server_command(void) { return commands; }

@@ -147,4 +147,11 @@ REDISMODULE_LATER_FUNCTIONS(REDISMODULE_DECLARE);
 /* Finds the functions above.  0 where the server lacks one of the first list. */
 int server_connect(RedisModuleCtx* ctx);
 
+/* Learns whether the server repeats now what its primary or its own log did.  Then an error would reach no client. Each
+ * command says so with its context.  A value that is loaded or copied has none (NULL): on a replica it may be the
+ * primary's, or a client's of a writable replica. */
+void server_begin(RedisModuleCtx* ctx);
+int server_repeats(void);
+uint64_t server_command(void); /* the number of this one, from 1 on */
+
 #endif

@@ -70,7 +70,7 @@ static int is_measure(const struct measure* measure) {
       measure->items > measure->capacity)
     return 0;
   /* The server itself kept these, perhaps with another version, or in a dump of version 1. */
-  if (memory_repeats() || measure->layout == 0) return 1;
+  if (server_repeats() || measure->layout == 0) return 1;
   options.capacity = measure->capacity;
   options.fpr = measure->fpr;
   options.layout = (uint32_t)measure->layout;
@@ -217,7 +217,7 @@ static int grow_if_full(struct value* value) {
   uint64_t capacity;
   if (newest->is.items < newest->is.capacity) return 0;
   /* The primary had room for this key: what clients of a replica add to it takes none from the primary's keys. */
-  if (value->shape.expansion == 0) return memory_repeats() ? 0 : VALUE_FULL;
+  if (value->shape.expansion == 0) return server_repeats() ? 0 : VALUE_FULL;
   capacity = newest->is.capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
   return add_new_link(value, capacity < MAX_CAPACITY ? capacity : MAX_CAPACITY);
 }
@@ -262,9 +262,11 @@ static int merge_in_place(struct value* into, const struct link* from) {
   uint32_t i;
   for (i = 0; i < into->num_links; ++i) {
     struct link* link = &into->links[i];
-    if (link->is.num_bytes != from->is.num_bytes || link->is.items + from->is.items > link->is.capacity) continue;
+    uint64_t items = link->is.items + from->is.items;
+    int has_room = items <= link->is.capacity || (is_counting(into) && server_repeats()); /* see grow_if_full */
+    if (link->is.num_bytes != from->is.num_bytes || !has_room) continue;
     if (bfs_merge(link->filter, from->filter, NULL) != BFS_OK) continue;
-    link->is.items += from->is.items;
+    link->is.items = items < link->is.capacity ? items : link->is.capacity;
     return 1;
   }
   return 0;
@@ -335,7 +337,7 @@ const char* value_error(int code) {
     case VALUE_LOADING:
       return "ERR the filter is being loaded, or lacks keys: it answers maybe";
     case VALUE_IN_DOUBT:
-      return "ERR the attached file is in doubt and answers maybe: delete the key, and attach it again";
+      return "ERR the attached file is in doubt and answers maybe: put it back, or delete the key and attach it again";
     case VALUE_FIXED:
       return "ERR not of an attached file";
     case VALUE_BAD_DATA:
