@@ -327,9 +327,7 @@ static int reply_chunk(RedisModuleCtx* ctx, const struct value* value, int is_fi
     return RM_ReplyWithError(ctx,
                              "ERR received bad data: the chunks are not those of one dump; load all of them again, "
                              "or make a new dump");
-  if (code != VALUE_BAD_OFFSET || value == NULL || value->attachment != NULL) return reply_code(ctx, code);
-  if (value->loaded == value->total)
-    return RM_ReplyWithError(ctx, "ERR invalid offset: the filter takes no more chunks");
+  if (code != VALUE_BAD_OFFSET || value->loaded == value->total) return reply_code(ctx, code);
   snprintf(message, sizeof message,
            "ERR invalid offset: the next chunk begins at byte %" PRIu64 ", and its iterator is 1 more than its end",
            value->loaded);

@@ -343,8 +343,8 @@ const char* value_error(int code) {
     case VALUE_BAD_DATA:
       return "ERR received bad data";
     case VALUE_BAD_OFFSET:
-      return "ERR invalid offset";
-    case VALUE_OVER_LIMIT: /* the words of Valkey's module */
+      return "ERR invalid offset - no link found"; /* of a filter that takes no chunk */
+    case VALUE_OVER_LIMIT:                         /* the words of Valkey's module */
       return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
     case VALUE_NO_ROOM:
       return "OOM the filter does not fit into what 'maxmemory' leaves";
