@@ -5,8 +5,10 @@
 #include "server.h"
 #include "value.h"
 
-#define CHUNK_BYTES (1u << 20) /* that BF.SCANDUMP and the append-only file have in one command at most */
-#define ENCODING_VERSION 2     /* of snapshots; those of version 1 are read, too */
+/* Of a chunk, at most: in BF.SCANDUMP, in the append-only file and in snapshots.  A proof is of the chunks, one by one,
+ * so that another number is another format. */
+#define CHUNK_BYTES (1u << 20)
+#define ENCODING_VERSION 2 /* of snapshots; those of version 1 are read, too */
 
 void* persist_load(RedisModuleIO* io, int version);
 void persist_save(RedisModuleIO* io, void* value);
