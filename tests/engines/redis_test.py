@@ -1353,6 +1353,13 @@ class Attached(FilterCase):
                     is_seen()
                 os.replace(away, server.file)
                 is_good()
+                os.rename(server.file, away)
+                server.file.symlink_to(away)
+                is_good()
+                server.file.unlink()
+                server.file.symlink_to(old)  # a switched link
+                if not reads:
+                    is_seen()
                 server.file.unlink()
                 is_seen()
                 server.restart()
@@ -1439,6 +1446,45 @@ class BehindItsBack(FilterCase):
                     for name, items in has.items():
                         self.assert_there(server, name, items)
                     server.restart()
+
+    @staticmethod
+    def change(path, pattern, offset):
+        """Flips a bit that far after the pattern."""
+        content = bytearray(path.read_bytes())
+        at = content.index(pattern) + offset
+        content[at] ^= 4
+        path.write_bytes(content)
+
+    def test_a_bit_that_changed_in_a_snapshot_lets_no_server_start(self):
+        for where in ("bits", "numbers"):
+            with self.subTest(where), running("--save", "3600 1", "--rdbchecksum", "no", "--rdbcompression", "no") as server:
+                server.call("BF.RESERVE", "f", FPR, 1000, "SEED", 1)
+                server.add("f", keys(1000))
+                head, chunk = (text for _, text in Dumps.chunks_of(server, "f"))
+                server.server.stop()
+                self.change(server.folder / "dump.rdb", *((chunk, 500) if where == "bits" else (head, 20)))
+                with self.assertRaises(RuntimeError):
+                    server.start()
+
+    def test_a_bit_that_changed_in_a_log_makes_its_filter_maybe(self):
+        with running("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
+            for seed, name in enumerate(("bits", "numbers", "good")):
+                server.call("BF.RESERVE", name, FPR, 1000, "SEED", seed)
+                server.add(name, keys(1000))
+            bits, numbers = Dumps.chunks_of(server, "bits")[1][1], Dumps.chunks_of(server, "numbers")[0][1]
+            server.rewrite()
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.base.aof"))
+            self.change(log, bits, 500)
+            self.change(log, numbers, 20)
+            server.start()
+            for _ in range(2):
+                for name in ("bits", "numbers"):
+                    self.assert_all_maybe(server, name)
+                self.assert_there(server, "good", keys(1000))
+                self.assert_filters(server, "good")
+                server.rewrite()
+                server.restart()
 
     def test_debug_reload_changes_no_bit(self):
         with running() as server:
