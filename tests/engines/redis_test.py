@@ -920,11 +920,16 @@ class Copies(FilterCase):
         with running() as server, running("--replica-read-only", "no") as replica:
             head, *chunks = Dumps.large(server)
             self.follow(replica, server)
-            replica.add("g", ["theirs"])
+            for name in ("g", "made", "added"):
+                replica.call("BF.RESERVE", name, FPR, 500, "LAYOUT", "COUNTING")
+                replica.add(name, ["theirs"])
             for chunk in (head, *chunks):
                 server.call("BF.LOADCHUNK", "g", *chunk)
+            server.call("BF.RESERVE", "made", FPR, 100, "SEED", 1)
+            for name in ("made", "added"):
+                server.add(name, keys(300))
             server.wait_for_replica()
-            self.assertEqual(replica.digest("g"), server.digest("g"))
+            self.assertEqual(replica.digest("g", "made", "added"), server.digest("g", "made", "added"))
             server.call("DEL", "g")
             server.call("BF.LOADCHUNK", "g", *head)
             server.wait_for_replica()

@@ -72,7 +72,7 @@ static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* e
 
 /* Does the path name the file that is open?  A program may have moved or removed it, without a word to its handles. */
 static int ask_path(struct attachment* attachment) {
-  struct stat found;
+  struct stat found = {.st_ino = 0};
   int is_known = stat(attachment->path, &found) == 0;
   attachment->is_there = bfs_is_current(attachment->filter, NULL) == 1;
   attachment->device = found.st_dev;

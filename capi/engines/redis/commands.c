@@ -109,7 +109,8 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (wrong == NULL) wrong = wish_read(argv, argc, 4, 0, &wish);
   if (wrong != NULL) return reply_wrong(ctx, wrong);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
-  if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");
+  /* A primary that makes a filter had none: what a client of this replica made there is not the primary's. */
+  if (found.value != NULL && !server_repeats()) return RM_ReplyWithError(ctx, "ERR item exists");
   if (!make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
