@@ -269,9 +269,8 @@ class Replies(FilterCase):
 
     def test_clients_find_the_module_by_redisbloom_s_name(self):
         with running() as server:
-            module = server.client.module_list()[0]
-            told = {bytes(name): value for name, value in module.items()} if isinstance(module, dict) else module
-            self.assertEqual((told[b"name"], told[b"ver"] // 10000), (b"bf", 2))
+            versions = {module[b"name"]: module[b"ver"] for module in server.client.module_list()}  # Valkey's Lua is one, too
+            self.assertEqual(versions[b"bf"] // 10000, 2)
             self.assertEqual(server.client.info("bf"), {"bf_bfstore_version": LIBRARY.bfs_version().decode()})
 
     def test_wrong_calls_are_refused(self):
