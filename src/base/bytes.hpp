@@ -1,4 +1,4 @@
-// Little-endian loads and stores at any address: the only way in which structs meet bytes.  And zeros.
+// Little-endian loads and stores at any address: the only way in which structs meet bytes. And zeros.
 #pragma once
 
 #include <bit>
@@ -35,8 +35,8 @@ void store(std::byte* to, Integer value) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// Zeros the bytes.  It only reads pages that are zero already: pages of a fresh, large allocation stay the kernel's
-/// until a program writes to them.
+// Zeros the bytes. Only reads pages that are zero already: pages of a fresh, large allocation stay the kernel's
+// until a program writes to them.
 inline void clear(std::span<std::byte> bytes) noexcept {
   constexpr std::size_t kPage = 4096;
   while (!bytes.empty()) {

@@ -355,6 +355,16 @@ void File::read_nothing_ahead() const noexcept {
   static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 
+// The position is what tells this descriptor from another one (descriptor.cpp).
+bool File::is_hole(std::uint64_t from, std::uint64_t to) const noexcept {
+  if (from >= to || folder_ == nullptr) return true;
+  const off_t position = lseek(descriptor(), 0, SEEK_CUR);
+  const off_t data = lseek(descriptor(), static_cast<off_t>(from), SEEK_DATA);
+  const bool none_follows = data < 0 && errno == ENXIO;
+  static_cast<void>(lseek(descriptor(), position, SEEK_SET));
+  return none_follows || (data >= 0 && static_cast<std::uint64_t>(data) >= to);
+}
+
 void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_DONTNEED)); }
 
 Result<std::size_t> File::read_at(std::span<std::byte> into, std::uint64_t offset) const {

@@ -88,14 +88,30 @@ bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t o
   return region;
 }
 
-// On tmpfs and ramfs. An overlay does not tell what it lies over: if the blocks of a file cannot be asked for, it may be
-// one of these.
+// On tmpfs and ramfs. An overlay does not tell what it lies over: if the blocks of a file cannot be asked for, it may
+// be one of these.
 bool holes_take_memory(int descriptor) noexcept {
   struct statfs facts {};
   if (fstatfs(descriptor, &facts) != 0) return false;
   const auto magic = static_cast<std::uint32_t>(facts.f_type);
   if (magic == OVERLAYFS_SUPER_MAGIC) return !unowned_in(descriptor, {{0, 1}});
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+// How many bytes of these parts of a file may be holes: none if it has enough pages for them, and what is between the
+// parts, and after them, has none.
+std::uint64_t may_be_missing(const File& file, const FileFacts& facts, const std::vector<Extent>& parts) {
+  std::uint64_t wanted = 0;
+  std::uint64_t end = 0;
+  bool only_in_parts = true;
+  for (const Extent& part : parts) {
+    only_in_parts = only_in_parts && file.is_hole(end, part.offset);
+    end = part.offset + part.bytes;
+    wanted += part.bytes;
+  }
+  only_in_parts = only_in_parts && file.is_hole(end, facts.bytes);
+  if (!only_in_parts) return wanted;
+  return wanted - std::min(wanted, facts.allocated_bytes);
 }
 
 // mincore's rule: the file's owner, root, and a process that may write to the file.
@@ -293,16 +309,20 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
 
 // A page of a hole that was read stays, so that the next handle asks no more than the file's length. Without
 // MADV_POPULATE_READ (Linux before 5.14) no read can be tried that is not SIGBUS if it fails.
-Error Mapping::fill_holes(const File& file) const {
+Error Mapping::fill_holes(const File& file, std::uint64_t offset, const std::vector<Extent>& parts) const {
   const auto facts = file.facts();
   if (!facts) return facts.error();
   if (held_->copy.ok() || facts->allocated_bytes >= facts->bytes || !holes_take_memory(file.descriptor())) return {};
-  const std::uint64_t missing = facts->bytes - facts->allocated_bytes;
-  if (fits_in_memory(missing) && madvise(data(), bytes(), MADV_POPULATE_READ) == 0) return {};
+  const std::uint64_t missing = may_be_missing(file, *facts, parts);
+  bool there = fits_in_memory(missing);
+  for (const Extent& part : parts) {
+    if (missing != 0 && there) there = madvise(data() + (part.offset - offset), part.bytes, MADV_POPULATE_READ) == 0;
+  }
+  if (there) return {};
   return Error{Code::kNoSpace, ENOSPC,
-               held_->path + ": " + std::to_string(missing) +
-                   " of its bytes are holes, which take memory when they are read, and this filesystem in memory has "
-                   "no room for them. Make room there, or copy the file with cp --sparse=never."};
+               held_->path +
+                   ": has holes, which take memory when they are read, and this filesystem in memory has no "
+                   "room for them. Make room there, or copy the file with cp --sparse=never."};
 }
 
 // Maps the same memory again and again: mremap of shared pages with an old length of 0 maps them once more. Each time

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "region/file.hpp"
 #include "region/guard.hpp"
@@ -59,9 +60,10 @@ class Mapping {
   // (kFault), not SIGBUS.
   [[nodiscard]] Error populate(std::uint64_t offset, std::uint64_t bytes) const;
 
-  // Where a filesystem is memory, a hole takes a page when it is read, and is SIGBUS if none is left. So this reads all
-  // holes now. kNoSpace if there is no room for them.
-  [[nodiscard]] Error fill_holes(const File& file) const;
+  // Where a filesystem is memory, a hole takes a page when it is read, and is SIGBUS if none is left. So this reads the
+  // holes of these parts of the file now, ascending ones, of which the mapping begins at `offset`. kNoSpace if there is
+  // no room for them.
+  [[nodiscard]] Error fill_holes(const File& file, std::uint64_t offset, const std::vector<Extent>& parts) const;
 
   // Copies bytes of the mapping. A page that cannot be read is an error (kFault), and neither SIGBUS nor a fault that a
   // guard notices. For bytes of which no word is more than a part of the whole: words may be torn.

@@ -72,7 +72,7 @@ Result<region::Mapping> map_range(const File& file, std::uint64_t offset, const 
                      : region::Mapping::map(file, File::Access::kRead, first_page, bytes,
                                             options.random_access ? region::Pages::kSmall : region::Pages::kHuge);
   if (!mapping) return mapping;
-  if (Error error = mapping->fill_holes(file); !error.ok()) return error;
+  if (Error error = mapping->fill_holes(file, first_page, {{first_page, bytes}}); !error.ok()) return error;
   const std::uint64_t wanted = options.populate ? bytes : start + sections.header.bytes;
   if (Error error = mapping->populate(0, wanted); !error.ok()) return error;
   if (Error error = mapping->populate(start + sections.end_word.offset, sections.end_word.bytes); !error.ok())

@@ -46,6 +46,12 @@ Error check_sharing(File& file, File::Access access, bool no_write) {
   return {};
 }
 
+std::vector<region::Extent> parts_of(const format::Identity& identity) {
+  const format::Sections sections = format::sections_of(identity);
+  return {{sections.header.offset, sections.header.bytes},
+          {sections.behind_header.offset, sections.behind_header.bytes}};
+}
+
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept {
   if (map.random_access) return region::Pages::kSmall;
   return reads_or_loads ? region::Pages::kHuge : region::Pages::kAny;
@@ -80,7 +86,7 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
 Error load(const File& file, const region::Mapping& mapping, const format::Identity& identity,
            const MapOptions& options) {
   if (mapping.is_copy()) return mapping.fill_copy(file, 0, format::sections_of(identity).body.offset);
-  if (Error error = mapping.fill_holes(file); !error.ok()) return error;
+  if (Error error = mapping.fill_holes(file, 0, parts_of(identity)); !error.ok()) return error;
   return options.populate ? mapping.populate(0, mapping.bytes()) : Error{};
 }
 

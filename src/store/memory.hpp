@@ -3,6 +3,8 @@
 
 #include <bfstore/options.hpp>
 
+#include <vector>
+
 #include "region/file.hpp"
 #include "region/mapping.hpp"
 #include "store/header.hpp"
@@ -13,6 +15,9 @@ namespace bfstore::store {
 // too, unless `no_write`. A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
 // the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
+
+// The parts of its file, between which is a hole.
+std::vector<region::Extent> parts_of(const format::Identity& identity);
 
 // Huge pages are for reading and for bulk loading. A writer next to others syncs, and a sync writes every page with a
 // new bit.

@@ -153,11 +153,7 @@ Error OpenFile::begin_dirty(const Evidence& evidence) const {
 }
 
 // Before the file says that a process writes to it. A writer that joins others finds it done.
-Error OpenFile::own_blocks() const {
-  const format::Sections sections = format::sections_of(identity_);
-  return file_.own_blocks(
-      {{sections.header.offset, sections.header.bytes}, {sections.behind_header.offset, sections.behind_header.bytes}});
-}
+Error OpenFile::own_blocks() const { return file_.own_blocks(parts_of(identity_)); }
 
 Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
   return refused(file_.path(), identity_.file_id, state, evidence);

@@ -10,7 +10,7 @@
 #include "server.h"
 
 #define ALIGNMENT 64
-#define LOWEST_FPR 1e-15 /* of a filter of a long chain: more would need no more than a few bits a key more */
+#define LOWEST_FPR_OF_A_KEY 0x1p-61 /* of a filter of a long chain: four times what digests of 64 bits can keep */
 
 struct value* value_new(const struct shape* shape) {
   struct value* value = RM_Alloc(sizeof *value);
@@ -44,9 +44,10 @@ static int is_counting(const struct value* value) { return value->shape.layout =
 /* --- Links -------------------------------------------------------------------------------------------------------- */
 
 /* Of the chain's rate each filter has half of what those before it left, so that the sum stays below it. */
-static double link_fpr(const struct value* value) {
+static double link_fpr(const struct value* value, uint64_t capacity) {
+  const double half = value->shape.fpr / 2;
   if (value->shape.expansion == 0) return value->shape.fpr;
-  return fmax(ldexp(value->shape.fpr, -(int)value->num_links - 1), fmin(LOWEST_FPR, value->shape.fpr / 2));
+  return fmax(ldexp(half, -(int)value->num_links), fmin((double)capacity * LOWEST_FPR_OF_A_KEY, half));
 }
 
 /* Equal on every replica: the numbers alone decide. */
@@ -54,7 +55,7 @@ static bfs_options link_options(const struct value* value, uint64_t capacity) {
   bfs_options options = BFS_OPTIONS_INIT;
   uint64_t id[2] = {value->shape.seed, value->num_links + 1};
   options.capacity = capacity;
-  options.fpr = link_fpr(value);
+  options.fpr = link_fpr(value, capacity);
   options.layout = value->shape.layout;
   options.seed = value->shape.seed;
   options.flags = BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
